@@ -1,0 +1,33 @@
+"""What can go wrong, each in one line that says what is wrong and what to do."""
+
+from __future__ import annotations
+
+
+class SrsqlError(Exception):
+    """Base of every error a user can cause or mend; its text is one line."""
+
+    exit_code = 2
+
+
+class DatasetError(SrsqlError):
+    """A dataset schema or hierarchy is wrong; the text names the key."""
+
+
+class WarehouseError(SrsqlError):
+    """The warehouse cannot be opened, written or understood."""
+
+
+class IngestError(SrsqlError):
+    """A source cannot be ingested; nothing was changed."""
+
+
+class InfeasibleError(SrsqlError):
+    """Some thresholds cannot be met by any grouping of the quarter."""
+
+
+class ReleaseError(SrsqlError):
+    """A release is refused or was rolled back; nothing was changed."""
+
+
+class CheckFailed(ReleaseError):
+    """A release failed its own check and was rolled back."""

@@ -1,0 +1,152 @@
+"""The warehouse: one DuckDB file of ours, or a connection of the caller's.
+
+Opening never changes user tables: the catalog lives in the schema ``srsql``, UDFs carry the
+prefix ``srsql_``. Every change runs inside :meth:`Warehouse.transaction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from srsql.engine.errors import WarehouseError
+from srsql.engine.statements import statements
+from srsql.version import __version__
+
+LAYOUT = 1
+
+
+class Warehouse:
+    """A connection with the catalog, the macros and the UDFs installed.
+
+    Args:
+        target: path of a DuckDB file (made if absent unless ``read_only``), or an open
+            connection, which is used and never closed.
+        read_only: open the file for reading; nothing is installed in it.
+        threads: DuckDB worker threads; None leaves the default.
+        memory_limit: DuckDB's memory limit, e.g. ``"8GB"``; None leaves the default.
+    """
+
+    def __init__(
+        self,
+        target: str | Path | duckdb.DuckDBPyConnection,
+        *,
+        read_only: bool = False,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+    ) -> None:
+        self.path: Path | None = None
+        self.read_only = read_only
+        self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
+        if isinstance(target, duckdb.DuckDBPyConnection):
+            self.con = target
+        else:
+            self.path = Path(target)
+            self.con = _open(self.path, read_only)
+        try:
+            if threads is not None:
+                self.con.execute("SET threads = ?", [threads])
+            if memory_limit is not None:
+                self.con.execute("SET memory_limit = ?", [memory_limit])
+            install(self.con, catalog=not read_only)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection if it is ours."""
+        if self._owned:
+            self.con.close()
+
+    def __enter__(self) -> Warehouse:
+        """The warehouse itself; it closes when the block ends."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection if it is ours."""
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """BEGIN, then COMMIT; any exception rolls everything back and goes on up."""
+        self.con.execute("BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            self.con.execute("ROLLBACK")
+            raise
+        try:
+            self.con.execute("COMMIT")
+        except duckdb.Error as error:
+            raise WarehouseError(f"the warehouse refused the change: {_line(error)}") from None
+
+    def run(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> None:
+        """Execute one statement for its effect."""
+        self.con.execute(query, parameters or None)
+
+    def rows(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self.con.execute(query, parameters or None).fetchall()
+
+    def value(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
+        """First column of the first row of a query; None if there is no row."""
+        rows = self.rows(query, parameters)
+        return rows[0][0] if rows else None
+
+
+def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
+    """Put the UDFs and macros (and the catalog) into ``con`` without touching its tables."""
+    from srsql.sql_macros import MACRO_FILES
+    from srsql.udfs.register import register_udfs
+
+    register_udfs(con)
+    if not catalog:
+        return
+    con.execute("BEGIN TRANSACTION")
+    try:
+        for statement in statements("srsql.schemas", "catalog.sql"):
+            con.execute(statement)
+        for file in MACRO_FILES:
+            for statement in statements("srsql.sql_macros", file):
+                con.execute(statement)
+        found = con.execute("SELECT layout FROM srsql.warehouse").fetchall()
+        if not found:
+            con.execute("INSERT INTO srsql.warehouse VALUES (?, ?)", [LAYOUT, __version__])
+        elif found[0][0] != LAYOUT:
+            raise WarehouseError(
+                f"the warehouse has layout {found[0][0]}, this srsql needs {LAYOUT}: "
+                "use the srsql version that made it"
+            )
+        con.execute("COMMIT")
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+
+
+def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+    if path.is_dir():
+        raise WarehouseError(f"{path} is a directory: give --db a file")
+    if read_only and not path.exists():
+        raise WarehouseError(f"no warehouse at {path}: run 'srsql ingest' first or give --db")
+    try:
+        con = duckdb.connect(str(path), read_only=read_only)
+    except duckdb.Error as error:
+        text = _line(error)
+        if "lock" in text.lower():
+            raise WarehouseError(
+                f"{path} is in use by another process: wait until it ends, or stop it"
+            ) from None
+        raise WarehouseError(f"{path} cannot be opened: {text}") from None
+    con.execute("SET python_enable_replacements = false")
+    con.execute("SET preserve_insertion_order = true")
+    con.execute("SET enable_progress_bar = false")
+    con.execute("SET temp_directory = ?", [str(path.with_name(path.name + ".tmp"))])
+    return con
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

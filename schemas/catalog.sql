@@ -1,0 +1,196 @@
+-- The catalog: what the warehouse knows about datasets, ingested files, series and releases.
+-- Private to the steward: nothing in schema srsql is published.
+
+CREATE SCHEMA IF NOT EXISTS srsql;
+
+CREATE TABLE IF NOT EXISTS srsql.warehouse (layout INTEGER NOT NULL, software VARCHAR NOT NULL);
+
+CREATE SEQUENCE IF NOT EXISTS srsql.ingestion_ids;
+CREATE SEQUENCE IF NOT EXISTS srsql.release_ids;
+
+-- One row per dataset schema in use; toml and hierarchies as they were first registered.
+CREATE TABLE IF NOT EXISTS srsql.dataset (
+    dataset VARCHAR PRIMARY KEY,
+    version INTEGER NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    origin VARCHAR NOT NULL,
+    toml VARCHAR NOT NULL
+);
+
+-- Nodes of every hierarchy in preorder: the subtree of a node is [pre, last].
+CREATE TABLE IF NOT EXISTS srsql.node (
+    dataset VARCHAR NOT NULL,
+    attribute VARCHAR NOT NULL,
+    node VARCHAR NOT NULL,
+    parent VARCHAR,
+    pre BIGINT NOT NULL,
+    last BIGINT NOT NULL,
+    depth INTEGER NOT NULL,
+    height INTEGER NOT NULL,
+    leaf_count INTEGER NOT NULL,
+    low DECIMAL(18, 6),
+    high DECIMAL(18, 6)
+);
+
+-- Closure: every (node, ancestor) pair, the node itself and the root included.
+CREATE TABLE IF NOT EXISTS srsql.hierarchy (
+    dataset VARCHAR NOT NULL,
+    attribute VARCHAR NOT NULL,
+    node VARCHAR NOT NULL,
+    ancestor VARCHAR NOT NULL,
+    depth INTEGER NOT NULL,
+    height INTEGER NOT NULL,
+    leaf_count INTEGER NOT NULL
+);
+
+-- One row per ingested period; a replaced one keeps its row with replaced = true.
+CREATE TABLE IF NOT EXISTS srsql.ingestion (
+    ingestion_id INTEGER PRIMARY KEY,
+    dataset VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    source VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    software VARCHAR NOT NULL,
+    replaced BOOLEAN NOT NULL DEFAULT false
+);
+
+-- One row per source file: records = loaded + rejected, always.
+CREATE TABLE IF NOT EXISTS srsql.ingested_file (
+    ingestion_id INTEGER NOT NULL,
+    table_name VARCHAR NOT NULL,
+    file VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    records BIGINT NOT NULL,
+    loaded BIGINT NOT NULL,
+    rejected BIGINT NOT NULL,
+    values_rejected BIGINT NOT NULL,
+    repaired BIGINT NOT NULL,
+    orphans BIGINT NOT NULL
+);
+
+-- What was not taken as it stood. kind 'row': the record is not in the raw table;
+-- kind 'value': the record is, but this value of it counts as missing.
+CREATE TABLE IF NOT EXISTS srsql.reject (
+    ingestion_id INTEGER NOT NULL,
+    dataset VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    file VARCHAR NOT NULL,
+    line BIGINT NOT NULL,
+    kind VARCHAR NOT NULL,
+    column_name VARCHAR,
+    value VARCHAR,
+    reason VARCHAR NOT NULL,
+    record VARCHAR
+);
+
+-- Cases the regulator withdrew; they are left out of every release made afterwards.
+CREATE TABLE IF NOT EXISTS srsql.deleted_case (
+    dataset VARCHAR NOT NULL,
+    case_id VARCHAR NOT NULL,
+    ingestion_id INTEGER NOT NULL
+);
+
+-- External knowledge E: drug -> disease, both normalized.
+CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
+    dataset VARCHAR NOT NULL,
+    drug VARCHAR NOT NULL,
+    disease VARCHAR NOT NULL
+);
+
+-- A series is the sequence of releases for one audience; the key makes its pseudonyms.
+CREATE TABLE IF NOT EXISTS srsql.series (
+    dataset VARCHAR NOT NULL,
+    series VARCHAR NOT NULL,
+    pseudonym_key BLOB,
+    family VARCHAR NOT NULL,
+    PRIMARY KEY (dataset, series)
+);
+
+-- status: draft, released or superseded; position orders the releases of a series in time.
+CREATE TABLE IF NOT EXISTS srsql.release (
+    release_id INTEGER PRIMARY KEY,
+    dataset VARCHAR NOT NULL,
+    series VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    status VARCHAR NOT NULL,
+    k INTEGER NOT NULL,
+    k_effective INTEGER NOT NULL,
+    schema_name VARCHAR NOT NULL,
+    ingestion_id INTEGER,
+    private_manifest JSON NOT NULL
+);
+
+-- The super-records of the quarter as the release saw them, one row per case and QID; low and
+-- high are granules (numeric) or preorder numbers (categorical), NULL where missing.
+-- given_up: known, but released as NULL because its pattern was too small.
+CREATE TABLE IF NOT EXISTS srsql.case_qid (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    attribute VARCHAR NOT NULL,
+    low BIGINT,
+    high BIGINT,
+    given_up BOOLEAN NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS srsql.case_term (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    term VARCHAR NOT NULL,
+    probability DOUBLE NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS srsql.member (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    group_id INTEGER NOT NULL,
+    reports INTEGER NOT NULL,
+    is_new BOOLEAN NOT NULL
+);
+
+-- The generalized QID of each group, coded as in case_qid; NULL where the QID is missing.
+CREATE TABLE IF NOT EXISTS srsql.region (
+    release_id INTEGER NOT NULL,
+    group_id INTEGER NOT NULL,
+    attribute VARCHAR NOT NULL,
+    low BIGINT,
+    high BIGINT
+);
+
+CREATE TABLE IF NOT EXISTS srsql.threshold (
+    release_id INTEGER NOT NULL,
+    term VARCHAR NOT NULL,
+    theta_num BIGINT NOT NULL,
+    theta_den BIGINT NOT NULL,
+    cases BIGINT NOT NULL,
+    released BOOLEAN NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS srsql.withheld (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    reports INTEGER NOT NULL,
+    reason VARCHAR NOT NULL
+);
+
+-- One row per QID of each release: what losses are measured against.
+CREATE TABLE IF NOT EXISTS srsql.attribute (
+    release_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    attribute VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    span BIGINT NOT NULL
+);
+
+-- Every check and metric of a release, in the uniform shape.
+CREATE TABLE IF NOT EXISTS srsql.measure (
+    release_id INTEGER NOT NULL,
+    stage VARCHAR NOT NULL,
+    measure VARCHAR NOT NULL,
+    scope VARCHAR NOT NULL,
+    violating DOUBLE,
+    total DOUBLE,
+    ratio DOUBLE,
+    threshold DOUBLE,
+    passed BOOLEAN
+);

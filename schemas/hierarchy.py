@@ -1,0 +1,156 @@
+"""Value generalization hierarchies, numbered so that generalization is interval containment.
+
+Nodes are numbered in preorder (siblings in file order). The subtree of a node is then the
+interval ``[pre, last]``; node *a* generalizes node *b* exactly if ``a.pre <= b.pre`` and
+``b.last <= a.last``; and the lowest common ancestor of a set is the deepest node whose interval
+holds the hull of the set's intervals. Kernels and SQL macros treat every attribute, numeric or
+categorical, as such an interval.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+
+class HierarchyError(ValueError):
+    """A hierarchy file is not one tree; the text names the node or the line."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree over node labels in preorder; every list is indexed by preorder number."""
+
+    labels: tuple[str, ...]
+    parent: tuple[int, ...]
+    """Preorder number of the parent; -1 for the root."""
+    low: tuple[Decimal | None, ...]
+    high: tuple[Decimal | None, ...]
+    """Inclusive range of a leaf of a numeric attribute (own unit), or None."""
+
+    @cached_property
+    def last(self) -> tuple[int, ...]:
+        """Largest preorder number in each node's subtree."""
+        last = list(range(len(self.labels)))
+        for node in range(len(self.labels) - 1, 0, -1):
+            last[self.parent[node]] = max(last[self.parent[node]], last[node])
+        return tuple(last)
+
+    @cached_property
+    def height(self) -> tuple[int, ...]:
+        """Length of the longest path from each node down to a leaf (SPEC, h(node))."""
+        height = [0] * len(self.labels)
+        for node in range(len(self.labels) - 1, 0, -1):
+            height[self.parent[node]] = max(height[self.parent[node]], height[node] + 1)
+        return tuple(height)
+
+    @cached_property
+    def depth(self) -> tuple[int, ...]:
+        """Number of edges from the root to each node."""
+        depth = [0] * len(self.labels)
+        for node in range(1, len(self.labels)):
+            depth[node] = depth[self.parent[node]] + 1
+        return tuple(depth)
+
+    @cached_property
+    def leaf_count(self) -> tuple[int, ...]:
+        """Number of leaves under each node; 1 for a leaf."""
+        count = [int(h == 0) for h in self.height]
+        for node in range(len(self.labels) - 1, 0, -1):
+            count[self.parent[node]] += count[node]
+        return tuple(count)
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Preorder number of each label."""
+        return {label: node for node, label in enumerate(self.labels)}
+
+    def ancestors(self, node: int) -> list[int]:
+        """The node itself and every node above it, nearest first."""
+        path = [node]
+        while self.parent[path[-1]] >= 0:
+            path.append(self.parent[path[-1]])
+        return path
+
+
+def load_hierarchy(path: Path | Traversable) -> Hierarchy:
+    """Read a hierarchy from CSV (``node,parent[,low,high]``) or TOML (``[[nodes]]`` of the same).
+
+    Raises:
+        HierarchyError: not exactly one root, a cycle, an unknown parent, a repeated node,
+            a range on an inner node or one that is not a pair of numbers.
+        OSError: the file cannot be read.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    if path.name.lower().endswith(".toml"):
+        rows = [{k: str(v) for k, v in row.items()} for row in tomllib.loads(text).get("nodes", [])]
+    else:
+        rows = list(csv.DictReader(io.StringIO(text)))
+    return build_hierarchy(rows)
+
+
+def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
+    """Number the nodes of ``rows`` (keys node, parent, low, high) in preorder."""
+    children: dict[str, list[str]] = {}
+    ranges: dict[str, tuple[Decimal | None, Decimal | None]] = {}
+    for row in rows:
+        node, parent = (row.get("node") or "").strip(), (row.get("parent") or "").strip()
+        if not node:
+            raise HierarchyError("a row has no node label: give every row a node")
+        if node in ranges:
+            raise HierarchyError(f"node {node!r} is listed twice: keep one row")
+        ranges[node] = _range(node, row)
+        children.setdefault(parent, []).append(node)
+    roots = children.get("", [])
+    if len(roots) != 1:
+        raise HierarchyError(f"{len(roots)} nodes have no parent: a hierarchy has exactly one root")
+    unknown = [p for p in children if p and p not in ranges]
+    if unknown:
+        raise HierarchyError(f"parent {unknown[0]!r} is not a node: add a row for it")
+    return _preorder(roots[0], children, ranges)
+
+
+def _range(node: str, row: dict[str, str]) -> tuple[Decimal | None, Decimal | None]:
+    low, high = (row.get("low") or "").strip(), (row.get("high") or "").strip()
+    if not low and not high:
+        return None, None
+    try:
+        pair = Decimal(low), Decimal(high)
+    except InvalidOperation:
+        raise HierarchyError(f"node {node!r} has a range that is not two numbers") from None
+    if pair[0] > pair[1]:
+        raise HierarchyError(f"node {node!r} has low above high")
+    return pair
+
+
+def _preorder(
+    root: str,
+    children: dict[str, list[str]],
+    ranges: dict[str, tuple[Decimal | None, Decimal | None]],
+) -> Hierarchy:
+    labels: list[str] = []
+    parents: list[int] = []
+    stack = [(root, -1)]
+    while stack:
+        label, parent = stack.pop()
+        stack.extend((child, len(labels)) for child in reversed(children.get(label, [])))
+        labels.append(label)
+        parents.append(parent)
+    if len(labels) != len(ranges):
+        lost = next(label for label in ranges if label not in set(labels))
+        raise HierarchyError(f"node {lost!r} is not reachable from the root: break the cycle")
+    for label in labels:
+        if label in children and ranges[label][0] is not None:
+            raise HierarchyError(f"inner node {label!r} has a range: only leaves have one")
+    return Hierarchy(
+        labels=tuple(labels),
+        parent=tuple(parents),
+        low=tuple(ranges[label][0] for label in labels),
+        high=tuple(ranges[label][1] for label in labels),
+    )

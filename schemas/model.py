@@ -1,0 +1,289 @@
+"""The dataset schema: which columns play which role (SPEC section 4).
+
+A dataset is one TOML file. A column that the file does not declare under ``publish`` (or as a
+quasi-identifier or id) is not published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from decimal import Decimal
+from fractions import Fraction
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
+
+
+class SchemaError(ValueError):
+    """A dataset schema is wrong; the text names the file and the key."""
+
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def _name(value: object) -> object:
+    if isinstance(value, str) and not _NAME.fullmatch(value):
+        raise ValueError(f"{value!r} is not a name (lower-case letters, digits, underscore)")
+    return value
+
+
+Name = Annotated[str, BeforeValidator(_name)]
+Exact = Annotated[Fraction, BeforeValidator(lambda v: Fraction(str(v).replace(" ", "")))]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Source(_Strict):
+    """How the files of one period look."""
+
+    reader: Literal["dollar", "csv", "parquet"]
+    """``dollar``: FAERS/AERS ASCII, no quoting; ``csv``: quoted CSV; ``parquet``."""
+    delimiter: str = ","
+    period_pattern: str | None = None
+    """Regular expression on a file's name whose groups give the period (see ``period_label``)."""
+    period_label: str = "{0}"
+    """Format of the label from the groups, e.g. ``20{0}Q{1}``; four-digit years stay."""
+    deleted_files: tuple[str, ...] = ()
+    """Globs of files that list withdrawn case ids, one a line, without header."""
+
+
+class Column(_Strict):
+    """One source column and the other names it goes by."""
+
+    name: Name
+    aliases: tuple[str, ...] = ()
+
+
+class Table(_Strict):
+    """One source table."""
+
+    name: Name
+    files: tuple[str, ...]
+    """File-name globs, matched without regard to case."""
+    columns: tuple[Column, ...]
+    unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Target column -> source columns that each become a row of their own."""
+    required: bool = True
+    publish: tuple[Name, ...] = ()
+    """Columns that leave the house as they are (child tables: the released child columns)."""
+
+
+class Qid(_Strict):
+    """One quasi-identifier of the report table."""
+
+    name: Name
+    kind: Literal["numeric", "categorical"]
+    column: Name
+    domain: tuple[Decimal, Decimal] | Literal["observed"] | None = None
+    """Numeric: inclusive bounds in ``unit``; a value outside is impossible."""
+    limits: tuple[Decimal, Decimal] | None = None
+    """Numeric with an observed domain: what is possible at all."""
+    unit: str = ""
+    granularity: Decimal = Decimal(1)
+    rounding: Literal["floor", "half_up"] = "half_up"
+    unit_column: Name | None = None
+    units: dict[str, Exact] = Field(default_factory=dict)
+    """Unit code -> factor to ``unit``, exact (a fraction such as 1/12 is a string)."""
+    hierarchy: str | None = None
+    """Categorical: file, relative to the dataset file (or one that ships)."""
+    missing: tuple[str, ...] = ()
+    """Codes that mean "not known", beside blank."""
+    aliases: dict[str, str] = Field(default_factory=dict)
+    """Source code -> node label (codes are compared trimmed, upper-cased)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Qid:
+        if self.kind == "numeric":
+            if self.domain is None:
+                raise ValueError(f"numeric QID {self.name!r} needs a domain")
+            for key in ("domain", "limits"):
+                bounds = getattr(self, key)
+                if isinstance(bounds, tuple) and not bounds[0] < bounds[1]:
+                    raise ValueError(f"{key} of QID {self.name!r} must be [low, high], low < high")
+            if self.granularity <= 0:
+                raise ValueError(f"granularity of QID {self.name!r} must be above 0")
+            if bool(self.unit_column) != bool(self.units):
+                raise ValueError(f"QID {self.name!r} needs unit_column and units together")
+        elif self.hierarchy is None:
+            raise ValueError(f"categorical QID {self.name!r} needs a hierarchy")
+        return self
+
+
+class Sensitive(_Strict):
+    """A sensitive or quasi-sensitive attribute, multi-valued where its table is a child."""
+
+    table: Name
+    column: Name
+    missing: tuple[str, ...] = ()
+    """Terms that stand for "not known" (compared trimmed, upper-cased), beside blank."""
+
+
+class Dataset(_Strict):
+    """One dataset schema; see ``schemas/faers.toml`` for an example with every key."""
+
+    name: Name
+    title: str = ""
+    version: int = 1
+    report_table: Name
+    report_id: Name
+    case_id: Name
+    id_type: Literal["integer", "text"] = "integer"
+    source: Source
+    tables: tuple[Table, ...]
+    qid: tuple[Qid, ...]
+    sensitive: tuple[Sensitive, ...]
+    quasi_sensitive: tuple[Sensitive, ...] = ()
+    hierarchies: dict[str, Hierarchy] = Field(default_factory=dict, exclude=True)
+    """QID name -> its hierarchy (filled by ``parse_dataset``)."""
+    text: str = Field(default="", exclude=True)
+    """The TOML text the schema was read from."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over the TOML text and every hierarchy."""
+        digest = hashlib.sha256(self.text.encode())
+        for name in sorted(self.hierarchies):
+            tree = self.hierarchies[name]
+            digest.update(repr((name, tree.labels, tree.parent, tree.low, tree.high)).encode())
+        return digest.hexdigest()
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
+    @property
+    def child_tables(self) -> tuple[Table, ...]:
+        """Tables that have published columns, without the report table."""
+        return tuple(t for t in self.tables if t.name != self.report_table and t.publish)
+
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """Report id and case id; one name where they are the same column."""
+        return tuple(dict.fromkeys((self.report_id, self.case_id)))
+
+    @model_validator(mode="after")
+    def _references(self) -> Dataset:
+        columns = {
+            t.name: {c.name for c in t.columns} | set(t.unpivot) for t in self.tables
+        }
+        if len(columns) != len(self.tables):
+            raise ValueError("two tables have the same name")
+        if self.report_table not in columns:
+            raise ValueError(f"report_table {self.report_table!r} is not among the tables")
+
+        def need(key: str, table: str, column: str) -> None:
+            if table not in columns:
+                raise ValueError(f"{key}: table {table!r} is not declared")
+            if column not in columns[table]:
+                raise ValueError(f"{key}: column {column!r} is not declared in table {table!r}")
+
+        need("report_id", self.report_table, self.report_id)
+        need("case_id", self.report_table, self.case_id)
+        if not self.qid:
+            raise ValueError("qid: declare at least one quasi-identifier")
+        if len({q.name for q in self.qid}) != len(self.qid):
+            raise ValueError("qid: two quasi-identifiers have the same name")
+        for qid in self.qid:
+            need(f"qid.{qid.name}.column", self.report_table, qid.column)
+            if qid.unit_column:
+                need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
+        for key, attributes in (("sensitive", self.sensitive), ("quasi_sensitive", self.quasi_sensitive)):
+            for attribute in attributes:
+                need(key, attribute.table, attribute.column)
+        guarded = {qid.column for qid in self.qid} | {q.unit_column for q in self.qid}
+        for table in self.tables:
+            if table.name != self.report_table:
+                need(f"tables.{table.name}", table.name, self.report_id)
+            for column in table.publish:
+                need(f"tables.{table.name}.publish", table.name, column)
+                if table.name == self.report_table and column in guarded | set(self.id_columns):
+                    raise ValueError(
+                        f"tables.{table.name}.publish: {column!r} is an id or a quasi-identifier, "
+                        "which is released as a region: take it out"
+                    )
+        return self
+
+
+def builtin_names() -> list[str]:
+    """Names of the dataset schemas that ship."""
+    folder = resources.files("srsql.schemas")
+    return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml"))
+
+
+def load_dataset(name_or_path: str | Path) -> Dataset:
+    """Load a dataset schema that ships (by name) or a user's own (by path to a TOML file).
+
+    Raises:
+        SchemaError: unknown name, unreadable file, or a key that is missing or wrong.
+    """
+    if str(name_or_path) in builtin_names():
+        folder: Path | Traversable = resources.files("srsql.schemas")
+        file = folder / f"{name_or_path}.toml"
+    else:
+        path = Path(name_or_path)
+        if not path.is_file():
+            names = ", ".join(builtin_names())
+            raise SchemaError(f"no dataset {str(path)!r}: give one of {names}, or a TOML file")
+        folder, file = path.parent, path
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SchemaError(f"{file.name}: cannot be read ({error})") from None
+    return parse_dataset(text, folder, origin=file.name)
+
+
+def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset") -> Dataset:
+    """Validate the TOML ``text``; hierarchy files are looked up in ``folder``, then the shipped."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{origin}: not valid TOML: {error}") from None
+    try:
+        dataset = Dataset(**_named_tables(raw), text=text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "schema"
+        message = first["msg"].removeprefix("Value error, ")
+        raise SchemaError(f"{origin}: key {key}: {message}") from None
+    trees = {}
+    for qid in dataset.qid:
+        if qid.hierarchy is None:
+            continue
+        try:
+            trees[qid.name] = load_hierarchy(_find(qid.hierarchy, folder))
+        except (OSError, HierarchyError) as error:
+            raise SchemaError(f"{origin}: key qid.{qid.name}.hierarchy: {error}") from None
+    return dataset.model_copy(update={"hierarchies": trees})
+
+
+def _named_tables(raw: dict[str, object]) -> dict[str, object]:
+    """Turn ``[tables.NAME]`` with ``columns = {new = [aliases]}`` or a list into the model's shape."""
+    tables = raw.get("tables")
+    if not isinstance(tables, dict):
+        return raw
+    shaped = []
+    for name, table in tables.items():
+        entry = dict(table) if isinstance(table, dict) else {}
+        columns = entry.get("columns", [])
+        if isinstance(columns, dict):
+            entry["columns"] = [{"name": k, "aliases": v} for k, v in columns.items()]
+        elif isinstance(columns, list):
+            entry["columns"] = [{"name": c} for c in columns]
+        shaped.append({"name": name, **entry})
+    return {**raw, "tables": shaped}
+
+
+def _find(name: str, folder: Path | Traversable) -> Path | Traversable:
+    local = folder / name
+    if local.is_file():
+        return local
+    return resources.files("srsql.schemas") / name
