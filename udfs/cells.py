@@ -1,0 +1,131 @@
+"""Cells: the distinct (box, frequent-term mask) of a problem, with their cases in order.
+
+Cases of one cell cost a group the same information loss, and at least the same privacy risk: the
+risk of the frequent terms in the mask. A search therefore looks at cells, and within a cell only
+until it meets a case that adds no risk of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs.problem import Ints
+
+MASK_TERMS = 16
+MASK_SHARE = 0.02
+
+
+class Cells(NamedTuple):
+    """m cells; the cases of a cell form a list in case order, from which taken cases leave."""
+
+    low: Ints
+    """[m, d]"""
+    high: Ints
+    mask: Ints
+    """[m] bit b is set where the cell's cases hold frequent term b."""
+    of_case: NDArray[np.int32]
+    """[n] the cell of each case."""
+    head: NDArray[np.int32]
+    """[m] first case still there, or -1."""
+    after: NDArray[np.int32]
+    """[n] next case of the same cell, or -1."""
+    before: NDArray[np.int32]
+
+
+def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) -> NDArray[np.int32]:
+    """The most frequent terms that groups of k will contend for, at most ``MASK_TERMS``.
+
+    A term held by more than one case in k piles up among the cases that remain, so that a search
+    without the mask would pass over most of a cell.
+    """
+    count = np.bincount(terms, minlength=vocabulary)
+    floor = max(2.0, n * max(MASK_SHARE, 1 / (2 * k)))
+    ranked = np.argsort(-count, kind="stable")[:MASK_TERMS]
+    return ranked[count[ranked] >= floor].astype(np.int32)
+
+
+@njit(cache=True, nogil=True)
+def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -> Ints:
+    """[n] masks; ``bit[s]`` is the bit of term s or -1."""
+    n = len(offsets) - 1
+    masks = np.zeros(n, np.int64)
+    for r in range(n):
+        for j in range(offsets[r], offsets[r + 1]):
+            b = bit[terms[j]]
+            if b >= 0:
+                masks[r] |= 1 << b
+    return masks
+
+
+@njit(cache=True, nogil=True)
+def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
+    """Group equal (low, high, mask) rows by hashing; cells are numbered by first appearance."""
+    n, d = low.shape
+    capacity = 16
+    while capacity < 2 * n:
+        capacity *= 2
+    slot = np.full(capacity, -1, np.int32)
+    of_case = np.empty(n, np.int32)
+    first = np.empty(max(n, 1), np.int32)
+    m = 0
+    for r in range(n):
+        code = np.uint64(masks[r] + 1469598103934665603)
+        for i in range(d):
+            code = (code ^ np.uint64(low[r, i])) * np.uint64(1099511628211)
+            code = (code ^ np.uint64(high[r, i])) * np.uint64(1099511628211)
+        code ^= code >> np.uint64(29)
+        at = np.int64(code & np.uint64(capacity - 1))
+        while True:
+            cell = slot[at]
+            if cell < 0:
+                slot[at] = m
+                first[m] = r
+                of_case[r] = m
+                m += 1
+                break
+            other = first[cell]
+            same = masks[other] == masks[r]
+            for i in range(d):
+                same = same and low[other, i] == low[r, i] and high[other, i] == high[r, i]
+            if same:
+                of_case[r] = cell
+                break
+            at = (at + 1) & (capacity - 1)
+    head = np.full(m, -1, np.int32)
+    tail = np.full(m, -1, np.int32)
+    after = np.full(n, -1, np.int32)
+    before = np.full(n, -1, np.int32)
+    for r in range(n):
+        cell = of_case[r]
+        if head[cell] < 0:
+            head[cell] = r
+        else:
+            after[tail[cell]] = r
+            before[r] = tail[cell]
+        tail[cell] = r
+    cell_low = np.empty((m, d), np.int64)
+    cell_high = np.empty((m, d), np.int64)
+    mask = np.empty(m, np.int64)
+    for cell in range(m):
+        r = first[cell]
+        mask[cell] = masks[r]
+        for i in range(d):
+            cell_low[cell, i] = low[r, i]
+            cell_high[cell, i] = high[r, i]
+    return Cells(cell_low, cell_high, mask, of_case, head, after, before)
+
+
+@njit(cache=True, nogil=True)
+def take(cells: Cells, r: int) -> None:
+    """Remove case ``r`` from its cell's list."""
+    previous, following = cells.before[r], cells.after[r]
+    if previous >= 0:
+        cells.after[previous] = following
+    else:
+        cells.head[cells.of_case[r]] = following
+    if following >= 0:
+        cells.before[following] = previous

@@ -1,0 +1,100 @@
+"""The grouping problem as arrays, and its losses as exact integers.
+
+Every QID is an interval of integers: granules for a numeric QID, the preorder interval of a
+hierarchy node for a categorical one (see ``srsql.schemas.hierarchy``). A record is a box of such
+intervals, the region of a group is the hull of its boxes, and the loss of a QID is
+``(high - low) / span`` or ``h(LCA) / h(root)`` (Lin 2016, eq. (1)). All losses are held as integers
+in units of one over the common denominator of spans and heights, so that equal losses are equal
+numbers and a lower bound never rounds past the value it bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The QIDs of a problem, d of them."""
+
+    span: Ints
+    """[d] numeric: max - min of the domain in granules, above 0; categorical: 0."""
+    tree_start: Ints
+    """[d + 1] offsets of each QID's nodes in the arrays below; a numeric QID has none."""
+    parent: Ints
+    """Preorder number of each node's parent within its own tree; -1 for a root."""
+    last: Ints
+    """Largest preorder number in each node's subtree."""
+    height: Ints
+    """Longest path from each node down to a leaf."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The super-records of a problem, n of them, in case-id order."""
+
+    low: Ints
+    """[n, d] granules, or the preorder number of the node."""
+    high: Ints
+    """[n, d] granules, or the last preorder number under the node."""
+    offsets: Ints
+    """[n + 1] where each case's terms start."""
+    terms: NDArray[np.int32]
+    """Distinct term numbers of each case, ascending."""
+    weights: Ints
+    """p(r, s) in units of 1 / ``one``, above 0; all 1 without external knowledge."""
+    one: int
+    """What a certain term weighs."""
+
+
+class Losses(NamedTuple):
+    """The QIDs with integer loss weights, as the compiled code takes them."""
+
+    numeric: NDArray[np.bool_]
+    weight: Ints
+    """[d] loss units per granule (numeric) or per level of height (categorical)."""
+    start: Ints
+    parent: Ints
+    last: Ints
+    height: Ints
+
+
+LIMIT = 2**61
+ROUNDED_UNIT = 2**40
+
+
+def integer_losses(attributes: Attributes, cases: int) -> tuple[Losses, int]:
+    """Loss weights in units of 1 / unit, and the unit.
+
+    The unit is the least common multiple of all spans and root heights. Where a group of ``cases``
+    could overflow with it, losses are rounded to 2**-40 instead, and only then are ties of the
+    rounded losses, not of the exact ones.
+    """
+    d = len(attributes.span)
+    numeric = attributes.span > 0
+    denominators = [
+        int(attributes.span[i])
+        if numeric[i]
+        else max(1, int(attributes.height[attributes.tree_start[i]]))
+        for i in range(d)
+    ]
+    unit = math.lcm(1, *denominators)
+    if 2 * unit * max(d, 1) * max(cases, 1) > LIMIT:
+        unit = ROUNDED_UNIT
+    weight = np.array([(2 * unit + x) // (2 * x) for x in denominators], dtype=np.int64)
+    losses = Losses(
+        numeric=numeric,
+        weight=weight,
+        start=attributes.tree_start.astype(np.int64),
+        parent=attributes.parent.astype(np.int64),
+        last=attributes.last.astype(np.int64),
+        height=attributes.height.astype(np.int64),
+    )
+    return losses, unit

@@ -1,0 +1,369 @@
+"""Exact searches over the cells that remain: the next record of a group, the next seed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs.box_tree import Shape, hull_loss
+from srsql.udfs.candidates import NEAR, PRIME, compare_products, inverse, near
+from srsql.udfs.cells import Cells
+from srsql.udfs.problem import Ints, Losses
+
+NONE = 2**62
+STACK = 512
+
+
+class Bounds(NamedTuple):
+    """What each node of the tree knows of the cases that remain under it."""
+
+    low_max: Ints
+    """[nodes, d] largest low end: a hull with any box of the node starts at or below it."""
+    high_min: Ints
+    """[nodes, d] smallest high end."""
+    mid_min: Ints
+    """[nodes, d] least low + high (numeric) or low end (categorical)."""
+    mid_max: Ints
+    """[nodes, d] largest low + high (numeric) or high end (categorical)."""
+    least: Ints
+    """[nodes] least case number, ``NONE`` where no case remains."""
+
+
+class Terms(NamedTuple):
+    """Terms of the cases, and what the group under construction holds of them."""
+
+    offsets: Ints
+    terms: NDArray[np.int32]
+    weights: Ints
+    sigma: Ints
+    """[V] sigma_s(g) in units of 1 / one."""
+    eta: Ints
+    """[V] eta_s(g + r) in the same units."""
+    frequent: NDArray[np.int32]
+    """Term of each mask bit."""
+    bit: NDArray[np.int8]
+    """[V] mask bit of each term, -1 for most."""
+
+
+@njit(cache=True, nogil=True)
+def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
+    """Bounds of every node for the cells as they are."""
+    nodes, d = len(shape.left), cells.low.shape[1]
+    bounds = Bounds(
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.full(nodes, NONE, np.int64),
+    )
+    for node in range(nodes - 1, -1, -1):
+        refresh(node, shape, cells, losses, bounds)
+    return bounds
+
+
+@njit(cache=True, nogil=True)
+def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> bool:
+    """Recompute one node from its children or cells; whether anything changed."""
+    d = cells.low.shape[1]
+    least = NONE
+    leaf = shape.left[node] < 0
+    if leaf:
+        for j in range(shape.begin[node], shape.end[node]):
+            head = cells.head[shape.order[j]]
+            if head >= 0:
+                least = min(least, head)
+    else:
+        least = min(bounds.least[shape.left[node]], bounds.least[shape.right[node]])
+    changed = least != bounds.least[node]
+    bounds.least[node] = least
+    for i in range(d):
+        low_max, high_min, mid_min, mid_max = -NONE, NONE, NONE, -NONE
+        if leaf:
+            for j in range(shape.begin[node], shape.end[node]):
+                cell = shape.order[j]
+                if cells.head[cell] < 0:
+                    continue
+                low, high = cells.low[cell, i], cells.high[cell, i]
+                low_max, high_min = max(low_max, low), min(high_min, high)
+                if losses.numeric[i]:
+                    low = high = low + high
+                mid_min, mid_max = min(mid_min, low), max(mid_max, high)
+        else:
+            for child in (shape.left[node], shape.right[node]):
+                if bounds.least[child] != NONE:
+                    low_max = max(low_max, bounds.low_max[child, i])
+                    high_min = min(high_min, bounds.high_min[child, i])
+                    mid_min = min(mid_min, bounds.mid_min[child, i])
+                    mid_max = max(mid_max, bounds.mid_max[child, i])
+        if (
+            low_max != bounds.low_max[node, i]
+            or high_min != bounds.high_min[node, i]
+            or mid_min != bounds.mid_min[node, i]
+            or mid_max != bounds.mid_max[node, i]
+        ):
+            changed = True
+            bounds.low_max[node, i], bounds.high_min[node, i] = low_max, high_min
+            bounds.mid_min[node, i], bounds.mid_max[node, i] = mid_min, mid_max
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> None:
+    """Bring the bounds up to date after case ``r`` was taken from its cell."""
+    cell = cells.of_case[r]
+    node = shape.leaf_of[cell]
+    if cells.head[cell] < 0:
+        while node >= 0 and refresh(node, shape, cells, losses, bounds):
+            node = shape.up[node]
+        return
+    while node >= 0 and bounds.least[node] == r:  # the box stays, only the least case moves on
+        least = NONE
+        if shape.left[node] < 0:
+            for j in range(shape.begin[node], shape.end[node]):
+                head = cells.head[shape.order[j]]
+                if head >= 0:
+                    least = min(least, head)
+        else:
+            least = min(bounds.least[shape.left[node]], bounds.least[shape.right[node]])
+        bounds.least[node] = least
+        node = shape.up[node]
+
+
+@njit(cache=True, nogil=True)
+def added_loss(
+    low: Ints, high: Ints, size: int, loss: int, box_low: Ints, box_high: Ints, losses: Losses
+) -> int:
+    """dIL of eq. (2) for a group (hull ``low``, ``high``, ``size`` records, eq. (1) sum ``loss``).
+
+    With a node's ``low_max`` and ``high_min`` for the box it is a lower bound over the node, since
+    every hull with one of its boxes contains the hull with that interval.
+    """
+    joint = 0
+    for i in range(len(low)):
+        joint += hull_loss(losses, i, min(low[i], box_low[i]), max(high[i], box_high[i]))
+    return size * (joint - loss) + joint
+
+
+@njit(cache=True, nogil=True)
+def mask_risk(mask: int, terms: Terms) -> float:
+    """Lower bound of PR over the cases of a cell: 1 plus the risk of its frequent terms."""
+    risk = 1.0
+    b = 0
+    while mask:
+        if mask & 1:
+            s = terms.frequent[b]
+            room = terms.eta[s] - terms.sigma[s]
+            if room <= 0:
+                return np.inf
+            risk += terms.sigma[s] / room
+        mask >>= 1
+        b += 1
+    return risk
+
+
+@njit(cache=True, nogil=True)
+def residue_of_risk(r: int, terms: Terms) -> int:
+    """PR of case ``r`` modulo the prime."""
+    total = 1
+    for j in range(terms.offsets[r], terms.offsets[r + 1]):
+        s = terms.terms[j]
+        if terms.sigma[s] > 0:
+            room = inverse(terms.eta[s] - terms.sigma[s])
+            total = (total + terms.sigma[s] % PRIME * room) % PRIME
+    return total
+
+
+@njit(cache=True, nogil=True)
+def nearest(
+    low: Ints,
+    high: Ints,
+    size: int,
+    loss: int,
+    held: int,
+    shape: Shape,
+    cells: Cells,
+    losses: Losses,
+    bounds: Bounds,
+    terms: Terms,
+) -> int:
+    """The record of least dIL' for a group, or -1 where every dIL' is infinite (eq. (8)).
+
+    Branch and bound with PR >= 1: a subtree is left out only where no case in it can rank before
+    the best one found. ``held`` is the mask of frequent terms in the group.
+    """
+    best, best_loss, best_risk, best_residue = -1, 0, np.inf, -1
+    if bounds.least[0] == NONE:
+        return best
+    node_stack = np.empty(STACK, np.int32)
+    loss_stack = np.empty(STACK, np.int64)
+    node_stack[0] = 0
+    loss_stack[0] = added_loss(low, high, size, loss, bounds.low_max[0], bounds.high_min[0], losses)
+    top = 1
+    while top > 0:
+        top -= 1
+        node, node_loss = node_stack[top], loss_stack[top]
+        if _cannot_win(node_loss, bounds.least[node], best, best_loss, best_risk):
+            continue
+        left = shape.left[node]
+        if left >= 0:
+            right = shape.right[node]
+            left_loss = right_loss = NONE
+            if bounds.least[left] != NONE:
+                left_loss = added_loss(
+                    low, high, size, loss, bounds.low_max[left], bounds.high_min[left], losses
+                )
+            if bounds.least[right] != NONE:
+                right_loss = added_loss(
+                    low, high, size, loss, bounds.low_max[right], bounds.high_min[right], losses
+                )
+            if right_loss < left_loss or (
+                right_loss == left_loss and bounds.least[right] < bounds.least[left]
+            ):
+                left, right = right, left
+                left_loss, right_loss = right_loss, left_loss
+            if right_loss != NONE:
+                node_stack[top], loss_stack[top] = right, right_loss
+                top += 1
+            if left_loss != NONE:
+                node_stack[top], loss_stack[top] = left, left_loss
+                top += 1
+            continue
+        for j in range(shape.begin[node], shape.end[node]):
+            cell = shape.order[j]
+            r = cells.head[cell]
+            if r < 0:
+                continue
+            cell_loss = added_loss(low, high, size, loss, cells.low[cell], cells.high[cell], losses)
+            if _cannot_win(cell_loss, r, best, best_loss, best_risk):
+                continue
+            floor = 1.0
+            shared = cells.mask[cell] & held
+            if shared:
+                floor = mask_risk(shared, terms)
+                if floor == np.inf or cell_loss * floor > best_loss * best_risk * (1 + NEAR):
+                    continue
+            while r >= 0:
+                risk, own = _risk(r, terms)
+                if risk < np.inf:
+                    better = best < 0
+                    if not better:
+                        level = near(cell_loss * risk, best_loss * best_risk)
+                        if not level:
+                            better = cell_loss * risk < best_loss * best_risk
+                        else:
+                            residue = residue_of_risk(r, terms) if risk != 1.0 else 1
+                            if best_residue < 0:
+                                best_residue = residue_of_risk(best, terms)
+                            order = compare_products(
+                                cell_loss, risk, residue, best_loss, best_risk, best_residue
+                            )
+                            better = order < 0 or (order == 0 and r < best)
+                    if better:
+                        best, best_loss, best_risk = r, cell_loss, risk
+                        best_residue = 1 if risk == 1.0 else -1
+                if own == 0:
+                    break  # least PR of its cell, and least case number at that PR
+                r = cells.after[r]
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _cannot_win(loss: int, least: int, best: int, best_loss: int, best_risk: float) -> bool:
+    """Whether nothing of dIL >= ``loss`` and case number >= ``least`` ranks before the best."""
+    if best < 0:
+        return False
+    if best_risk == 1.0:
+        return loss > best_loss or (loss == best_loss and least > best)
+    return loss > best_loss * best_risk * (1 + NEAR)
+
+
+@njit(cache=True, nogil=True)
+def _risk(r: int, terms: Terms) -> tuple[float, int]:
+    """PR of eq. (6) and how many of its terms outside the mask are already in the group."""
+    risk = 1.0
+    own = 0
+    for j in range(terms.offsets[r], terms.offsets[r + 1]):
+        s = terms.terms[j]
+        sigma = terms.sigma[s]
+        if sigma + terms.weights[j] > terms.eta[s]:
+            return np.inf, 1
+        if sigma > 0:
+            risk += sigma / (terms.eta[s] - sigma)
+            own += terms.bit[s] < 0
+    return risk, own
+
+
+@njit(cache=True, nogil=True)
+def farthest(
+    low: Ints, high: Ints, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds
+) -> int:
+    """The record farthest from the box ``low``, ``high``, or -1 where none remains (Algorithm 1).
+
+    Distance: |difference of midpoints| / span per numeric QID, h(LCA) / h(root) per categorical;
+    at equal distance the least case number.
+    """
+    best, best_far = -1, -1
+    if bounds.least[0] == NONE:
+        return best
+    node_stack = np.empty(STACK, np.int32)
+    far_stack = np.empty(STACK, np.int64)
+    node_stack[0], far_stack[0] = 0, NONE
+    top = 1
+    while top > 0:
+        top -= 1
+        node, far = node_stack[top], far_stack[top]
+        if far < best_far or (far == best_far and bounds.least[node] > best):
+            continue
+        left = shape.left[node]
+        if left >= 0:
+            right = shape.right[node]
+            left_far = _reach(left, low, high, losses, bounds)
+            right_far = _reach(right, low, high, losses, bounds)
+            if right_far > left_far or (
+                right_far == left_far and bounds.least[right] < bounds.least[left]
+            ):
+                left, right = right, left
+                left_far, right_far = right_far, left_far
+            if right_far >= 0:
+                node_stack[top], far_stack[top] = right, right_far
+                top += 1
+            if left_far >= 0:
+                node_stack[top], far_stack[top] = left, left_far
+                top += 1
+            continue
+        for j in range(shape.begin[node], shape.end[node]):
+            cell = shape.order[j]
+            r = cells.head[cell]
+            if r < 0:
+                continue
+            far = 0
+            for i in range(len(low)):
+                if losses.numeric[i]:
+                    apart = abs(cells.low[cell, i] + cells.high[cell, i] - low[i] - high[i])
+                    far += apart * losses.weight[i]
+                else:
+                    far += 2 * hull_loss(
+                        losses, i, min(low[i], cells.low[cell, i]), max(high[i], cells.high[cell, i])
+                    )
+            if far > best_far or (far == best_far and r < best):
+                best, best_far = r, far
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _reach(node: int, low: Ints, high: Ints, losses: Losses, bounds: Bounds) -> int:
+    """Upper bound of twice the distance to any record under the node; -1 where none remains."""
+    if bounds.least[node] == NONE:
+        return -1
+    far = 0
+    for i in range(len(low)):
+        a, b = bounds.mid_min[node, i], bounds.mid_max[node, i]
+        if losses.numeric[i]:
+            mid = low[i] + high[i]
+            far += max(abs(a - mid), abs(b - mid)) * losses.weight[i]
+        else:
+            far += 2 * hull_loss(losses, i, min(low[i], a), max(high[i], b))
+    return far
