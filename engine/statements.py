@@ -29,3 +29,43 @@ def statements(package: str, file: str) -> tuple[str, ...]:
     """The statements of one `.sql` file of the package, in order."""
     text = (resources.files(package) / file).read_text(encoding="utf-8")
     return tuple(s.query.strip() for s in duckdb.extract_statements(text))
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A quoted column reference."""
+    return exp.column(
+        exp.to_identifier(name, quoted=True),
+        table=exp.to_identifier(table, quoted=True) if table else None,
+    )
+
+
+def table(*parts: str, alias: str | None = None) -> exp.Table:
+    """A quoted table reference: ``name``, ``schema, name`` or ``catalog, schema, name``."""
+    names = [exp.to_identifier(part, quoted=True) for part in parts]
+    reference = exp.Table(
+        this=names[-1],
+        db=names[-2] if len(names) > 1 else None,
+        catalog=names[-3] if len(names) > 2 else None,
+    )
+    return reference.as_(alias, quoted=True, table=True) if alias else reference
+
+
+def temporary(name: str, alias: str | None = None) -> exp.Table:
+    """A reference to a temporary table, immune to the caller's search path."""
+    return table("temp", "main", name, alias=alias)
+
+
+def create(target: exp.Table, query: exp.Query, kind: str = "TABLE", *, temp: bool = False) -> str:
+    """``CREATE OR REPLACE [TEMP] TABLE|VIEW target AS query`` as text."""
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temp else None
+    return exp.Create(
+        this=target, kind=kind, expression=query, replace=True, properties=properties
+    ).sql(dialect="duckdb")
+
+
+def union_all(queries: list[exp.Query]) -> exp.Query:
+    """The queries one after the other."""
+    joined = queries[0]
+    for query in queries[1:]:
+        joined = exp.union(joined, query, distinct=False)
+    return joined

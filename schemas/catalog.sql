@@ -3,7 +3,11 @@
 
 CREATE SCHEMA IF NOT EXISTS srsql;
 
-CREATE TABLE IF NOT EXISTS srsql.warehouse (layout INTEGER NOT NULL, software VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS srsql.warehouse (
+    layout INTEGER NOT NULL,
+    software VARCHAR NOT NULL,
+    definitions VARCHAR NOT NULL
+);
 
 CREATE SEQUENCE IF NOT EXISTS srsql.ingestion_ids;
 CREATE SEQUENCE IF NOT EXISTS srsql.release_ids;
@@ -90,9 +94,9 @@ CREATE TABLE IF NOT EXISTS srsql.deleted_case (
     ingestion_id INTEGER NOT NULL
 );
 
--- External knowledge E: drug -> disease, both normalized.
+-- External knowledge E that a release took into account: drug -> disease, both normalized.
 CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
-    dataset VARCHAR NOT NULL,
+    release_id INTEGER NOT NULL,
     drug VARCHAR NOT NULL,
     disease VARCHAR NOT NULL
 );
@@ -116,6 +120,7 @@ CREATE TABLE IF NOT EXISTS srsql.release (
     status VARCHAR NOT NULL,
     k INTEGER NOT NULL,
     k_effective INTEGER NOT NULL,
+    weight_one BIGINT NOT NULL,
     schema_name VARCHAR NOT NULL,
     ingestion_id INTEGER,
     private_manifest JSON NOT NULL
@@ -133,13 +138,17 @@ CREATE TABLE IF NOT EXISTS srsql.case_qid (
     given_up BOOLEAN NOT NULL
 );
 
+-- Sensitive values of the super-records: weight is p(r, s) in units of 1 / weight_one of the
+-- release; direct marks a value the case itself has (not only by external knowledge).
 CREATE TABLE IF NOT EXISTS srsql.case_term (
     release_id INTEGER NOT NULL,
     case_id VARCHAR NOT NULL,
     term VARCHAR NOT NULL,
-    probability DOUBLE NOT NULL
+    weight BIGINT NOT NULL,
+    direct BOOLEAN NOT NULL
 );
 
+-- The cases of a release and their groups.
 CREATE TABLE IF NOT EXISTS srsql.member (
     release_id INTEGER NOT NULL,
     case_id VARCHAR NOT NULL,
@@ -157,6 +166,7 @@ CREATE TABLE IF NOT EXISTS srsql.region (
     high BIGINT
 );
 
+-- theta of every value that occurs, as an exact fraction; cases counts those of the quarter.
 CREATE TABLE IF NOT EXISTS srsql.threshold (
     release_id INTEGER NOT NULL,
     term VARCHAR NOT NULL,
@@ -166,6 +176,7 @@ CREATE TABLE IF NOT EXISTS srsql.threshold (
     released BOOLEAN NOT NULL
 );
 
+-- Cases of the quarter that were not released, and why.
 CREATE TABLE IF NOT EXISTS srsql.withheld (
     release_id INTEGER NOT NULL,
     case_id VARCHAR NOT NULL,

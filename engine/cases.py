@@ -1,0 +1,174 @@
+"""From the raw tables of one quarter to super-records: the dataset-dependent part, composed.
+
+Everything after it reads the temporary tables named here and knows no column of any dataset.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlglot import exp
+
+from srsql.engine.knowledge import Knowledge
+from srsql.engine.statements import column, create, statements, table, temporary, union_all
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid, Sensitive
+from srsql.udfs.knowledge import weight_unit
+
+
+def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
+    """The ingested rows of one source table, all periods together."""
+    return table(f"raw_{dataset.name}", name, alias=alias)
+
+
+def derived(name: str) -> str:
+    """Column of a raw table that holds a QID in granules or labels, or a normalized term."""
+    return f"srsql_{name}"
+
+
+def load_cases(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, knowledge: Knowledge | None
+) -> int:
+    """Build the temporary tables of ``step_cases.sql`` for one quarter; how many cases it has.
+
+    Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
+    """
+    warehouse.run(_reports(dataset), [quarter])
+    warehouse.run(_deleted(), [dataset.name])
+    warehouse.run(
+        "DELETE FROM temp.main.srsql_report AS r "
+        "WHERE r.case_id::VARCHAR IN (SELECT d.case_id FROM temp.main.srsql_deleted AS d)"
+    )
+    cases = warehouse.value("SELECT count(DISTINCT r.case_id) FROM temp.main.srsql_report AS r")
+    _attributes(warehouse, dataset)
+    warehouse.run(_boxes(dataset), [quarter] * len(dataset.qid))
+    warehouse.run(
+        _values(dataset, dataset.sensitive, "srsql_report_term", "term"),
+        [quarter] * len(dataset.sensitive),
+    )
+    drugs = dataset.quasi_sensitive if knowledge else ()
+    warehouse.run(
+        _values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs)
+    )
+    _knowledge(warehouse, knowledge)
+    unit = weight_unit(cases) if knowledge else 1
+    warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT)")
+    warehouse.run("INSERT INTO temp.main.srsql_run VALUES (?)", [unit])
+    for statement in statements("srsql.sql_macros", "step_cases.sql"):
+        warehouse.run(statement)
+    return int(cases)
+
+
+def _reports(dataset: Dataset) -> str:
+    query = (
+        exp.select(
+            column(dataset.report_id).as_("report_id"), column(dataset.case_id).as_("case_id")
+        )
+        .from_(raw_table(dataset, dataset.report_table))
+        .where(column("quarter").eq(exp.Placeholder()))
+    )
+    return create(exp.to_table("srsql_report"), query, temp=True)
+
+
+def _deleted() -> str:
+    """Reports of cases withdrawn by any list ingested so far (SPEC: releases made afterwards)."""
+    query = (
+        exp.select("r.report_id::VARCHAR AS report_id", "r.case_id::VARCHAR AS case_id", dialect="duckdb")
+        .from_(temporary("srsql_report", alias="r"))
+        .where(
+            column("case_id", "r").cast("VARCHAR").isin(
+                query=exp.select(column("case_id", "d"))
+                .from_(table("srsql", "deleted_case", alias="d"))
+                .where(column("dataset", "d").eq(exp.Placeholder()))
+            )
+        )
+    )
+    return create(exp.to_table("srsql_deleted"), query, temp=True)
+
+
+def _attributes(warehouse: Warehouse, dataset: Dataset) -> None:
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_attribute (position INTEGER, name VARCHAR, kind VARCHAR,"
+        " span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])"
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node (position INTEGER, node VARCHAR, pre BIGINT, last BIGINT)"
+    )
+    for position, qid in enumerate(dataset.qid):
+        tree = dataset.hierarchies.get(qid.name) if qid.kind == "categorical" else None
+        lists: list[list[int]] = [[], [], []]
+        if tree:
+            lists = [list(tree.parent), list(tree.last), list(tree.height)]
+            warehouse.run(
+                "INSERT INTO temp.main.srsql_node SELECT ?, unnest(?), unnest(?), unnest(?)",
+                [position, list(tree.labels), list(range(len(tree.labels))), list(tree.last)],
+            )
+        span = 0 if tree else _span(warehouse, qid)
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_attribute VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [position, qid.name, qid.kind, span, *lists],
+        )
+
+
+def _span(warehouse: Warehouse, qid: Qid) -> int:
+    """max(N) - min(N) of the declared domain in granules; 0 stands for "observed" until then."""
+    if not isinstance(qid.domain, tuple):
+        return 0
+    return int(Decimal(qid.domain[1]) // qid.granularity - Decimal(qid.domain[0]) // qid.granularity)
+
+
+def _boxes(dataset: Dataset) -> str:
+    parts: list[exp.Query] = []
+    for position, qid in enumerate(dataset.qid):
+        value = column(derived(qid.name), "t")
+        low, high = value, value.copy()
+        query = exp.select(
+            column(dataset.report_id, "t").as_("report_id"),
+            exp.Literal.number(position).as_("position"),
+        ).from_(raw_table(dataset, dataset.report_table, alias="t"))
+        if qid.kind == "categorical":
+            low, high = column("pre", "n"), column("last", "n")
+            query = query.join(
+                temporary("srsql_node", alias="n"),
+                on=exp.and_(
+                    column("position", "n").eq(position), column("node", "n").eq(value)
+                ),
+                join_type="left",
+            )
+        query = query.select(low.cast("BIGINT").as_("low"), high.cast("BIGINT").as_("high"))
+        parts.append(query.where(column("quarter", "t").eq(exp.Placeholder())))
+    return create(exp.to_table("srsql_report_box"), union_all(parts), temp=True)
+
+
+def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, name: str) -> str:
+    parts: list[exp.Query] = [
+        exp.select(
+            column(dataset.report_id, "t").as_("report_id"),
+            column(derived(attribute.column), "t").as_(name),
+            exp.func("trim", column(attribute.column, "t")).as_("spelling"),
+        )
+        .from_(raw_table(dataset, attribute.table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(column(derived(attribute.column), "t").is_(exp.null()).not_())
+        for attribute in attributes
+    ]
+    if not parts:  # the same shape without rows
+        parts = [
+            exp.select(
+                exp.column("report_id", table="r"),
+                exp.null().cast("VARCHAR").as_(name),
+                exp.null().cast("VARCHAR").as_("spelling"),
+            )
+            .from_(temporary("srsql_report", alias="r"))
+            .where(exp.false())
+        ]
+    return create(exp.to_table(target), union_all(parts), temp=True)
+
+
+def _knowledge(warehouse: Warehouse, knowledge: Knowledge | None) -> None:
+    warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_knowledge (drug VARCHAR, disease VARCHAR)")
+    if knowledge:
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_knowledge SELECT DISTINCT unnest(?), unnest(?)",
+            [[pair[0] for pair in knowledge.pairs], [pair[1] for pair in knowledge.pairs]],
+        )

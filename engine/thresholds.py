@@ -1,0 +1,132 @@
+"""Threshold policies: which theta each sensitive value gets (SPEC section 6)."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse import Warehouse
+
+MAX_DENOMINATOR = 10**9
+
+
+@dataclass(frozen=True)
+class ThetaPolicy:
+    """How theta follows from a value.
+
+    ``uniform``: ``default`` for all. ``levels``: ``values`` where listed, else ``default``.
+    ``frequency``: by rank of the value's case count (Lin 2016).
+    """
+
+    kind: Literal["uniform", "levels", "frequency"]
+    default: Fraction | None = None
+    values: dict[str, Fraction] = field(default_factory=dict)
+    """Normalized value -> theta."""
+    source: str = ""
+
+    def __str__(self) -> str:
+        """The policy as a user writes it."""
+        if self.kind == "uniform":
+            return str(self.default)
+        return f"levels:{self.source}" if self.kind == "levels" else "frequency"
+
+
+def parse_theta(text: str) -> ThetaPolicy:
+    """Read ``0.4``, ``1/3``, ``frequency`` or ``levels:FILE``.
+
+    Raises:
+        ReleaseError: not one of these, or a threshold outside [0, 1].
+    """
+    if text == "frequency":
+        return ThetaPolicy("frequency")
+    if text.startswith("levels:"):
+        return _levels(Path(text.removeprefix("levels:")))
+    return ThetaPolicy("uniform", default=_fraction(text, "--theta"))
+
+
+def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
+    """Fill ``srsql_theta(term_no, theta_num, theta_den)`` for every term of ``srsql_term``."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_theta "
+        "(term_no INTEGER, theta_num BIGINT, theta_den BIGINT)"
+    )
+    if policy.kind == "frequency":
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_theta "
+            "SELECT t.* FROM srsql.theta_frequency('temp.main.srsql_term') AS t"
+        )
+        return
+    assert policy.default is not None
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_theta "
+        "SELECT t.term_no, coalesce(l.num, ?), coalesce(l.den, ?) FROM temp.main.srsql_term AS t "
+        "LEFT JOIN (SELECT unnest(?::VARCHAR[]) AS term, unnest(?::BIGINT[]) AS num,"
+        " unnest(?::BIGINT[]) AS den) AS l ON t.term = l.term",
+        [
+            policy.default.numerator,
+            policy.default.denominator,
+            list(policy.values),
+            [theta.numerator for theta in policy.values.values()],
+            [theta.denominator for theta in policy.values.values()],
+        ],
+    )
+
+
+def _fraction(text: str, where: str) -> Fraction:
+    try:
+        theta = Fraction(str(text).strip())
+    except (ValueError, ZeroDivisionError):
+        raise ReleaseError(
+            f"{where}: {text!r} is not a threshold: give a number such as 0.4 or 1/3, "
+            "frequency, or levels:FILE"
+        ) from None
+    if not 0 <= theta <= 1 or theta.denominator > MAX_DENOMINATOR:
+        raise ReleaseError(f"{where}: {text} must lie between 0 and 1, with at most 9 decimals")
+    return theta
+
+
+def _levels(path: Path) -> ThetaPolicy:
+    """A levels file: TOML (``default``, ``[values]``, ``[[group]]`` theta/values) or CSV.
+
+    The CSV has the columns ``value`` and ``theta``; the value ``*`` is the default for the rest.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        rows = _toml_rows(text) if path.suffix.lower() == ".toml" else _csv_rows(text, path)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
+        raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
+    values: dict[str, Fraction] = {}
+    default = None
+    for value, theta in rows:
+        fraction = _fraction(theta, f"{path}: {value!r}")
+        if value.strip() == "*":
+            default = fraction
+            continue
+        name = value.strip().upper()
+        if values.get(name, fraction) != fraction:
+            raise ReleaseError(f"{path}: {value!r} has two thresholds: keep one")
+        values[name] = fraction
+    if default is None:
+        raise ReleaseError(f"{path}: no default for the other values: add 'default' (CSV: value *)")
+    return ThetaPolicy("levels", default=default, values=values, source=path.name)
+
+
+def _toml_rows(text: str) -> list[tuple[str, str]]:
+    data = tomllib.loads(text)
+    rows = [("*", str(data["default"]))] if "default" in data else []
+    rows += [(value, str(theta)) for value, theta in data.get("values", {}).items()]
+    for group in data.get("group", []):
+        rows += [(value, str(group.get("theta"))) for value in group.get("values", [])]
+    return rows
+
+
+def _csv_rows(text: str, path: Path) -> list[tuple[str, str]]:
+    reader = csv.DictReader(text.splitlines())
+    if not {"value", "theta"} <= set(reader.fieldnames or ()):
+        raise ReleaseError(f"{path}: the header must name the columns value and theta")
+    return [(row["value"] or "", row["theta"] or "") for row in reader]

@@ -1,0 +1,48 @@
+-- The nodes of one hierarchy and its closure.
+-- In: $dataset, $attribute; equally long lists $node, $parent (preorder number or -1), $last,
+--     $depth, $height, $leaf_count, $low, $high, all in preorder.
+-- Out: rows of srsql.node, and of srsql.hierarchy with depth, height and leaf count of the ancestor.
+
+INSERT INTO srsql.node
+SELECT
+    $dataset AS dataset,
+    $attribute AS attribute,
+    listed.node,
+    CASE WHEN listed.parent >= 0 THEN list_extract($node::VARCHAR[], listed.parent + 1) END AS parent,
+    listed.pre,
+    listed.last,
+    listed.depth,
+    listed.height,
+    listed.leaf_count,
+    CAST(listed.low AS DECIMAL(18, 6)) AS low,
+    CAST(listed.high AS DECIMAL(18, 6)) AS high
+FROM (
+    SELECT
+        unnest(range(len($node::VARCHAR[]))) AS pre,
+        unnest($node::VARCHAR[]) AS node,
+        unnest($parent::BIGINT[]) AS parent,
+        unnest($last::BIGINT[]) AS last,
+        unnest($depth::INTEGER[]) AS depth,
+        unnest($height::INTEGER[]) AS height,
+        unnest($leaf_count::INTEGER[]) AS leaf_count,
+        unnest($low::VARCHAR[]) AS low,
+        unnest($high::VARCHAR[]) AS high
+) AS listed;
+
+INSERT INTO srsql.hierarchy
+SELECT
+    node.dataset,
+    node.attribute,
+    node.node,
+    above.node AS ancestor,
+    above.depth,
+    above.height,
+    above.leaf_count
+FROM srsql.node AS node
+INNER JOIN srsql.node AS above
+    ON
+        node.dataset = above.dataset
+        AND node.attribute = above.attribute
+        AND above.pre <= node.pre
+        AND node.last <= above.last
+WHERE node.dataset = $dataset AND node.attribute = $attribute;

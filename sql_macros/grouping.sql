@@ -1,0 +1,69 @@
+-- Grouping: the kernel as a table macro, and the regions of the groups it makes.
+
+-- What:    MS(k, theta*)-bounding of the cases of one missingness pattern.
+-- Inputs:  profiles(case_no, pattern, low BIGINT[], high BIGINT[], terms INTEGER[],
+--          weights BIGINT[]); attributes(position, span, parent[], last[], height[]); thresholds
+--          (term_no dense from 0, theta_num, theta_den); chosen: the pattern (bit mask of the QIDs
+--          grouped by); unit: the weight of a certain value; at_least: k; draw: a number that
+--          picks the first record; rest: 'withhold' or 'merge'.
+-- Outputs: case_no, group_no (-1: no group could take the case).
+-- Source:  Lin 2016, Algorithms 1 and 2; SPEC section 7.
+CREATE OR REPLACE MACRO srsql.ms_group(
+    profiles, attributes, thresholds, chosen, unit, at_least, draw, rest
+) AS TABLE
+WITH
+qids AS (
+    SELECT
+        coalesce(list(a.position + 1 ORDER BY a.position), []::INTEGER[]) AS places,
+        coalesce(list(a.span ORDER BY a.position), []::BIGINT[]) AS span,
+        coalesce(list(a.parent ORDER BY a.position), []::BIGINT[][]) AS parent,
+        coalesce(list(a.last ORDER BY a.position), []::BIGINT[][]) AS last,
+        coalesce(list(a.height ORDER BY a.position), []::BIGINT[][]) AS height
+    FROM query_table(attributes) AS a
+    WHERE (chosen::INTEGER >> a.position) & 1 = 1
+),
+
+theta AS (
+    SELECT
+        coalesce(list(q.theta_num ORDER BY q.term_no), []::BIGINT[]) AS num,
+        coalesce(list(q.theta_den ORDER BY q.term_no), []::BIGINT[]) AS den
+    FROM query_table(thresholds) AS q
+),
+
+input AS (
+    SELECT
+        list(p.case_no ORDER BY p.case_no) AS case_nos,
+        list(list_select(p.low, q.places) ORDER BY p.case_no) AS low,
+        list(list_select(p.high, q.places) ORDER BY p.case_no) AS high,
+        list(p.terms ORDER BY p.case_no) AS terms,
+        list(p.weights ORDER BY p.case_no) AS weights
+    FROM query_table(profiles) AS p
+    CROSS JOIN qids AS q
+    WHERE p.pattern = chosen
+)
+
+SELECT
+    unnest(i.case_nos) AS case_no,
+    unnest(srsql_ms_group(
+        i.low, i.high, i.terms, i.weights, unit::BIGINT,
+        q.span, q.parent, q.last, q.height, t.num, t.den,
+        at_least::INTEGER, draw::BIGINT % len(i.case_nos), rest
+    )) AS group_no
+FROM input AS i
+CROSS JOIN qids AS q
+CROSS JOIN theta AS t
+WHERE len(i.case_nos) > 0;
+
+-- What:    the hull of the members' boxes per group and QID; NULL for a QID outside the pattern.
+-- Inputs:  grouped(case_no, group_no, pattern); boxes(case_no, position, low, high).
+-- Outputs: group_no, position, low, high (categorical: before srsql.enclosing_node).
+-- Source:  Lin 2016, Algorithm 2, line 8.
+CREATE OR REPLACE MACRO srsql.group_hull(grouped, boxes) AS TABLE
+SELECT
+    g.group_no,
+    b.position,
+    min(CASE WHEN (g.pattern >> b.position) & 1 = 1 THEN b.low END) AS low,
+    max(CASE WHEN (g.pattern >> b.position) & 1 = 1 THEN b.high END) AS high
+FROM query_table(grouped) AS g
+INNER JOIN query_table(boxes) AS b ON g.case_no = b.case_no
+GROUP BY g.group_no, b.position;

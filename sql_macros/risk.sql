@@ -1,0 +1,165 @@
+-- Disclosure risk and what a release left out, in the uniform row
+-- release, measure, scope, violating, total, ratio, threshold, passed.
+
+-- What:    the confidence of inferring each value in each group, conf(q -> s, E).
+-- Inputs:  of_release: a release id; with_knowledge: whether external knowledge E counts.
+-- Outputs: group_id, term, weight (in 1 / weight_one), cases, conf, theta, breached (exact).
+-- Source:  Lin 2016, Definition 1.
+CREATE OR REPLACE MACRO srsql.confidence(of_release, with_knowledge) AS TABLE
+WITH
+sizes AS (
+    SELECT m.group_id, count(*) AS cases
+    FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
+),
+
+held AS (
+    SELECT
+        m.group_id,
+        c.term,
+        sum(c.weight::HUGEINT) AS weight
+    FROM srsql.member AS m
+    INNER JOIN srsql.case_term AS c ON m.release_id = c.release_id AND m.case_id = c.case_id
+    WHERE m.release_id = of_release AND (c.direct OR with_knowledge)
+    GROUP BY m.group_id, c.term
+)
+
+SELECT
+    h.group_id,
+    h.term,
+    h.weight,
+    s.cases,
+    h.weight / (s.cases * r.weight_one) AS conf,
+    t.theta_num / t.theta_den AS theta,
+    h.weight * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_one AS breached
+FROM held AS h
+INNER JOIN sizes AS s ON h.group_id = s.group_id
+INNER JOIN srsql.threshold AS t ON h.term = t.term AND t.release_id = of_release
+INNER JOIN srsql.release AS r ON r.release_id = of_release;
+
+-- What:    danger ratio: share of groups in which some value can be inferred with confidence above
+--          its theta, over distinct cases.
+-- Inputs:  of_release; with_knowledge.
+-- Outputs: uniform row; violating = dangerous groups, total = groups, ratio = DR.
+-- Source:  Lin 2016, eq. (10).
+CREATE OR REPLACE MACRO srsql.danger_ratio(of_release, with_knowledge) AS TABLE
+WITH
+dangerous AS (
+    SELECT count(DISTINCT c.group_id) AS n
+    FROM srsql.confidence(of_release, with_knowledge) AS c WHERE c.breached
+),
+
+groups AS (
+    SELECT count(DISTINCT m.group_id) AS n FROM srsql.member AS m WHERE m.release_id = of_release
+)
+
+SELECT
+    of_release AS release,
+    'dr' AS measure,
+    CASE WHEN with_knowledge THEN 'with E' ELSE 'without E' END AS scope,
+    d.n::DOUBLE AS violating,
+    g.n::DOUBLE AS total,
+    d.n / nullif(g.n, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    d.n = 0 AS passed
+FROM dangerous AS d
+CROSS JOIN groups AS g;
+
+-- What:    share of the quarter's cases and reports that were withheld, in all and by reason.
+-- Inputs:  of_release.
+-- Outputs: uniform rows; scope = 'cases', 'reports' or 'cases: REASON'.
+CREATE OR REPLACE MACRO srsql.withheld_rate(of_release) AS TABLE
+WITH
+gone AS (
+    SELECT w.case_id, w.reports, w.reason FROM srsql.withheld AS w WHERE w.release_id = of_release
+),
+
+kept AS (
+    SELECT count(*) AS cases, coalesce(sum(m.reports), 0) AS reports
+    FROM srsql.member AS m WHERE m.release_id = of_release
+),
+
+rates AS (
+    SELECT 'cases' AS scope, count(*) AS n, any_value(k.cases) + count(*) AS total
+    FROM kept AS k LEFT JOIN gone AS g ON true WHERE g.case_id IS NOT NULL
+    UNION ALL
+    SELECT 'reports', coalesce(sum(g.reports), 0), any_value(k.reports) + coalesce(sum(g.reports), 0)
+    FROM kept AS k LEFT JOIN gone AS g ON true
+    UNION ALL
+    SELECT 'cases: ' || g.reason, count(*), any_value(k.cases) + (SELECT count(*) FROM gone)
+    FROM gone AS g CROSS JOIN kept AS k GROUP BY g.reason
+)
+
+SELECT
+    of_release AS release,
+    'withheld' AS measure,
+    r.scope,
+    r.n::DOUBLE AS violating,
+    coalesce(r.total, (SELECT k.cases FROM kept AS k))::DOUBLE AS total,
+    r.n / nullif(coalesce(r.total, (SELECT k.cases FROM kept AS k)), 0) AS ratio,
+    NULL::DOUBLE AS threshold,
+    NULL::BOOLEAN AS passed
+FROM rates AS r;
+
+-- What:    share of QID values that were released as NULL although known (suppression), per QID.
+-- Inputs:  of_release.
+-- Outputs: uniform rows; scope = QID.
+CREATE OR REPLACE MACRO srsql.suppression_rate(of_release) AS TABLE
+SELECT
+    of_release AS release,
+    'suppressed' AS measure,
+    c.attribute AS scope,
+    count(*) FILTER (WHERE c.given_up)::DOUBLE AS violating,
+    count(*) FILTER (WHERE c.low IS NOT NULL)::DOUBLE AS total,
+    count(*) FILTER (WHERE c.given_up) / nullif(count(*) FILTER (WHERE c.low IS NOT NULL), 0) AS ratio,
+    NULL::DOUBLE AS threshold,
+    NULL::BOOLEAN AS passed
+FROM srsql.case_qid AS c
+INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_id = m.case_id
+WHERE c.release_id = of_release
+GROUP BY c.attribute;
+
+-- What:    distribution of group sizes in distinct cases.
+-- Inputs:  of_release.
+-- Outputs: uniform rows; scope = 'min', 'p25', 'median', 'p75', 'max', 'mean'; ratio = the size,
+--          violating = groups below k, threshold = k.
+CREATE OR REPLACE MACRO srsql.group_sizes(of_release) AS TABLE
+WITH
+sizes AS (
+    SELECT m.group_id, count(*) AS cases
+    FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
+),
+
+summary AS (
+    SELECT
+        count(*) AS n,
+        min(s.cases) AS least,
+        quantile_disc(s.cases, [0.25, 0.5, 0.75]) AS quartiles,
+        max(s.cases) AS most,
+        sum(s.cases) / count(*) AS mean
+    FROM sizes AS s
+),
+
+points AS (
+    SELECT unnest([
+        {'scope': 'min', 'size': u.least::DOUBLE},
+        {'scope': 'p25', 'size': u.quartiles[1]::DOUBLE},
+        {'scope': 'median', 'size': u.quartiles[2]::DOUBLE},
+        {'scope': 'p75', 'size': u.quartiles[3]::DOUBLE},
+        {'scope': 'max', 'size': u.most::DOUBLE},
+        {'scope': 'mean', 'size': u.mean::DOUBLE}
+    ]) AS point
+    FROM summary AS u
+    WHERE u.n > 0
+)
+
+SELECT
+    of_release AS release,
+    'group_size' AS measure,
+    p.point.scope AS scope,
+    (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k)::DOUBLE AS violating,
+    (SELECT count(*) FROM sizes)::DOUBLE AS total,
+    p.point.size AS ratio,
+    r.k::DOUBLE AS threshold,
+    (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k) = 0 AS passed
+FROM points AS p
+INNER JOIN srsql.release AS r ON r.release_id = of_release;

@@ -1,0 +1,120 @@
+-- Step of a release: from reports to super-records. Composed before it from the dataset schema:
+-- srsql_report(report_id, case_id), srsql_report_box(report_id, position, low, high),
+-- srsql_report_term(report_id, term, spelling), srsql_report_drug(report_id, drug),
+-- srsql_attribute(position, name, kind, span, parent, last, height), srsql_node(position, node,
+-- pre, last), srsql_knowledge(drug, disease), srsql_run(unit).
+
+-- Cases in case-id order: numeric where ids are numbers.
+CREATE OR REPLACE TEMP TABLE srsql_case AS
+SELECT
+    (row_number() OVER (
+        ORDER BY try_cast(r.case_id AS HUGEINT) NULLS LAST, r.case_id
+    ) - 1)::INTEGER AS case_no,
+    r.case_id,
+    count(*)::INTEGER AS reports
+FROM temp.main.srsql_report AS r
+GROUP BY r.case_id;
+
+CREATE OR REPLACE TEMP TABLE srsql_case_report AS
+SELECT c.case_no, r.report_id
+FROM temp.main.srsql_report AS r
+INNER JOIN temp.main.srsql_case AS c ON r.case_id = c.case_id;
+
+CREATE OR REPLACE TEMP TABLE srsql_known_box AS
+SELECT c.case_no, b.position, b.low, b.high
+FROM temp.main.srsql_report_box AS b
+INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id;
+
+CREATE OR REPLACE TEMP TABLE srsql_hull AS
+SELECT s.* FROM srsql.super_record('temp.main.srsql_known_box') AS s;
+
+CREATE OR REPLACE TEMP TABLE srsql_box AS
+SELECT e.case_no, e.position, e.low, e.high
+FROM srsql.enclosing_node('temp.main.srsql_hull', 'temp.main.srsql_node') AS e;
+
+-- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
+CREATE OR REPLACE TEMP TABLE srsql_case_drug AS
+SELECT DISTINCT c.case_no, d.drug
+FROM temp.main.srsql_report_drug AS d
+INNER JOIN temp.main.srsql_case_report AS c ON d.report_id = c.report_id;
+
+CREATE OR REPLACE TEMP TABLE srsql_belief AS
+SELECT c.case_no, t.term, min(t.spelling) AS spelling, any_value(r.unit) AS weight, true AS direct
+FROM temp.main.srsql_report_term AS t
+INNER JOIN temp.main.srsql_case_report AS c ON t.report_id = c.report_id
+CROSS JOIN temp.main.srsql_run AS r
+GROUP BY c.case_no, t.term;
+
+INSERT INTO temp.main.srsql_belief
+SELECT i.case_no, i.disease, i.disease, i.weight, false
+FROM srsql.inferred_terms(
+    'temp.main.srsql_case_drug',
+    'temp.main.srsql_knowledge',
+    (SELECT r.unit FROM temp.main.srsql_run AS r)
+) AS i
+ANTI JOIN temp.main.srsql_belief AS b ON i.case_no = b.case_no AND i.disease = b.term;
+
+CREATE OR REPLACE TEMP TABLE srsql_term AS
+SELECT
+    (row_number() OVER (ORDER BY b.term) - 1)::INTEGER AS term_no,
+    b.term,
+    min(b.spelling) AS spelling,
+    count(*) FILTER (WHERE b.direct) AS cases
+FROM temp.main.srsql_belief AS b
+GROUP BY b.term;
+
+CREATE OR REPLACE TEMP TABLE srsql_case_term AS
+SELECT b.case_no, t.term_no, b.weight, b.direct
+FROM temp.main.srsql_belief AS b
+INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
+
+DROP TABLE temp.main.srsql_belief;
+
+-- One row per case: what the kernels take. pattern starts as the set of known QIDs.
+CREATE OR REPLACE TEMP TABLE srsql_profile AS
+WITH
+boxes AS (
+    SELECT
+        b.case_no,
+        list(b.low ORDER BY b.position) AS low,
+        list(b.high ORDER BY b.position) AS high
+    FROM temp.main.srsql_box AS b
+    GROUP BY b.case_no
+),
+
+terms AS (
+    SELECT
+        t.case_no,
+        list(t.term_no ORDER BY t.term_no) AS terms,
+        list(t.weight ORDER BY t.term_no) AS weights
+    FROM temp.main.srsql_case_term AS t
+    GROUP BY t.case_no
+)
+
+SELECT
+    b.case_no,
+    k.known AS pattern,
+    k.known,
+    b.low,
+    b.high,
+    coalesce(t.terms, []::INTEGER[]) AS terms,
+    coalesce(t.weights, []::BIGINT[]) AS weights
+FROM boxes AS b
+INNER JOIN srsql.known_qids('temp.main.srsql_box') AS k ON b.case_no = k.case_no
+LEFT JOIN terms AS t ON b.case_no = t.case_no
+ORDER BY b.case_no;
+
+CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
+
+CREATE OR REPLACE TEMP TABLE srsql_grouped (
+    case_no INTEGER NOT NULL, group_no INTEGER NOT NULL, pattern INTEGER NOT NULL
+);
+
+-- "observed" domains: what the quarter's own values span.
+UPDATE temp.main.srsql_attribute
+SET span = greatest(1, (
+    SELECT coalesce(max(b.high) - min(b.low), 1)
+    FROM temp.main.srsql_box AS b
+    WHERE b.position = srsql_attribute.position
+))
+WHERE kind = 'numeric' AND span = 0;

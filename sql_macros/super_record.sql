@@ -1,0 +1,89 @@
+-- Super-records: all reports of a case in one period as one record (SPEC section 2).
+-- Parameters name tables; `query_table` reads them.
+
+-- What:    the hull of the known values of each case and QID.
+-- Inputs:  report_boxes(case_no, position, low, high): one row per report and QID, NULL = missing.
+-- Outputs: case_no, position, low, high; NULL where no report of the case knows the value.
+-- Source:  Lin 2016, "combined record"; SPEC section 2.
+CREATE OR REPLACE MACRO srsql.super_record(report_boxes) AS TABLE
+SELECT
+    b.case_no,
+    b.position,
+    min(b.low) AS low,
+    max(b.high) AS high
+FROM query_table(report_boxes) AS b
+GROUP BY b.case_no, b.position;
+
+-- What:    the lowest common ancestor of each categorical interval, as the ancestor's interval.
+-- Inputs:  boxes(position, low, high, ...); nodes(position, pre, last): the categorical QIDs.
+-- Outputs: the rows of boxes, categorical ends widened to their node; numeric ends as they are.
+-- Source:  Lin 2016, Definition 4 (h(C, g)).
+CREATE OR REPLACE MACRO srsql.enclosing_node(boxes, nodes) AS TABLE
+WITH
+spans AS (
+    SELECT DISTINCT b.position, b.low, b.high FROM query_table(boxes) AS b WHERE b.low IS NOT NULL
+),
+
+ancestors AS (
+    SELECT
+        s.position,
+        s.low,
+        s.high,
+        max(n.pre) AS node_low,
+        min(n.last) AS node_high
+    FROM spans AS s
+    INNER JOIN query_table(nodes) AS n
+        ON s.position = n.position AND n.pre <= s.low AND n.last >= s.high
+    GROUP BY s.position, s.low, s.high
+)
+
+SELECT b.* REPLACE (
+    coalesce(a.node_low, b.low) AS low,
+    coalesce(a.node_high, b.high) AS high
+)
+FROM query_table(boxes) AS b
+LEFT JOIN ancestors AS a ON b.position = a.position AND b.low = a.low AND b.high = a.high;
+
+-- What:    which QIDs a case knows, as a bit mask over positions.
+-- Inputs:  boxes(case_no, position, low, high).
+-- Outputs: case_no, known.
+CREATE OR REPLACE MACRO srsql.known_qids(boxes) AS TABLE
+SELECT
+    b.case_no,
+    sum(CASE WHEN b.low IS NULL THEN 0 ELSE 1 << b.position END)::INTEGER AS known
+FROM query_table(boxes) AS b
+GROUP BY b.case_no;
+
+-- What:    p(r, s) by external knowledge: 1 - prod over drugs d of r with s in E(d) of 1 - 1/|E(d)|.
+-- Inputs:  case_drugs(case_no, drug), distinct; knowledge(drug, disease), distinct; unit: what a
+--          certain value weighs.
+-- Outputs: case_no, disease, weight in 1 / unit, rounded up.
+-- Source:  Lin 2016, Definition 1; SPEC section 7.
+CREATE OR REPLACE MACRO srsql.inferred_terms(case_drugs, knowledge, unit) AS TABLE
+WITH
+breadth AS (
+    SELECT e.drug, count(*) AS diseases FROM query_table(knowledge) AS e GROUP BY e.drug
+),
+
+evidence AS (
+    SELECT
+        c.case_no,
+        e.disease,
+        list(b.diseases ORDER BY b.diseases) AS sizes
+    FROM query_table(case_drugs) AS c
+    INNER JOIN query_table(knowledge) AS e ON c.drug = e.drug
+    INNER JOIN breadth AS b ON c.drug = b.drug
+    GROUP BY c.case_no, e.disease
+),
+
+weights AS (
+    SELECT s.sizes, srsql_knowledge_weight(s.sizes, unit::BIGINT) AS weight
+    FROM (SELECT DISTINCT e.sizes FROM evidence AS e) AS s
+)
+
+SELECT
+    e.case_no,
+    e.disease,
+    w.weight
+FROM evidence AS e
+INNER JOIN weights AS w ON e.sizes = w.sizes;

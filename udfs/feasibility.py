@@ -1,0 +1,154 @@
+"""Which cases to withhold so that every threshold can be met at all (SPEC section 6).
+
+A grouping that keeps sigma_s(g) <= theta_s |g| in every group exists only if the sum over all
+cases does: sigma_s <= theta_s n.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs.problem import Ints
+
+
+@njit(cache=True, nogil=True)
+def _cap(n: int, num: int, den: int, one: int) -> int:
+    """Largest sigma (in units of 1 / one) that is <= num / den of n cases."""
+    return num * n // den * one + num * n % den * one // den
+
+
+@njit(cache=True, nogil=True)
+def withhold_infeasible(
+    offsets: Ints,
+    terms: NDArray[np.int32],
+    weights: Ints,
+    theta_num: Ints,
+    theta_den: Ints,
+    one: int,
+) -> NDArray[np.bool_]:
+    """Cases whose withholding makes all thresholds feasible; no smaller part of them does.
+
+    Greedy: the case that holds the most infeasible terms goes first, then the least case number;
+    afterwards every case that can come back without breaking a threshold does, in case order.
+
+    Args:
+        offsets: [n + 1] where each case's terms start.
+        terms: distinct terms of each case.
+        weights: p(r, s) in units of 1 / one.
+        theta_num: [V] numerators of the thresholds.
+        theta_den: [V] denominators.
+        one: the weight of a certain term.
+
+    Returns:
+        [n] true for a case to withhold.
+    """
+    n, v = len(offsets) - 1, len(theta_num)
+    out = np.zeros(n, np.bool_)
+    sigma = np.zeros(v, np.int64)
+    for j in range(len(terms)):
+        sigma[terms[j]] += weights[j]
+    start, holders = _postings(offsets, terms, v)
+    broken = np.zeros(v, np.bool_)
+    burden = np.zeros(n, np.int64)
+    heap = [(0, 0)]
+    heap.pop()
+    present = n
+    unresolved = 0
+    check_at = n  # no threshold can become infeasible while more cases than this are present
+    while True:
+        if present <= check_at:
+            check_at = 0
+            for s in range(v):
+                if broken[s] or sigma[s] == 0:
+                    continue
+                if sigma[s] > _cap(present, theta_num[s], theta_den[s], one):
+                    broken[s] = True
+                    unresolved += 1
+                    for j in range(start[s], start[s + 1]):
+                        r = holders[j]
+                        if not out[r]:
+                            burden[r] += 1
+                            heapq.heappush(heap, (-burden[r], r))
+                else:
+                    need = sigma[s] / one * theta_den[s] / theta_num[s]
+                    check_at = max(check_at, min(present - 1, int(need) + 1))
+        if unresolved == 0:
+            break
+        while True:
+            weight, r = heapq.heappop(heap)
+            if not out[r] and burden[r] == -weight and weight < 0:
+                break
+        out[r] = True
+        present -= 1
+        for j in range(offsets[r], offsets[r + 1]):
+            sigma[terms[j]] -= weights[j]
+        for j in range(offsets[r], offsets[r + 1]):
+            s = terms[j]
+            if broken[s] and sigma[s] <= _cap(present, theta_num[s], theta_den[s], one):
+                broken[s] = False
+                unresolved -= 1
+                check_at = max(check_at, present - 1)
+                for t in range(start[s], start[s + 1]):
+                    holder = holders[t]
+                    if not out[holder]:
+                        burden[holder] -= 1
+                        if burden[holder] > 0:
+                            heapq.heappush(heap, (-burden[holder], holder))
+    _bring_back(out, present, sigma, offsets, terms, weights, theta_num, theta_den, one)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _postings(
+    offsets: Ints, terms: NDArray[np.int32], v: int
+) -> tuple[Ints, NDArray[np.int32]]:
+    """The cases that hold each term: ``holders[start[s]:start[s + 1]]``."""
+    start = np.zeros(v + 1, np.int64)
+    for s in terms:
+        start[s + 1] += 1
+    for s in range(v):
+        start[s + 1] += start[s]
+    fill = start[:-1].copy()
+    holders = np.empty(len(terms), np.int32)
+    for r in range(len(offsets) - 1):
+        for j in range(offsets[r], offsets[r + 1]):
+            holders[fill[terms[j]]] = r
+            fill[terms[j]] += 1
+    return start, holders
+
+
+@njit(cache=True, nogil=True)
+def _bring_back(
+    out: NDArray[np.bool_],
+    present: int,
+    sigma: Ints,
+    offsets: Ints,
+    terms: NDArray[np.int32],
+    weights: Ints,
+    theta_num: Ints,
+    theta_den: Ints,
+    one: int,
+) -> None:
+    """Make the withheld set inclusion-minimal."""
+    again = True
+    while again:
+        again = False
+        for r in range(len(out)):
+            if not out[r]:
+                continue
+            fits = True
+            for j in range(offsets[r], offsets[r + 1]):
+                s = terms[j]
+                if sigma[s] + weights[j] > _cap(present + 1, theta_num[s], theta_den[s], one):
+                    fits = False
+                    break
+            if fits:
+                out[r] = False
+                present += 1
+                again = True
+                for j in range(offsets[r], offsets[r + 1]):
+                    sigma[terms[j]] += weights[j]
