@@ -1,0 +1,6 @@
+"""The engine: what happens in which order."""
+
+from srsql.engine.engine import Engine
+from srsql.engine.warehouse import install
+
+__all__ = ["Engine", "install"]

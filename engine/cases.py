@@ -47,9 +47,7 @@ def load_cases(
         [quarter] * len(dataset.sensitive),
     )
     drugs = dataset.quasi_sensitive if knowledge else ()
-    warehouse.run(
-        _values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs)
-    )
+    warehouse.run(_values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs))
     _knowledge(warehouse, knowledge)
     unit = weight_unit(cases) if knowledge else 1
     warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT)")
@@ -73,10 +71,12 @@ def _reports(dataset: Dataset) -> str:
 def _deleted() -> str:
     """Reports of cases withdrawn by any list ingested so far (SPEC: releases made afterwards)."""
     query = (
-        exp.select("r.report_id::VARCHAR AS report_id", "r.case_id::VARCHAR AS case_id", dialect="duckdb")
+        exp.select(
+            "r.report_id::VARCHAR AS report_id", "r.case_id::VARCHAR AS case_id", dialect="duckdb"
+        )
         .from_(temporary("srsql_report", alias="r"))
         .where(
-            column("case_id", "r").cast("VARCHAR").isin(
+            exp.cast(column("case_id", "r"), "VARCHAR").isin(
                 query=exp.select(column("case_id", "d"))
                 .from_(table("srsql", "deleted_case", alias="d"))
                 .where(column("dataset", "d").eq(exp.Placeholder()))
@@ -114,7 +114,9 @@ def _span(warehouse: Warehouse, qid: Qid) -> int:
     """max(N) - min(N) of the declared domain in granules; 0 stands for "observed" until then."""
     if not isinstance(qid.domain, tuple):
         return 0
-    return int(Decimal(qid.domain[1]) // qid.granularity - Decimal(qid.domain[0]) // qid.granularity)
+    return int(
+        Decimal(qid.domain[1]) // qid.granularity - Decimal(qid.domain[0]) // qid.granularity
+    )
 
 
 def _boxes(dataset: Dataset) -> str:
@@ -130,12 +132,12 @@ def _boxes(dataset: Dataset) -> str:
             low, high = column("pre", "n"), column("last", "n")
             query = query.join(
                 temporary("srsql_node", alias="n"),
-                on=exp.and_(
-                    column("position", "n").eq(position), column("node", "n").eq(value)
-                ),
+                on=exp.and_(column("position", "n").eq(position), column("node", "n").eq(value)),
                 join_type="left",
             )
-        query = query.select(low.cast("BIGINT").as_("low"), high.cast("BIGINT").as_("high"))
+        query = query.select(
+            exp.cast(low, "BIGINT").as_("low"), exp.cast(high, "BIGINT").as_("high")
+        )
         parts.append(query.where(column("quarter", "t").eq(exp.Placeholder())))
     return create(exp.to_table("srsql_report_box"), union_all(parts), temp=True)
 
@@ -156,8 +158,8 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
         parts = [
             exp.select(
                 exp.column("report_id", table="r"),
-                exp.null().cast("VARCHAR").as_(name),
-                exp.null().cast("VARCHAR").as_("spelling"),
+                exp.cast(exp.null(), "VARCHAR").as_(name),
+                exp.cast(exp.null(), "VARCHAR").as_("spelling"),
             )
             .from_(temporary("srsql_report", alias="r"))
             .where(exp.false())

@@ -6,6 +6,7 @@ prefix ``srsql_``. Every change runs inside :meth:`Warehouse.transaction`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,7 +89,9 @@ class Warehouse:
         """Execute one statement for its effect."""
         self.con.execute(query, parameters or None)
 
-    def rows(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+    def rows(
+        self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()
+    ) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         return self.con.execute(query, parameters or None).fetchall()
 
@@ -104,27 +107,48 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     from srsql.udfs.register import register_udfs
 
     register_udfs(con)
-    if not catalog:
+    definitions = [
+        *statements("srsql.schemas", "catalog.sql"),
+        *(s for file in MACRO_FILES for s in statements("srsql.sql_macros", file)),
+    ]
+    fingerprint = hashlib.sha256("\n".join(definitions).encode()).hexdigest()
+    if not catalog or _installed(con) == (LAYOUT, fingerprint):
         return
     con.execute("BEGIN TRANSACTION")
     try:
-        for statement in statements("srsql.schemas", "catalog.sql"):
-            con.execute(statement)
-        for file in MACRO_FILES:
-            for statement in statements("srsql.sql_macros", file):
-                con.execute(statement)
-        found = con.execute("SELECT layout FROM srsql.warehouse").fetchall()
-        if not found:
-            con.execute("INSERT INTO srsql.warehouse VALUES (?, ?)", [LAYOUT, __version__])
-        elif found[0][0] != LAYOUT:
-            raise WarehouseError(
-                f"the warehouse has layout {found[0][0]}, this srsql needs {LAYOUT}: "
-                "use the srsql version that made it"
-            )
+        for definition in definitions:
+            con.execute(definition)
+        con.execute("DELETE FROM srsql.warehouse")
+        con.execute(
+            "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
+        )
         con.execute("COMMIT")
     except BaseException:
         con.execute("ROLLBACK")
         raise
+
+
+def _installed(con: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
+    """Layout and definitions of the catalog in ``con``; None where there is none.
+
+    Raises:
+        WarehouseError: the warehouse was made by an incompatible version.
+    """
+    known = con.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'srsql' "
+        "AND table_name = 'warehouse' AND database_name = current_database()"
+    ).fetchall()
+    if not known[0][0]:
+        return None
+    layout, fingerprint = con.execute(
+        "SELECT w.layout, w.definitions FROM srsql.warehouse AS w"
+    ).fetchall()[0]
+    if layout != LAYOUT:
+        raise WarehouseError(
+            f"the warehouse has layout {layout}, this srsql needs {LAYOUT}: "
+            "use the srsql version that made it"
+        )
+    return layout, fingerprint
 
 
 def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

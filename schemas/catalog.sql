@@ -101,12 +101,14 @@ CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
     disease VARCHAR NOT NULL
 );
 
--- A series is the sequence of releases for one audience; the key makes its pseudonyms.
+-- A series is the sequence of releases for one audience; the key makes its pseudonyms (NULL: the
+-- main series publishes ids as they are); cumulative_schema holds all its quarters together.
 CREATE TABLE IF NOT EXISTS srsql.series (
     dataset VARCHAR NOT NULL,
     series VARCHAR NOT NULL,
-    pseudonym_key BLOB,
     family VARCHAR NOT NULL,
+    cumulative_schema VARCHAR NOT NULL,
+    pseudonym_key BLOB,
     PRIMARY KEY (dataset, series)
 );
 

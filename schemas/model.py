@@ -172,9 +172,7 @@ class Dataset(_Strict):
 
     @model_validator(mode="after")
     def _references(self) -> Dataset:
-        columns = {
-            t.name: {c.name for c in t.columns} | set(t.unpivot) for t in self.tables
-        }
+        columns = {t.name: {c.name for c in t.columns} | set(t.unpivot) for t in self.tables}
         if len(columns) != len(self.tables):
             raise ValueError("two tables have the same name")
         if self.report_table not in columns:
@@ -196,7 +194,10 @@ class Dataset(_Strict):
             need(f"qid.{qid.name}.column", self.report_table, qid.column)
             if qid.unit_column:
                 need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
-        for key, attributes in (("sensitive", self.sensitive), ("quasi_sensitive", self.quasi_sensitive)):
+        for key, attributes in (
+            ("sensitive", self.sensitive),
+            ("quasi_sensitive", self.quasi_sensitive),
+        ):
             for attribute in attributes:
                 need(key, attribute.table, attribute.column)
         guarded = {qid.column for qid in self.qid} | {q.unit_column for q in self.qid}

@@ -1,3 +1,15 @@
-"""SQL macros, one topic a file; `MACRO_FILES` is the order of installation."""
+"""SQL macros, one topic a file; `MACRO_FILES` is the order of installation.
 
-MACRO_FILES: tuple[str, ...] = ()
+Files named ``step_*.sql`` are not macros but the static statements of one step of a release.
+"""
+
+MACRO_FILES: tuple[str, ...] = (
+    "super_record.sql",
+    "thresholds.sql",
+    "grouping.sql",
+    "loss.sql",
+    "risk.sql",
+    "checks.sql",
+    "pseudonym.sql",
+    "manifest.sql",
+)

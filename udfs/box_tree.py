@@ -47,7 +47,9 @@ def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _widest_key(low: Ints, high: Ints, order: NDArray[np.int32], b: int, e: int, losses: Losses) -> int:
+def _widest_key(
+    low: Ints, high: Ints, order: NDArray[np.int32], b: int, e: int, losses: Losses
+) -> int:
     """The end (2i: low of QID i, 2i + 1: high) whose spread over the boxes costs most, or -1."""
     best, best_loss = -1, 0
     for i in range(low.shape[1]):

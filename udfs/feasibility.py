@@ -103,9 +103,7 @@ def withhold_infeasible(
 
 
 @njit(cache=True, nogil=True)
-def _postings(
-    offsets: Ints, terms: NDArray[np.int32], v: int
-) -> tuple[Ints, NDArray[np.int32]]:
+def _postings(offsets: Ints, terms: NDArray[np.int32], v: int) -> tuple[Ints, NDArray[np.int32]]:
     """The cases that hold each term: ``holders[start[s]:start[s + 1]]``."""
     start = np.zeros(v + 1, np.int64)
     for s in terms:

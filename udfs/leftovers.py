@@ -76,7 +76,9 @@ def place_leftovers(
     reach = _new_reach(shape, groups, full, losses)
     slot = np.full(len(theta_num), -1, np.int32)
     for r in leftovers:
-        g = _best_group(r, low, high, losses, terms, theta_num, theta_den, k, one, groups, shape, reach, slot)
+        g = _best_group(
+            r, low, high, losses, terms, theta_num, theta_den, k, one, groups, shape, reach, slot
+        )
         if g < 0:
             continue
         _join(r, g, low, high, losses, group, groups)
@@ -198,7 +200,9 @@ def _least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach)
         )
         joint += widest
         if losses.numeric[i]:
-            apart = max(0, reach.low_min[node, i] - low[i]) + max(0, high[i] - reach.high_max[node, i])
+            apart = max(0, reach.low_min[node, i] - low[i]) + max(
+                0, high[i] - reach.high_max[node, i]
+            )
             growth += apart * losses.weight[i]
         else:
             growth += max(0, widest - reach.loss_max[node, i])
@@ -276,7 +280,9 @@ def _best_group(
     while top > 0:
         top -= 1
         node, bound = node_stack[top], loss_stack[top]
-        if reach.full[node] & held or _outranked(bound, reach.least[node], best, best_loss, best_risk):
+        if reach.full[node] & held or _outranked(
+            bound, reach.least[node], best, best_loss, best_risk
+        ):
             continue
         left = shape.left[node]
         if left >= 0:
@@ -293,7 +299,13 @@ def _best_group(
         for j in range(shape.begin[node], shape.end[node]):
             g = shape.order[j]
             loss = added_loss(
-                groups.low[g], groups.high[g], groups.size[g], groups.loss[g], low[r], high[r], losses
+                groups.low[g],
+                groups.high[g],
+                groups.size[g],
+                groups.loss[g],
+                low[r],
+                high[r],
+                losses,
             )
             if _outranked(loss, g, best, best_loss, best_risk):
                 continue
@@ -391,9 +403,7 @@ def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
                 min(groups.low[g, i], groups.low[h, i]),
                 max(groups.high[g, i], groups.high[h, i]),
             )
-        loss = (
-            groups.size[g] * (joint - groups.loss[g]) + groups.size[h] * (joint - groups.loss[h])
-        )
+        loss = groups.size[g] * (joint - groups.loss[g]) + groups.size[h] * (joint - groups.loss[h])
         if loss < best_loss:
             best, best_loss = h, loss
     return best

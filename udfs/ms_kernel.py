@@ -75,7 +75,9 @@ def ms_group(
     group = np.full(n, -1, np.int32)
     cells = build_cells(low, high, case_masks(offsets, cases.terms, bit))
     shape = build_shape(cells.low, cells.high, losses)
-    count = _grow(low, high, shape, cells, losses, new_bounds(shape, cells, losses), terms, k, first, group)
+    count = _grow(
+        low, high, shape, cells, losses, new_bounds(shape, cells, losses), terms, k, first, group
+    )
     if count == 0:
         return group
     groups = _groups(group, count, low, high, losses)
@@ -125,9 +127,7 @@ def _grow(
             size += 1
             if size == k:
                 break
-            r = nearest(
-                hull_low, hull_high, size, loss, held, shape, cells, losses, bounds, terms
-            )
+            r = nearest(hull_low, hull_high, size, loss, held, shape, cells, losses, bounds, terms)
             if r < 0:
                 break
         for j in range(size):
@@ -143,9 +143,7 @@ def _grow(
 
 
 @njit(cache=True, nogil=True)
-def _groups(
-    group: NDArray[np.int32], count: int, low: Ints, high: Ints, losses: Losses
-) -> Groups:
+def _groups(group: NDArray[np.int32], count: int, low: Ints, high: Ints, losses: Losses) -> Groups:
     """The groups of stage 1 as hulls with member lists."""
     n, d = low.shape
     groups = Groups(

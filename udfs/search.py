@@ -346,7 +346,10 @@ def farthest(
                     far += apart * losses.weight[i]
                 else:
                     far += 2 * hull_loss(
-                        losses, i, min(low[i], cells.low[cell, i]), max(high[i], cells.high[cell, i])
+                        losses,
+                        i,
+                        min(low[i], cells.low[cell, i]),
+                        max(high[i], cells.high[cell, i]),
                     )
             if far > best_far or (far == best_far and r < best):
                 best, best_far = r, far

@@ -1,0 +1,456 @@
+"""The command line: parse, call the engine, print."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import duckdb
+from rich.console import Console
+from rich.table import Table
+
+from srsql.engine.engine import DEFAULTS, Engine
+from srsql.engine.errors import SrsqlError, WarehouseError
+from srsql.engine.models import MODELS
+from srsql.version import __version__
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+CONFIG = "srsql.toml"
+
+
+class ConfigError(SrsqlError):
+    """`srsql.toml` is wrong; the text names the key."""
+
+
+def _defaults(command: click.Group) -> dict[str, Any]:
+    """Defaults from ``srsql.toml``: top-level keys for every command, ``[release]`` etc. for one."""
+    path = Path(CONFIG)
+    if not path.is_file():
+        return {}
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{CONFIG} cannot be read: {error}") from None
+    shared = {key: value for key, value in raw.items() if not isinstance(value, dict)}
+    options = {
+        name: {p.name for p in sub.params if isinstance(p, click.Option)}
+        for name, sub in command.commands.items()
+    }
+    for key in shared:
+        if not any(key in names for names in options.values()):
+            raise ConfigError(f"{CONFIG}: no option is called {key!r}")
+    merged: dict[str, Any] = {}
+    for name, names in options.items():
+        own = raw.get(name, {})
+        for key in own:
+            if key not in names:
+                raise ConfigError(f"{CONFIG}: [{name}] has no option {key!r}")
+        merged[name] = {k: v for k, v in shared.items() if k in names} | own
+    for key, value in raw.items():
+        if isinstance(value, dict) and key not in options:
+            raise ConfigError(f"{CONFIG}: there is no command {key!r}")
+    return merged
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="srsql")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def cli(context: click.Context, debug: bool) -> None:
+    """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
+    context.obj = {"debug": debug}
+    context.default_map = _defaults(cli)
+
+
+def _db(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--db",
+        type=click.Path(path_type=Path),
+        envvar="SRSQL_DB",
+        default=Path("srsql.duckdb"),
+        show_default=True,
+        help="Warehouse file (environment: SRSQL_DB).",
+    )(command)
+
+
+def _json(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+
+
+def _dataset(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--dataset", help="Dataset: faers, vaers, or your own TOML file.")(command)
+
+
+def _quarter(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--quarter", "--period", "quarter", required=True, help="Period label, such as 2011Q4."
+    )(command)
+
+
+def _series(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--series", default=DEFAULTS.series, show_default=True, help="Series of releases."
+    )(command)
+
+
+def _emit(value: Any) -> None:
+    click.echo(json.dumps(value, default=str, ensure_ascii=False))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A spinner with the current step on a terminal; silent in a pipe."""
+    if not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status("working") as spinner:
+        yield lambda text: spinner.update(text)
+
+
+@contextmanager
+def _engine(db: Path, *, read_only: bool = False, dataset: str | None = None) -> Iterator[Engine]:
+    """The engine on the warehouse file, which must exist unless it is written by ingestion."""
+    with Engine(db, read_only=read_only, dataset=dataset) as engine:
+        yield engine
+
+
+def _existing(db: Path) -> Path:
+    if not db.exists():
+        raise WarehouseError(f"no warehouse at {db}: run 'srsql ingest' first or give --db")
+    return db
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_dataset
+@click.option("--period", "--quarter", "period", help="Period label, where file names do not tell.")
+@click.option("--replace", is_flag=True, help="Take the place of a quarter that is loaded already.")
+@click.option(
+    "--max-reject-rate",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="Stop when a larger share of the records is malformed.",
+)
+@_db
+@_json
+def ingest(
+    paths: tuple[Path, ...],
+    dataset: str | None,
+    period: str | None,
+    replace: bool,
+    max_reject_rate: float,
+    db: Path,
+    as_json: bool,
+) -> None:
+    """Load quarters from FAERS/AERS or VAERS archives, or CSV/Parquet."""
+    with _progress() as progress, _engine(db) as engine:
+        loaded = engine.ingest(
+            paths,
+            dataset=dataset,
+            period=period,
+            replace=replace,
+            max_reject_rate=max_reject_rate,
+            progress=progress,
+        )
+    if as_json:
+        _emit([dataclasses.asdict(item) for item in loaded])
+        return
+    for item in loaded:
+        if item.status == "unchanged":
+            out.print(f"{item.quarter}: the same files are loaded already, nothing to do")
+            continue
+        table = _table(
+            f"{item.quarter} {item.status}",
+            ["table", "file", "records", "loaded", "rejected", "values set missing", "orphans"],
+        )
+        for file in item.files:
+            table.add_row(
+                file.table,
+                file.file,
+                *[
+                    f"{n:,}"
+                    for n in (
+                        file.records,
+                        file.loaded,
+                        file.rejected,
+                        file.values_rejected,
+                        file.orphans,
+                    )
+                ],
+            )
+        out.print(table)
+        for file in item.files:
+            for reason, count in file.reasons.items():
+                out.print(f"  {file.file}: {count:,} x {reason}")
+        if item.deleted_cases:
+            out.print(f"  {item.deleted_cases:,} cases on the DELETED list")
+
+
+@cli.command()
+@_quarter
+@_dataset
+@click.option("--model", type=click.Choice(list(MODELS)), default=DEFAULTS.model, show_default=True)
+@click.option(
+    "--k", type=int, default=DEFAULTS.k, show_default=True, help="Cases per group, at least."
+)
+@click.option(
+    "--theta",
+    default=DEFAULTS.theta,
+    show_default=True,
+    help="Threshold per value: a number or fraction, frequency, or levels:FILE.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["keep", "drop"]),
+    default="keep",
+    show_default=True,
+    help="Group cases with missing QIDs by pattern, or leave them out.",
+)
+@click.option(
+    "--leftovers",
+    type=click.Choice(["withhold", "merge", "error"]),
+    default="withhold",
+    show_default=True,
+    help="What becomes of a case that fits no group.",
+)
+@click.option(
+    "--on-infeasible",
+    type=click.Choice(["error", "withhold"]),
+    default="error",
+    show_default=True,
+    help="What becomes of values more frequent than their threshold.",
+)
+@click.option(
+    "--knowledge",
+    type=click.Path(path_type=Path),
+    help="External knowledge: CSV with the columns drug, disease.",
+)
+@click.option("--seed", type=int, help="Seed of the first record; random if not given.")
+@_series
+@click.option("--draft", is_flag=True, help="Make it, but do not expose it yet.")
+@click.option("--confirm", is_flag=True, help="Expose the draft of this quarter.")
+@click.option("--supersede", is_flag=True, help="Replace a released quarter; it stays on record.")
+@_db
+@_json
+def release(
+    quarter: str,
+    dataset: str | None,
+    series: str,
+    confirm: bool,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Anonymize one quarter into views that can be queried."""
+    if confirm and options["draft"]:
+        raise click.UsageError("--draft and --confirm exclude each other")
+    with _progress() as progress, _engine(_existing(db)) as engine:
+        if confirm:
+            released = engine.confirm(quarter, dataset=dataset, series=series)
+        else:
+            released = engine.release(
+                quarter, dataset=dataset, series=series, progress=progress, **options
+            )
+    if as_json:
+        _emit(dataclasses.asdict(released))
+        return
+    facts = released.manifest
+    out.print(
+        f"{released.quarter} {released.status} as {released.schema}: "
+        f"{facts['cases']['released']:,} cases in {facts['groups']:,} groups, "
+        f"{facts['cases']['withheld']:,} withheld"
+    )
+    for reason, counts in facts["withheld"].items():
+        out.print(f"  withheld, {reason}: {counts['cases']:,} cases, {counts['reports']:,} reports")
+    for name, count in facts["values_given_up"].items():
+        out.print(f"  {name} released as missing for {count:,} cases whose pattern is too small")
+    if facts["k_effective"] != facts["k"]:
+        out.print(f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them")
+    table = _table("rows", ["view", "rows"])
+    for name, count in released.rows.items():
+        table.add_row(f"{released.schema}.{name}", f"{count:,}")
+    out.print(table)
+    if released.seconds:
+        out.print("  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items()))
+    out.print("  checked on the released rows: k, theta, completeness, regions, lineage")
+
+
+@cli.command()
+@_quarter
+@_dataset
+@_series
+@_db
+@_json
+def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: bool) -> None:
+    """Risk and loss of a released quarter: NIL, DR, withheld, group sizes."""
+    with _engine(_existing(db)) as engine:
+        rows = engine.metrics(quarter, dataset=dataset, series=series)
+    if as_json:
+        _emit([dataclasses.asdict(row) for row in rows])
+        return
+    table = _table(
+        f"{quarter}, series {series}",
+        ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"],
+    )
+    for row in rows:
+        numbers = [row.violating, row.total, row.ratio, row.threshold]
+        passed = "" if row.passed is None else "yes" if row.passed else "NO"
+        table.add_row(
+            row.measure, row.scope, *["" if n is None else f"{n:,.6g}" for n in numbers], passed
+        )
+    out.print(table)
+
+
+@cli.command()
+@_db
+@_json
+def status(db: Path, as_json: bool) -> None:
+    """Quarters, releases and disk use of the warehouse."""
+    with _engine(_existing(db)) as engine:
+        found = engine.status()
+    if as_json:
+        _emit(dataclasses.asdict(found))
+        return
+    out.print(f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB")
+    for title, rows in (("quarters", found.quarters), ("releases", found.releases)):
+        if not rows:
+            out.print(f"no {title} yet")
+            continue
+        table = _table(title, list(rows[0]))
+        for row in rows:
+            table.add_row(*[f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()])
+        out.print(table)
+
+
+@cli.command()
+@click.option(
+    "--out", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write to."
+)
+@click.option("--from", "first", help="First quarter, such as 2011Q1.")
+@click.option("--to", "last", help="Last quarter.")
+@click.option("--like", help="One quarter with the row counts of the real one.")
+@click.option("--cases", type=click.IntRange(1), help="New cases per quarter.")
+@click.option(
+    "--scale", type=click.FloatRange(0, 10, min_open=True), help="Share of the real row counts."
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@_json
+def synth(
+    folder: Path,
+    first: str | None,
+    last: str | None,
+    like: str | None,
+    cases: int | None,
+    scale: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write synthetic quarters in the FAERS layout."""
+    from srsql.engine.synth import quarter_range, synthesize
+
+    if bool(like) == bool(first) or bool(first) != bool(last) or (like and cases):
+        raise click.UsageError(
+            "give --from and --to with --cases or --scale, or --like with --scale"
+        )
+    if cases is not None and scale is not None:
+        raise click.UsageError("--cases and --scale exclude each other")
+    quarters = [like] if like else quarter_range(str(first), str(last))
+    if cases is None and scale is None:
+        scale = 1.0
+    with _progress() as progress:
+        written = synthesize(
+            folder, quarters, cases=cases, scale=scale, seed=seed, progress=progress
+        )
+    if as_json:
+        _emit([str(path) for path in written])
+        return
+    for path in written:
+        out.print(str(path))
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
+@_json
+def demo(folder: Path, as_json: bool) -> None:
+    """A first run: synthetic quarters, ingested, released and measured in DIR."""
+    from srsql.engine.demo import run_demo
+
+    with _progress() as progress:
+        result = run_demo(folder, progress)
+    if as_json:
+        _emit(dataclasses.asdict(result))
+        return
+    table = _table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"])
+    for row in result.releases:
+        table.add_row(
+            row.quarter,
+            f"{row.cases:,}",
+            f"{row.groups:,}",
+            f"{row.withheld:,}",
+            f"{row.nil:.4f}",
+            f"{row.dr:.4f}",
+        )
+    out.print(table)
+    out.print(f"\nThe warehouse is {result.db}. Ask it something:\n")
+    out.print(result.query, markup=False)
+    out.print("\nfor example by pasting this line:\n")
+    out.print(result.paste, markup=False)
+    out.print("\nGo on with:\n")
+    for line in result.next_steps:
+        out.print(f"  {line}", markup=False)
+
+
+def _table(title: str, columns: list[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def main() -> None:
+    """Entry point of the console script: every error is one line on stderr."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        code = cli.main(standalone_mode=False)
+        code = code if isinstance(code, int) else 0
+    except Exception as error:
+        if debug:
+            raise
+        line, code = _explain(error)
+        click.echo(f"srsql: {line}", err=True)
+    except KeyboardInterrupt:
+        click.echo("srsql: interrupted; what was not finished was rolled back", err=True)
+        code = 130
+    sys.exit(code)
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """One line for an error, and the exit code."""
+    if isinstance(error, SrsqlError):
+        return " ".join(str(error).split()), error.exit_code
+    if isinstance(error, click.Abort):
+        return "interrupted; what was not finished was rolled back", 130
+    if isinstance(error, click.ClickException):
+        return f"{' '.join(error.format_message().split())} (see --help)", 2
+    if isinstance(error, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "the reader of the output went away", 141
+    text = " ".join(str(error).split())[:300]
+    if isinstance(error, (OSError, duckdb.Error)):
+        return f"{text} (nothing of the unfinished step was kept)", 2
+    return f"unexpected {type(error).__name__}: {text} (--debug shows where)", 2
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""`Engine`: everything the command line does, for Python."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+
+from srsql.engine.catalog import dataset_names, register_dataset, registered_dataset
+from srsql.engine.errors import DatasetError
+from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.knowledge import load_knowledge
+from srsql.engine.metrics import MeasureRow, measure, released_id
+from srsql.engine.models import DEFAULT_MODEL, model_class
+from srsql.engine.release import Released, Request, confirm, release
+from srsql.engine.status import Status, status
+from srsql.engine.thresholds import parse_theta
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset, SchemaError, load_dataset
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a release uses where nothing is said (SPEC section 6)."""
+
+    model: str = DEFAULT_MODEL
+    k: int = 5
+    theta: str = "frequency"
+    series: str = "main"
+    dataset: str = "faers"
+
+
+DEFAULTS = Defaults()
+
+
+class Engine:
+    """The engine on one warehouse.
+
+    Args:
+        target: path of a DuckDB file, or an open connection (used, never closed).
+        dataset: dataset for every call that names none; default: the only one ingested, else
+            ``faers``.
+        read_only: open the file for reading only.
+        threads: DuckDB worker threads.
+        memory_limit: DuckDB's memory limit, such as ``"8GB"``.
+    """
+
+    def __init__(
+        self,
+        target: str | Path | duckdb.DuckDBPyConnection,
+        *,
+        dataset: str | Path | None = None,
+        read_only: bool = False,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+    ) -> None:
+        self.warehouse = Warehouse(
+            target, read_only=read_only, threads=threads, memory_limit=memory_limit
+        )
+        self._dataset = dataset
+
+    def __enter__(self) -> Engine:
+        """The engine itself; the warehouse closes when the block ends."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the warehouse if it is ours."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the warehouse if it is ours."""
+        self.warehouse.close()
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The connection, for SQL of your own."""
+        return self.warehouse.con
+
+    def dataset(self, name: str | Path | None = None) -> Dataset:
+        """The schema of that name or file; by default the only dataset of the warehouse.
+
+        Raises:
+            DatasetError: there is no such dataset, or its file is wrong.
+        """
+        chosen = name if name is not None else self._dataset
+        known = dataset_names(self.warehouse)
+        if chosen is None:
+            if len(known) > 1:
+                raise DatasetError(
+                    f"the warehouse holds {', '.join(known)}: say which one with --dataset"
+                )
+            chosen = known[0] if known else DEFAULTS.dataset
+        if str(chosen) in known:
+            return registered_dataset(self.warehouse, str(chosen))
+        try:
+            return load_dataset(chosen)
+        except SchemaError as error:
+            raise DatasetError(str(error)) from None
+
+    def ingest(
+        self,
+        sources: Sequence[str | Path],
+        *,
+        dataset: str | Path | None = None,
+        period: str | None = None,
+        replace: bool = False,
+        max_reject_rate: float = 0.01,
+        progress: Progress | None = None,
+    ) -> list[Ingested]:
+        """Load files of one or more periods; see ``srsql ingest``."""
+        chosen = dataset if dataset is not None else self._dataset or DEFAULTS.dataset
+        try:
+            schema = load_dataset(chosen)
+        except SchemaError as error:
+            raise DatasetError(str(error)) from None
+        register_dataset(self.warehouse, schema, str(chosen))
+        return ingest(
+            self.warehouse,
+            [Path(source) for source in sources],
+            schema,
+            period=period,
+            replace=replace,
+            max_reject_rate=max_reject_rate,
+            origin=str(chosen),
+            progress=progress,
+        )
+
+    def release(
+        self,
+        quarter: str,
+        *,
+        dataset: str | Path | None = None,
+        model: str = DEFAULTS.model,
+        k: int = DEFAULTS.k,
+        theta: str = DEFAULTS.theta,
+        missing: Literal["keep", "drop"] = "keep",
+        leftovers: Literal["withhold", "merge", "error"] = "withhold",
+        on_infeasible: Literal["error", "withhold"] = "error",
+        knowledge: str | Path | None = None,
+        seed: int | None = None,
+        series: str = DEFAULTS.series,
+        draft: bool = False,
+        supersede: bool = False,
+        progress: Progress | None = None,
+    ) -> Released:
+        """Anonymize one quarter into views; see ``srsql release``."""
+        request = Request(
+            quarter=quarter,
+            model=model_class(model)(k=k, leftovers=leftovers),
+            theta=parse_theta(theta),
+            seed=secrets.randbits(63) if seed is None else seed,
+            missing=missing,
+            on_infeasible=on_infeasible,
+            knowledge=load_knowledge(Path(knowledge)) if knowledge else None,
+            series=series,
+            draft=draft,
+            supersede=supersede,
+        )
+        return release(self.warehouse, self._dataset_of(quarter, dataset), request, progress)
+
+    def confirm(
+        self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
+    ) -> Released:
+        """Expose a draft; see ``srsql release --confirm``."""
+        return confirm(self.warehouse, self._dataset_of(quarter, dataset), quarter, series)
+
+    def metrics(
+        self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
+    ) -> list[MeasureRow]:
+        """Risk and loss of a released quarter; see ``srsql metrics``."""
+        schema = self._dataset_of(quarter, dataset)
+        return measure(self.warehouse, released_id(self.warehouse, schema, quarter, series))
+
+    def status(self) -> Status:
+        """What the warehouse holds; see ``srsql status``."""
+        return status(self.warehouse)
+
+    def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query of your own."""
+        return self.warehouse.rows(query, parameters)
+
+    def _dataset_of(self, quarter: str, dataset: str | Path | None) -> Dataset:
+        """The dataset asked for, or the only one that has the quarter."""
+        if dataset is None and self._dataset is None:
+            holders = [
+                row[0]
+                for row in self.warehouse.rows(
+                    "SELECT DISTINCT i.dataset FROM srsql.ingestion AS i "
+                    "WHERE i.quarter = ? AND NOT i.replaced",
+                    [quarter],
+                )
+            ]
+            if len(holders) == 1:
+                return self.dataset(holders[0])
+        return self.dataset(dataset)

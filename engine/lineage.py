@@ -1,0 +1,92 @@
+"""Proof that a released view shows only what the dataset schema lets out (SPEC section 16).
+
+For every column of every released view, sqlglot traces the projection back through the view and
+the query that filled its table to columns of source tables; each must be a published column, the
+region, or the public id.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.lineage import lineage
+
+from srsql.engine.cases import derived
+from srsql.engine.errors import CheckFailed
+from srsql.engine.views import IDENTITY, REGION, Built, region_columns
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+Source = tuple[str, str]
+"""(table, column)."""
+
+
+def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: list[Built]) -> int:
+    """Check every column of the views of ``schema``; how many columns were proved.
+
+    Raises:
+        CheckFailed: a view shows a column that the schema does not let out, or one whose origin
+            cannot be traced.
+    """
+    proved = 0
+    for item in built:
+        allowed = _allowed(dataset, item.name)
+        for name, origin in _view_columns(warehouse, schema, item).items():
+            sources = _leaves(item.query, origin)
+            for source in sources:
+                if source not in allowed:
+                    raise CheckFailed(
+                        f"view {schema}.{item.name} would show {source[1]!r} of {source[0]!r} in "
+                        f"column {name!r}, which the dataset schema does not publish; nothing was released"
+                    )
+            proved += 1
+    return proved
+
+
+def _allowed(dataset: Dataset, name: str) -> set[Source]:
+    published = dataset.table(name).publish
+    allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
+    allowed |= {(name, column) for column in published}
+    # whether a published term is a placeholder decides if it is shown
+    allowed |= {(name, derived(column)) for column in published}
+    if name == dataset.report_table:
+        allowed |= {(REGION, column) for column in region_columns(dataset)}
+    return allowed
+
+
+def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, str]:
+    """Column of the view -> column of its table, read off the view as it is in the warehouse."""
+    text = warehouse.value(
+        "SELECT sql FROM duckdb_views() WHERE schema_name = ? AND view_name = ? "
+        "AND database_name = current_database()",
+        [schema, item.name],
+    )
+    query = sqlglot.parse_one(text, dialect="duckdb").expression
+    tables = list(query.find_all(exp.Table))
+    if [(t.db, t.name) for t in tables] != [("srsql", item.store)]:
+        raise CheckFailed(f"view {schema}.{item.name} does not read its own table alone")
+    columns = {}
+    for projection in query.selects:
+        origin = projection.unalias()
+        if not isinstance(origin, exp.Column):
+            raise CheckFailed(f"view {schema}.{item.name} computes a column: {projection.sql()}")
+        columns[projection.alias_or_name] = origin.name
+    return columns
+
+
+def _leaves(query: exp.Query, name: str) -> set[Source]:
+    """Source columns that one output column of a query derives from; literals have none."""
+    try:
+        root = lineage(exp.to_identifier(name, quoted=True), query, schema={}, dialect="duckdb")
+    except (SqlglotError, ValueError) as error:
+        raise CheckFailed(f"column {name!r} cannot be traced to its source: {error}") from None
+    leaves: set[Source] = set()
+    for node in root.walk():
+        if node.downstream:
+            continue
+        if isinstance(node.expression, exp.Table):
+            leaves.add((node.expression.name, node.name.split(".")[-1].strip('"')))
+        elif node.expression.find(exp.Column, exp.Star, exp.Query):
+            raise CheckFailed(f"column {name!r} cannot be traced to its source")
+    return leaves

@@ -1,0 +1,147 @@
+"""The two manifests of a release: what the public may know, and what the steward must keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.statements import create, dotted, table
+from srsql.engine.thresholds import ThetaPolicy
+from srsql.engine.views import Built
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+from srsql.version import __version__
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Everything that decides a release beside the rows themselves."""
+
+    model: GroupingModel
+    theta: ThetaPolicy
+    missing: str
+    on_infeasible: str
+    seed: int
+    knowledge: str | None
+
+    def public(self, dataset: Dataset, quarter: str, k_effective: int) -> dict[str, str | int]:
+        """What the public manifest tells of the parameters; never the seed or a file's name."""
+        uniform = self.theta.kind == "uniform"
+        return {
+            "quarter": quarter,
+            "dataset": dataset.name,
+            "dataset_version": dataset.version,
+            "dataset_fingerprint": dataset.fingerprint,
+            "software_version": __version__,
+            "model": self.model.name,
+            "guarantee": self.model.guarantee,
+            "k": self.model.k,
+            "k_effective": k_effective,
+            "theta": str(self.theta) if uniform else self.theta.kind,
+            "missing": self.missing,
+            "leftovers": self.model.leftovers,
+            "external_knowledge": "yes" if self.knowledge else "no",
+        }
+
+
+def store_public_manifest(
+    warehouse: Warehouse, facts: dict[str, str | int], release_id: int, built: list[Built]
+) -> str:
+    """Write the one-row public manifest; the name of its table in the schema ``srsql``."""
+    store = f"release_{release_id}_manifest"
+    query = exp.select(
+        *[exp.convert(value).as_(name, quoted=True) for name, value in facts.items()],
+        *[
+            exp.select(exp.Count(this=exp.Star()))
+            .from_(table("srsql", item.store))
+            .subquery()
+            .as_(f"{item.name}_rows", quoted=True)
+            for item in built
+        ],
+        exp.column(exp.Star(), table=exp.to_identifier("c", quoted=True)),
+    ).from_(
+        exp.alias_(
+            exp.Table(
+                this=exp.Anonymous(this="public_counts", expressions=[exp.convert(release_id)]),
+                db=exp.to_identifier("srsql"),
+            ),
+            "c",
+            table=True,
+        )
+    )
+    warehouse.run(create(table("srsql", store), query))
+    return store
+
+
+def private_manifest(
+    warehouse: Warehouse,
+    parameters: Parameters,
+    facts: dict[str, str | int],
+    release_id: int,
+    ingestion_id: int,
+    infeasible: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Seed, input hashes and all counts; stays in the schema ``srsql``."""
+    files = warehouse.rows(
+        "SELECT f.table_name, f.file, f.sha256, f.records, f.loaded, f.rejected "
+        "FROM srsql.ingested_file AS f WHERE f.ingestion_id = ? ORDER BY f.file",
+        [ingestion_id],
+    )
+    source, digest = warehouse.rows(
+        "SELECT i.source, i.sha256 FROM srsql.ingestion AS i WHERE i.ingestion_id = ?",
+        [ingestion_id],
+    )[0]
+    new, old, reports, groups = warehouse.rows(
+        "SELECT count(*) FILTER (WHERE m.is_new), count(*) FILTER (WHERE NOT m.is_new),"
+        " coalesce(sum(m.reports), 0)::BIGINT, count(DISTINCT m.group_id) "
+        "FROM srsql.member AS m WHERE m.release_id = ?",
+        [release_id],
+    )[0]
+    reasons = warehouse.rows(
+        "SELECT w.reason, count(*), sum(w.reports)::BIGINT FROM srsql.withheld AS w "
+        "WHERE w.release_id = ? GROUP BY w.reason ORDER BY w.reason",
+        [release_id],
+    )
+    given_up = warehouse.rows(
+        "SELECT c.attribute, count(*) FROM srsql.case_qid AS c "
+        "WHERE c.release_id = ? AND c.given_up GROUP BY c.attribute ORDER BY c.attribute",
+        [release_id],
+    )
+    return {
+        **facts,
+        "theta": str(parameters.theta),
+        "on_infeasible": parameters.on_infeasible,
+        "external_knowledge": parameters.knowledge,
+        "seed": parameters.seed,
+        "noise": "none",
+        "source": {"name": source, "sha256": digest},
+        "files": [
+            dict(
+                zip(("table", "file", "sha256", "records", "loaded", "rejected"), row, strict=True)
+            )
+            for row in files
+        ],
+        "cases": {
+            "released": new + old,
+            "new": new,
+            "old": old,
+            "withheld": sum(row[1] for row in reasons),
+        },
+        "reports": {"released": reports, "withheld": sum(row[2] for row in reasons)},
+        "groups": groups,
+        "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
+        "values_given_up": dict(given_up),
+        "infeasible": infeasible,
+    }
+
+
+def released_rows(warehouse: Warehouse, stores: dict[str, str]) -> dict[str, int]:
+    """Rows of each released view (name -> its table in the schema ``srsql``)."""
+    return {
+        name: warehouse.value(f"SELECT count(*) FROM {dotted('srsql', store)}")
+        for name, store in stores.items()
+        if name != "manifest"
+    }

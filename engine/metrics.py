@@ -1,0 +1,80 @@
+"""Risk and loss of a release, as the rows of the SQL macros that measure it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+MACROS = (
+    "nil({id})",
+    "il_per_group({id})",
+    "danger_ratio({id}, false)",
+    "danger_ratio({id}, true)",
+    "withheld_rate({id})",
+    "suppression_rate({id})",
+    "group_sizes({id})",
+)
+"""Calls in the schema ``srsql``; each returns uniform rows."""
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """The uniform row of every check and metric (see ``sql_macros/loss.sql``)."""
+
+    release: int
+    measure: str
+    scope: str
+    violating: float | None
+    total: float | None
+    ratio: float | None
+    threshold: float | None
+    passed: bool | None
+
+
+def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
+    """Every metric that applies to the release, computed now from the catalog."""
+    return [
+        MeasureRow(*row)
+        for macro in MACROS
+        for row in warehouse.rows(
+            "SELECT m.* FROM srsql." + macro.format(id=int(release_id)) + " AS m ORDER BY m.scope"
+        )
+    ]
+
+
+def store_measures(
+    warehouse: Warehouse,
+    release_id: int,
+    stage: str,
+    rows: list[tuple[Any, ...]] | None = None,
+) -> None:
+    """Keep the given rows, or all metrics, in ``srsql.measure``."""
+    if rows is None:
+        rows = [tuple(vars(row).values()) for row in measure(warehouse, release_id)]
+    for row in rows:
+        warehouse.run(
+            "INSERT INTO srsql.measure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [release_id, stage, *row[1:]],
+        )
+
+
+def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) -> int:
+    """The release that is out for the quarter, or its draft.
+
+    Raises:
+        ReleaseError: the quarter is not released in the series.
+    """
+    found = warehouse.value(
+        "SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = ? AND r.quarter = ? "
+        "AND r.series = ? AND r.status <> 'superseded' ORDER BY r.status DESC",
+        [dataset.name, quarter, series],
+    )
+    if found is None:
+        raise ReleaseError(
+            f"{quarter} is not released in series {series!r}: run 'srsql release --quarter {quarter}'"
+        )
+    return int(found)

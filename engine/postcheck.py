@@ -1,0 +1,247 @@
+"""The check of a release after the fact, from the rows that were released.
+
+It shares no code with what makes a release: groups are read off the published regions, terms off
+the published child rows, and both are compared with the thresholds by the macros of
+``checks.sql``. Only "the original lies in its region" and "nothing is lost" look at the raw rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from srsql.engine.errors import CheckFailed
+from srsql.engine.statements import column, create, literal, table, union_all
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+Measure = tuple[Any, ...]
+"""release, measure, scope, violating, total, ratio, threshold, passed."""
+
+
+def check_release(
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int
+) -> list[Measure]:
+    """Run every check on the views of ``schema``; needs ``srsql_identity``.
+
+    Raises:
+        CheckFailed: one of them failed; the text names it.
+    """
+    return check_bounds(warehouse, dataset, schema, release_id, k) + _passed(
+        warehouse,
+        [
+            _check_complete(warehouse, dataset, schema, release_id),
+            _check_inside(dataset, schema, release_id),
+        ],
+    )
+
+
+def check_bounds(
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int
+) -> list[Measure]:
+    """k and theta (with external knowledge where it was given) from the released views alone.
+
+    Raises:
+        CheckFailed: a bound is broken; the text names it.
+    """
+    warehouse.run(create(exp.to_table("srsql_seen_row"), _seen_rows(dataset, schema), temp=True))
+    warehouse.run(
+        create(exp.to_table("srsql_seen_value"), _seen_terms(dataset, schema, "term"), temp=True)
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_seen_theta AS SELECT t.term, t.theta_num, t.theta_den "
+        "FROM srsql.threshold AS t WHERE t.release_id = ?",
+        [release_id],
+    )
+    rows, values, theta = (
+        literal(f"temp.main.srsql_seen_{name}") for name in ("row", "value", "theta")
+    )
+    calls = [
+        f"srsql.check_k({rows}, {k:d}, {release_id:d})",
+        f"srsql.check_theta({rows}, {values}, {theta}, {release_id:d})",
+    ]
+    if warehouse.value(
+        "SELECT count(*) FROM srsql.external_knowledge AS e WHERE e.release_id = ?", [release_id]
+    ):
+        calls.append(_check_knowledge(warehouse, dataset, schema, release_id))
+    return _passed(warehouse, calls)
+
+
+def _passed(warehouse: Warehouse, calls: list[str]) -> list[Measure]:
+    measures = [
+        row for call in calls for row in warehouse.rows("SELECT c.* FROM " + call + " AS c")
+    ]
+    for measure in measures:
+        if not measure[7]:
+            raise CheckFailed(
+                f"the release failed its own {measure[1]}: {measure[3]:,.0f} of {measure[4]:,.0f} "
+                f"({measure[2]}) break the bound; nothing was released"
+            )
+    return measures
+
+
+def _published_qids(dataset: Dataset) -> list[str]:
+    names: list[str] = []
+    for qid in dataset.qid:
+        names.extend(
+            [qid.name + "_low", qid.name + "_high"] if qid.kind == "numeric" else [qid.name]
+        )
+    return names
+
+
+def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
+    region = exp.func(
+        "to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)])
+    )
+    return exp.select(
+        exp.cast(region, "VARCHAR").as_("region"), column(dataset.case_id, "v").as_("case_id")
+    ).from_(table(schema, dataset.report_table, alias="v"))
+
+
+def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False) -> exp.Query:
+    """Distinct (case, normalized value) of the released sensitive (or drug) columns."""
+    attributes = dataset.quasi_sensitive if drugs else dataset.sensitive
+    published = {t.name: t.publish for t in dataset.tables}
+    parts: list[exp.Query] = []
+    for attribute in attributes:
+        if attribute.column not in published[attribute.table]:
+            continue
+        value = exp.func("upper", exp.func("trim", column(attribute.column, "v")))
+        parts.append(
+            exp.select(column(dataset.case_id, "v").as_("case_id"), value.as_(name))
+            .distinct()
+            .from_(table(schema, attribute.table, alias="v"))
+            .where(
+                exp.func(
+                    "coalesce",
+                    exp.func("trim", column(attribute.column, "v")),
+                    exp.Literal.string(""),
+                ).neq("")
+            )
+        )
+    if not parts:
+        parts = [
+            exp.select(
+                column(dataset.case_id, "v").as_("case_id"),
+                exp.cast(exp.null(), "VARCHAR").as_(name),
+            )
+            .from_(table(schema, dataset.report_table, alias="v"))
+            .where(exp.false())
+        ]
+    return union_all(parts)
+
+
+def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
+    warehouse.run(
+        create(
+            exp.to_table("srsql_seen_drug"),
+            _seen_terms(dataset, schema, "drug", drugs=True),
+            temp=True,
+        )
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_seen_knowledge AS SELECT e.drug, e.disease "
+        "FROM srsql.external_knowledge AS e WHERE e.release_id = ?",
+        [release_id],
+    )
+    return (
+        "srsql.check_theta_knowledge('temp.main.srsql_seen_row', 'temp.main.srsql_seen_value',"
+        " 'temp.main.srsql_seen_drug', 'temp.main.srsql_seen_knowledge',"
+        f" 'temp.main.srsql_seen_theta', {release_id:d})"
+    )
+
+
+def _check_complete(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
+    """Released and withheld reports together are those of the quarter."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_seen_report AS "
+        "SELECT i.report_id::VARCHAR AS report_id, i.case_id::VARCHAR AS case_id "
+        "FROM temp.main.srsql_identity AS i INNER JOIN "
+        + table(schema, dataset.report_table, alias="v").sql("duckdb")
+        + " ON i.public_report = "
+        + column(dataset.report_id, "v").sql("duckdb")
+        + " AND i.public_case = "
+        + column(dataset.case_id, "v").sql("duckdb")
+    )
+    quarter = warehouse.value(
+        "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
+    )
+    ingested = (
+        exp.select(
+            exp.cast(column(dataset.report_id, "t"), "VARCHAR").as_("report_id"),
+            exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id"),
+        )
+        .from_(table(f"raw_{dataset.name}", dataset.report_table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Placeholder()))
+    )
+    warehouse.run(create(exp.to_table("srsql_quarter_report"), ingested, temp=True), [quarter])
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_quarter_withheld AS SELECT w.case_id "
+        "FROM srsql.withheld AS w WHERE w.release_id = ?",
+        [release_id],
+    )
+    return (
+        "srsql.check_complete('temp.main.srsql_quarter_report', 'temp.main.srsql_seen_report',"
+        f" 'temp.main.srsql_quarter_withheld', {release_id:d})"
+    )
+
+
+def _check_inside(dataset: Dataset, schema: str, release_id: int) -> str:
+    """Every known original QID of a released report lies in its published region."""
+    misses: list[exp.Expression] = []
+    query = (
+        exp.select()
+        .from_(table(schema, dataset.report_table, alias="v"))
+        .join(
+            table("temp", "main", "srsql_identity", alias="i"),
+            on=column(dataset.report_id, "v").eq(column("public_report", "i")),
+        )
+        .join(
+            table(f"raw_{dataset.name}", dataset.report_table, alias="t"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+        )
+        .where(column("quarter", "t").eq(column("quarter", "v")))
+    )
+    for qid in dataset.qid:
+        value = column(f"srsql_{qid.name}", "t")
+        if qid.kind == "numeric":
+            scaled = exp.Mul(
+                this=value, expression=exp.Literal.number(format(qid.granularity, "f"))
+            )
+            low, high = column(f"{qid.name}_low", "v"), column(f"{qid.name}_high", "v")
+            misses.append(
+                exp.or_(
+                    exp.LT(this=scaled, expression=low), exp.GT(this=scaled.copy(), expression=high)
+                )
+            )
+        else:
+            alias = f"h_{qid.name}"
+            query = query.join(
+                table("srsql", "hierarchy", alias=alias),
+                on=exp.and_(
+                    column("dataset", alias).eq(exp.Literal.string(dataset.name)),
+                    column("attribute", alias).eq(exp.Literal.string(qid.name)),
+                    column("node", alias).eq(value),
+                    column("ancestor", alias).eq(column(qid.name, "v")),
+                ),
+                join_type="left",
+            )
+            misses.append(
+                exp.and_(value.is_(exp.null()).not_(), column("node", alias).is_(exp.null()))
+            )
+    outside = exp.func("coalesce", exp.or_(*misses), exp.false())
+    query = query.select(
+        exp.Literal.number(release_id).as_("release"),
+        exp.Literal.string("check_inside").as_("measure"),
+        exp.Literal.string("report").as_("scope"),
+        exp.cast(exp.func("count_if", outside), "DOUBLE").as_("violating"),
+        exp.cast(exp.Count(this=exp.Star()), "DOUBLE").as_("total"),
+        exp.Div(
+            this=exp.func("count_if", outside.copy()),
+            expression=exp.func("nullif", exp.Count(this=exp.Star()), exp.Literal.number(0)),
+        ).as_("ratio"),
+        exp.cast(exp.Literal.number(0), "DOUBLE").as_("threshold"),
+        exp.func("count_if", outside.copy()).eq(0).as_("passed"),
+    )
+    return query.subquery().sql("duckdb")

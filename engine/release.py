@@ -1,0 +1,367 @@
+"""The life of a release: load, merge cases, group, generalize, check, commit."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import duckdb
+
+from srsql.engine.cases import load_cases
+from srsql.engine.errors import ReleaseError
+from srsql.engine.feasibility import (
+    InfeasibleValue,
+    OnInfeasible,
+    drop_withheld,
+    resolve_infeasible,
+)
+from srsql.engine.knowledge import Knowledge
+from srsql.engine.lineage import check_lineage
+from srsql.engine.manifest import Parameters, private_manifest, released_rows, store_public_manifest
+from srsql.engine.metrics import store_measures
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.postcheck import check_bounds, check_release
+from srsql.engine.series import (
+    Series,
+    check_turn,
+    find_series,
+    make_identity,
+    open_series,
+    refresh_series_views,
+    remove_draft,
+    supersede_release,
+)
+from srsql.engine.statements import dotted, statements
+from srsql.engine.thresholds import ThetaPolicy, apply_theta
+from srsql.engine.views import Built, build_tables, create_views
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of one release."""
+
+    quarter: str
+    model: GroupingModel
+    theta: ThetaPolicy
+    seed: int
+    missing: Literal["keep", "drop"] = "keep"
+    on_infeasible: OnInfeasible = "error"
+    knowledge: Knowledge | None = None
+    series: str = "main"
+    draft: bool = False
+    supersede: bool = False
+
+
+@dataclass(frozen=True)
+class Released:
+    """What became of it."""
+
+    release_id: int
+    quarter: str
+    series: str
+    schema: str
+    status: str
+    manifest: dict[str, Any]
+    """The private manifest."""
+    rows: dict[str, int]
+    """Rows of each released table."""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Clock:
+    """Names the stage a release is in, and how long each took."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time one stage."""
+        if self._progress:
+            self._progress(name)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+
+def release(
+    warehouse: Warehouse, dataset: Dataset, request: Request, progress: Progress | None = None
+) -> Released:
+    """Anonymize one quarter into the views of its own schema, in one transaction.
+
+    Raises:
+        ReleaseError: refused, infeasible or rolled back; the warehouse is as it was.
+    """
+    clock = Clock(progress)
+    ingestion_id = _ingestion(warehouse, dataset, request.quarter)
+    try:
+        with warehouse.transaction():
+            series = open_series(warehouse, dataset, request.series, request.model.family)
+            check_turn(warehouse, series, request.quarter, supersede=request.supersede)
+            remove_draft(warehouse, series, request.quarter)
+            release_id = _register(warehouse, dataset, request, series, ingestion_id)
+            with clock.stage("cases"):
+                load_cases(warehouse, dataset, request.quarter, request.knowledge)
+                _drop_incomplete(warehouse, dataset, request.missing)
+            with clock.stage("thresholds"):
+                apply_theta(warehouse, request.theta)
+                infeasible = resolve_infeasible(warehouse, request.on_infeasible)
+                k = _k_effective(warehouse, request.model.k)
+            with clock.stage("grouping"):
+                request.model.group(warehouse, k, _draw(request, dataset))
+                _need_groups(warehouse, request, k)
+            with clock.stage("regions"):
+                _run_step(warehouse, "step_regions.sql")
+                make_identity(warehouse, dataset, series)
+            with clock.stage("catalog"):
+                _set_release(warehouse, release_id, k)
+                _run_step(warehouse, "step_catalog.sql")
+            with clock.stage("views"):
+                built = build_tables(warehouse, dataset, request.quarter, release_id)
+                released = _publish(
+                    warehouse,
+                    dataset,
+                    request,
+                    series,
+                    release_id,
+                    ingestion_id,
+                    k,
+                    built,
+                    infeasible,
+                )
+            with clock.stage("checks"):
+                check_lineage(warehouse, dataset, released.schema, built)
+                checks = check_release(
+                    warehouse, dataset, released.schema, release_id, request.model.k
+                )
+            with clock.stage("metrics"):
+                store_measures(warehouse, release_id, "check", checks)
+                store_measures(warehouse, release_id, "metric")
+            if not request.draft:
+                refresh_series_views(warehouse, dataset, series)
+            _drop_temporaries(warehouse)
+    except duckdb.Error as error:
+        raise ReleaseError(
+            f"{request.quarter} was not released, the warehouse is as it was: "
+            + " ".join(str(error).split())[:300]
+        ) from error
+    released.seconds.update(clock.seconds)
+    return released
+
+
+def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str) -> Released:
+    """Expose a draft: check its bounds again and move its views to the release schema.
+
+    Raises:
+        ReleaseError: there is no draft, or the series went on since it was made.
+    """
+    series = find_series(warehouse, dataset, series_name)
+    drafts = series and warehouse.rows(
+        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest FROM srsql.release AS r "
+        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
+        [dataset.name, series_name, quarter],
+    )
+    if not series or not drafts:
+        raise ReleaseError(
+            f"no draft of {quarter} in series {series_name!r}: make one with "
+            f"'srsql release --quarter {quarter} --draft'"
+        )
+    release_id, schema, k, manifest = drafts[0]
+    with warehouse.transaction():
+        later = warehouse.value(
+            "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
+            "AND r.status <> 'draft' AND (r.release_id > ? OR r.quarter > ?)",
+            [dataset.name, series_name, release_id, quarter],
+        )
+        if later is not None:
+            raise ReleaseError(
+                f"{later} was released after this draft of {quarter} was made: make the draft again"
+            )
+        check_bounds(warehouse, dataset, schema, release_id, k)
+        supersede_release(warehouse, series, quarter, but=release_id)
+        stores = dict(
+            warehouse.rows(
+                "SELECT v.view_name, 'release_' || ?::VARCHAR || '_' || v.view_name "
+                "FROM duckdb_views() AS v WHERE v.schema_name = ? "
+                "AND v.database_name = current_database()",
+                [release_id, schema],
+            )
+        )
+        warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
+        schema = series.schema(quarter)
+        create_views(warehouse, schema, stores)
+        warehouse.run(
+            "UPDATE srsql.release SET status = 'released', schema_name = ? WHERE release_id = ?",
+            [schema, release_id],
+        )
+        refresh_series_views(warehouse, dataset, series)
+        rows = released_rows(warehouse, stores)
+    return Released(
+        release_id, quarter, series_name, schema, "released", json.loads(manifest), rows
+    )
+
+
+def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
+    found = warehouse.value(
+        "SELECT i.ingestion_id FROM srsql.ingestion AS i "
+        "WHERE i.dataset = ? AND i.quarter = ? AND NOT i.replaced",
+        [dataset.name, quarter],
+    )
+    if found is None:
+        known = [
+            row[0]
+            for row in warehouse.rows(
+                "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = ? AND NOT i.replaced "
+                "ORDER BY i.quarter",
+                [dataset.name],
+            )
+        ]
+        have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+        raise ReleaseError(
+            f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
+            "ingest it first"
+        )
+    return int(found)
+
+
+def _register(
+    warehouse: Warehouse, dataset: Dataset, request: Request, series: Series, ingestion_id: int
+) -> int:
+    """The catalog row of the release; its figures follow in ``_set_release`` and ``_publish``."""
+    release_id = int(warehouse.value("SELECT coalesce(max(release_id), 0) + 1 FROM srsql.release"))
+    warehouse.run(
+        "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            release_id,
+            dataset.name,
+            series.name,
+            request.quarter,
+            request.model.name,
+            "draft" if request.draft else "released",
+            request.model.k,
+            request.model.k,
+            1,
+            series.schema(request.quarter, draft=request.draft),
+            ingestion_id,
+            "{}",
+        ],
+    )
+    return release_id
+
+
+def _drop_incomplete(warehouse: Warehouse, dataset: Dataset, missing: str) -> None:
+    """``missing = "drop"``: cases that lack a QID stay out (the papers' choice)."""
+    if missing == "drop":
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_withheld "
+            "SELECT p.case_no, 'missing_qid' FROM temp.main.srsql_profile AS p WHERE p.known <> ?",
+            [2 ** len(dataset.qid) - 1],
+        )
+        drop_withheld(warehouse)
+
+
+def _k_effective(warehouse: Warehouse, k: int) -> int:
+    """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6)."""
+    need = warehouse.value(
+        "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) FROM temp.main.srsql_theta AS q "
+        "WHERE q.theta_num > 0 AND q.term_no IN (SELECT t.term_no "
+        "FROM temp.main.srsql_case_term AS t SEMI JOIN temp.main.srsql_profile AS p "
+        "ON t.case_no = p.case_no)"
+    )
+    return max(k, int(need or 0))
+
+
+def _draw(request: Request, dataset: Dataset) -> str:
+    return f"{request.seed}/{dataset.name}/{request.quarter}"
+
+
+def _need_groups(warehouse: Warehouse, request: Request, k: int) -> None:
+    released, total, unplaced = warehouse.rows(
+        "SELECT (SELECT count(*) FROM temp.main.srsql_grouped), (SELECT count(*) FROM temp.main.srsql_case),"
+        " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
+    )[0]
+    if not released:
+        raise ReleaseError(
+            f"nothing of {request.quarter} can be released: no group of {k} among its {total:,} "
+            "cases meets the thresholds; lower k or raise theta"
+        )
+    if unplaced and request.model.leftovers == "error":
+        raise ReleaseError(
+            f"{unplaced:,} cases of {request.quarter} fit no group: use --leftovers withhold or merge"
+        )
+
+
+def _set_release(warehouse: Warehouse, release_id: int, k_effective: int) -> None:
+    warehouse.run("ALTER TABLE temp.main.srsql_run ADD COLUMN release_id INTEGER")
+    warehouse.run("UPDATE temp.main.srsql_run SET release_id = ?", [release_id])
+    warehouse.run(
+        "UPDATE srsql.release SET k_effective = ?,"
+        " weight_one = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
+        [k_effective, release_id],
+    )
+
+
+def _publish(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    request: Request,
+    series: Series,
+    release_id: int,
+    ingestion_id: int,
+    k: int,
+    built: list[Built],
+    infeasible: list[InfeasibleValue],
+) -> Released:
+    """Create the views and both manifests."""
+    parameters = Parameters(
+        model=request.model,
+        theta=request.theta,
+        missing=request.missing,
+        on_infeasible=request.on_infeasible,
+        seed=request.seed,
+        knowledge=request.knowledge.source if request.knowledge else None,
+    )
+    facts = parameters.public(dataset, request.quarter, k)
+    stores = {item.name: item.store for item in built}
+    stores["manifest"] = store_public_manifest(warehouse, facts, release_id, built)
+    schema = series.schema(request.quarter, draft=request.draft)
+    if not request.draft:
+        supersede_release(warehouse, series, request.quarter, but=release_id)
+    create_views(warehouse, schema, stores)
+    manifest = private_manifest(
+        warehouse, parameters, facts, release_id, ingestion_id, [asdict(v) for v in infeasible]
+    )
+    warehouse.run(
+        "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",
+        [json.dumps(manifest), release_id],
+    )
+    return Released(
+        release_id,
+        request.quarter,
+        series.name,
+        schema,
+        "draft" if request.draft else "released",
+        manifest,
+        released_rows(warehouse, stores),
+    )
+
+
+def _run_step(warehouse: Warehouse, file: str) -> None:
+    for statement in statements("srsql.sql_macros", file):
+        warehouse.run(statement)
+
+
+def _drop_temporaries(warehouse: Warehouse) -> None:
+    for (name,) in warehouse.rows(
+        "SELECT table_name FROM duckdb_tables() WHERE temporary AND starts_with(table_name, 'srsql_')"
+    ):
+        warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")

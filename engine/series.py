@@ -1,0 +1,197 @@
+"""Series: the sequence of releases made for one audience, and its rules (SPEC section 5)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.statements import column, create, dotted, temporary
+from srsql.engine.views import IDENTITY, series_views
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+MAIN = "main"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series of one dataset."""
+
+    dataset: str
+    name: str
+    family: str
+    cumulative_schema: str
+    key: bytes | None
+    """What its pseudonyms are made with; None: ids are published as they are."""
+
+    def schema(self, quarter: str, *, draft: bool = False) -> str:
+        """Schema of the views of one release."""
+        parts = [
+            "draft" if draft else "release",
+            *([] if self.name == MAIN else [self.name]),
+            quarter,
+        ]
+        return "_".join(parts).lower()
+
+
+def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) -> Series:
+    """The series of that name, made at its first release.
+
+    Raises:
+        ReleaseError: bad name, or the series holds releases of another model family.
+    """
+    if not _NAME.fullmatch(name):
+        raise ReleaseError(f"--series {name!r}: use letters, digits, _ and - only")
+    found = find_series(warehouse, dataset, name)
+    if found:
+        if found.family != family:
+            raise ReleaseError(
+                f"series {name!r} holds {found.family} releases and cannot take a {family} model: "
+                "give another --series"
+            )
+        return found
+    key = None if name == MAIN else secrets.token_bytes(64)
+    cumulative = "released" if name == MAIN else f"released_{name}".lower()
+    if warehouse.value(
+        "SELECT count(*) FROM srsql.series AS s WHERE s.cumulative_schema = ?", [cumulative]
+    ):
+        cumulative = f"{cumulative}_{dataset.name}"
+    warehouse.run(
+        "INSERT INTO srsql.series VALUES (?, ?, ?, ?, ?)",
+        [dataset.name, name, family, cumulative, key],
+    )
+    return Series(dataset.name, name, family, cumulative, key)
+
+
+def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | None:
+    """The series of that name, if it has been released to."""
+    rows = warehouse.rows(
+        "SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key "
+        "FROM srsql.series AS s WHERE s.dataset = ? AND s.series = ?",
+        [dataset.name, name],
+    )
+    return Series(*rows[0]) if rows else None
+
+
+def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede: bool) -> None:
+    """Refuse what would change a released quarter or go back in time.
+
+    Raises:
+        ReleaseError: the quarter is out already, or a later one is, and ``supersede`` is not set.
+    """
+    if supersede:
+        return
+    latest = warehouse.value(
+        "SELECT max(r.quarter) FROM srsql.release AS r "
+        "WHERE r.dataset = ? AND r.series = ? AND r.status <> 'draft'",
+        [series.dataset, series.name],
+    )
+    if latest is not None and quarter <= latest:
+        what = (
+            "is already released" if quarter == latest else f"comes before {latest}, which is out"
+        )
+        raise ReleaseError(
+            f"{quarter} {what} in series {series.name!r}; released quarters are immutable: release "
+            "a later quarter, use another --series, or --supersede"
+        )
+
+
+def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
+    """Forget a draft: it was never exposed, so nothing of it needs to be kept."""
+    for release_id, schema in warehouse.rows(
+        "SELECT r.release_id, r.schema_name FROM srsql.release AS r "
+        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
+        [series.dataset, series.name, quarter],
+    ):
+        warehouse.run(f"DROP SCHEMA IF EXISTS {dotted(schema)} CASCADE")
+        for (store,) in warehouse.rows(
+            "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'srsql' "
+            "AND starts_with(table_name, ?) AND database_name = current_database()",
+            [f"release_{release_id}_"],
+        ):
+            warehouse.run(f"DROP TABLE {dotted('srsql', store)}")
+        for name in (
+            "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
+            "measure", "external_knowledge", "release",
+        ):  # fmt: skip
+            warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
+
+
+def supersede_release(warehouse: Warehouse, series: Series, quarter: str, *, but: int) -> None:
+    """Take the views of an earlier release of the quarter away; its catalog rows stay."""
+    for release_id, schema in warehouse.rows(
+        "SELECT r.release_id, r.schema_name FROM srsql.release AS r "
+        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'released' "
+        "AND r.release_id <> ?",
+        [series.dataset, series.name, quarter, but],
+    ):
+        warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
+        warehouse.run(
+            "UPDATE srsql.release SET status = 'superseded' WHERE release_id = ?", [release_id]
+        )
+
+
+def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
+    """Bring ``released.*`` up to date with the releases that are out."""
+    series_views(
+        warehouse,
+        dataset,
+        series.cumulative_schema,
+        warehouse.rows(
+            "SELECT r.quarter, r.schema_name FROM srsql.release AS r "
+            "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
+            [series.dataset, series.name],
+        ),
+    )
+
+
+def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
+    """Fill ``srsql_identity``: the released reports with the ids they are published under.
+
+    Raises:
+        ReleaseError: two ids share a pseudonym (one chance in 10**4 at 15 million ids).
+    """
+    ids = {"report": column("report_id", "r"), "case": column("case_id", "r")}
+    public: dict[str, exp.Expression] = dict(ids)
+    if series.key:
+        pads = [
+            exp.func("unhex", exp.Literal.string(bytes(b ^ pad for b in series.key).hex()))
+            for pad in (0x36, 0x5C)
+        ]
+        kinds = {
+            "report": "case" if dataset.report_id == dataset.case_id else "report",
+            "case": "case",
+        }
+        public = {
+            what: exp.Dot.build(
+                [
+                    exp.to_identifier("srsql"),
+                    exp.func(
+                        "pseudonym",
+                        *[p.copy() for p in pads],
+                        exp.Literal.string(kinds[what]),
+                        exp.cast(value, "VARCHAR"),
+                    ),
+                ]
+            )
+            for what, value in ids.items()
+        }
+    query = exp.select(
+        ids["report"],
+        ids["case"],
+        column("group_no", "r"),
+        public["report"].copy().as_("public_report"),
+        public["case"].copy().as_("public_case"),
+    ).from_(temporary("srsql_released", alias="r"))
+    warehouse.run(create(exp.to_table(IDENTITY), query, temp=True))
+    reports, published, cases, published_cases = warehouse.rows(
+        "SELECT count(DISTINCT i.report_id), count(DISTINCT i.public_report),"
+        " count(DISTINCT i.case_id), count(DISTINCT i.public_case) FROM temp.main.srsql_identity AS i"
+    )[0]
+    if (reports, cases) != (published, published_cases):
+        raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")

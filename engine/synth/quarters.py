@@ -1,0 +1,140 @@
+"""Quarter labels, the real row counts, and how many cases begin and return in each quarter."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from srsql.engine.errors import SrsqlError
+
+LEGACY_END = 2012 * 4 + 3
+"""Index of the first quarter of the current layout (2012Q4)."""
+
+FIRST = 2004 * 4
+"""Index of the first quarter published as ASCII (2004Q1)."""
+
+TABLES = ("demo", "drug", "reac", "outc", "rpsr", "ther", "indi")
+
+_LABEL = re.compile(r"(\d{4})[Qq]([1-4])")
+_FIRST_CASE = 4_060_000
+_FIRST_ISR = 4_262_000
+
+
+class SynthError(SrsqlError):
+    """A synthetic quarter cannot be made; nothing of it was written."""
+
+
+def index_of(label: str) -> int:
+    """Return the number of a quarter (four a year) for its label ``YYYYQn``."""
+    match = _LABEL.fullmatch(label.strip())
+    if match is None:
+        raise SynthError(f"{label!r} is not a quarter; write it like 2011Q4")
+    index = int(match[1]) * 4 + int(match[2]) - 1
+    if not FIRST <= index < 2100 * 4:
+        raise SynthError(f"{label} is outside 2004Q1 to 2099Q4, the quarters of the FAERS layouts")
+    return index
+
+
+def label_of(index: int) -> str:
+    """Return the label ``YYYYQn`` of a quarter's number."""
+    return f"{index // 4}Q{index % 4 + 1}"
+
+
+def quarter_range(first: str, last: str) -> list[str]:
+    """Return the labels from ``first`` to ``last``, both included."""
+    start, end = index_of(first), index_of(last)
+    if start > end:
+        raise SynthError(f"the range {first} to {last} is reversed; put the earlier quarter first")
+    return [label_of(index) for index in range(start, end + 1)]
+
+
+@cache
+def real_counts() -> Mapping[int, Mapping[str, int]]:
+    """Return the rows per table of every real quarter, keyed by the quarter's number."""
+    text = resources.files("srsql.schemas").joinpath("faers_row_counts.csv").read_text("utf-8")
+    return {
+        index_of(row["quarter"]): {table: int(row[table]) for table in TABLES}
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+def nearest_counts(index: int) -> Mapping[str, int]:
+    """Return the real counts of the quarter nearest to ``index``."""
+    counts = real_counts()
+    return counts[min(max(index, min(counts)), max(counts))]
+
+
+def followup_share(index: int) -> float:
+    """Return the share of a quarter's rows that are later versions of a case.
+
+    Over a long run this is the share of rows superseded by a later version: 27.7 % of the
+    legacy rows; 13.9 % is given for FAERS.
+    """
+    return 0.277 if index < LEGACY_END else 0.139
+
+
+def same_quarter_share(index: int) -> float:
+    """Return the share of follow-ups that arrive in the quarter of the version before them."""
+    return 0.33 if index < LEGACY_END else 0.02
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many rows and cases each quarter has: ``cases`` new ones each, or the real ones scaled."""
+
+    seed: int
+    cases: int | None = None
+    scale: float | None = None
+
+    def rows(self, index: int) -> int | None:
+        """Return the exact number of DEMO rows, or None where follow-ups decide it."""
+        if self.scale is None:
+            return None
+        return max(1, round(nearest_counts(index)["demo"] * self.scale))
+
+    def births(self, index: int) -> int:
+        """Return the number of cases that begin in the quarter and may return later."""
+        rows = self.rows(index)
+        if rows is None:
+            assert self.cases is not None
+            return self.cases
+        return max(1, round(rows * (1 - followup_share(index))))
+
+    def children(self, index: int, table: str, reports: int) -> int:
+        """Return the exact number of rows of a child table for so many reports."""
+        counts = nearest_counts(index)
+        if self.scale is not None:
+            return round(counts[table] * self.scale)
+        return round(counts[table] * reports / counts["demo"])
+
+    @property
+    def _stretch(self) -> int:
+        demand = self.cases or 0
+        if self.scale is not None:
+            demand = round(self.scale * max(row["demo"] for row in real_counts().values()))
+        return -(-2 * demand // min(row["demo"] for row in real_counts().values())) or 1
+
+    def first_case(self, index: int) -> tuple[int, int]:
+        """Return the first case id of the quarter and how many ids it owns.
+
+        The numbers of the quarters follow one another over both layouts; a quarter owns as many
+        as the real one had rows (more where more are asked for).
+        """
+        return self._numbers(index, max(_FIRST_CASE, 10 * self._stretch * _oldest()))
+
+    def first_isr(self, index: int) -> int:
+        """Return the first report number (legacy) of the quarter."""
+        return self._numbers(index, max(_FIRST_ISR, 10 * self._stretch * _oldest()))[0]
+
+    def _numbers(self, index: int, origin: int) -> tuple[int, int]:
+        before = sum(nearest_counts(i)["demo"] for i in range(FIRST, index))
+        before -= _oldest() * max(0, FIRST - index)
+        return origin + before * self._stretch, nearest_counts(index)["demo"] * self._stretch
+
+
+def _oldest() -> int:
+    return nearest_counts(FIRST)["demo"]

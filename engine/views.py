@@ -1,0 +1,198 @@
+"""The released tables and views, composed from the dataset schema.
+
+Every released table is one SELECT over the raw tables and the released regions, kept as built so
+that ``lineage`` can prove which columns it derives from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.cases import derived, raw_table
+from srsql.engine.statements import column, create, dotted, table, temporary, union_all
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid
+
+REGION = "srsql_public_region"
+IDENTITY = "srsql_identity"
+
+
+@dataclass(frozen=True)
+class Built:
+    """One released table: where its rows are and the query that made them."""
+
+    name: str
+    store: str
+    """Table of the schema ``srsql`` that holds the rows."""
+    query: exp.Query
+
+
+def region_columns(dataset: Dataset) -> list[str]:
+    """Published columns of the generalized QIDs, in schema order."""
+    names: list[str] = []
+    for qid in dataset.qid:
+        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.kind == "numeric" else [qid.name]
+    return names
+
+
+def build_tables(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, release_id: int
+) -> list[Built]:
+    """Fill one table per released view in the schema ``srsql``; needs ``srsql_identity``."""
+    warehouse.run(create(exp.to_table(REGION), _public_regions(dataset), temp=True))
+    queries = {dataset.report_table: _report_rows(dataset, quarter)}
+    queries |= {
+        child.name: _child_rows(dataset, child.name, quarter) for child in dataset.child_tables
+    }
+    built = []
+    for name, query in queries.items():
+        store = f"release_{release_id}_{name}"
+        warehouse.run(create(table("srsql", store), query))
+        built.append(Built(name, store, query))
+    return built
+
+
+def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> None:
+    """The schema of a release: one view per released table, plain columns only."""
+    warehouse.run(f"CREATE SCHEMA {dotted(schema)}")
+    for name, store in stores.items():
+        columns = [
+            row[0]
+            for row in warehouse.rows(
+                "SELECT column_name FROM duckdb_columns() WHERE schema_name = 'srsql' "
+                "AND table_name = ? AND database_name = current_database() ORDER BY column_index",
+                [store],
+            )
+        ]
+        query = exp.select(*[column(c, "t") for c in columns]).from_(
+            table("srsql", store, alias="t")
+        )
+        warehouse.run(create(table(schema, name), query, "VIEW"))
+
+
+def series_views(
+    warehouse: Warehouse, dataset: Dataset, schema: str, releases: list[tuple[str, str]]
+) -> None:
+    """``released.*``: all released quarters together, and each case's latest.
+
+    Args:
+        warehouse: where to create them.
+        dataset: for the published tables and ids.
+        schema: e.g. ``released``.
+        releases: (quarter, schema of its views) of every release that is out, oldest first.
+    """
+    warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
+    for name in [dataset.report_table, *(child.name for child in dataset.child_tables)]:
+        parts: list[exp.Query] = []
+        for quarter, source in releases:
+            query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))
+            if name != dataset.report_table:
+                query = exp.select(exp.Literal.string(quarter).as_("quarter")).select(
+                    exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True))
+                )
+            parts.append(query.from_(table(source, name, alias="t")))
+        warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
+    latest = (
+        exp.select(
+            column(dataset.case_id, "t"), exp.func("max", column("quarter", "t")).as_("quarter")
+        )
+        .from_(table(schema, dataset.report_table, alias="t"))
+        .group_by(column(dataset.case_id, "t"))
+    )
+    warehouse.run(create(table(schema, "case_latest"), latest, "VIEW"))
+
+
+def _public_regions(dataset: Dataset) -> exp.Query:
+    """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing."""
+    query = exp.select(column("group_no", "r")).from_(temporary("srsql_region", alias="r"))
+    for position, qid in enumerate(dataset.qid):
+        here = column("position", "r").eq(position)
+        if qid.kind == "numeric":
+            for end in ("low", "high"):
+                value = exp.func("max", exp.case().when(here, column(end, "r")))
+                query = query.select(_in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
+            continue
+        root = dataset.hierarchies[qid.name].labels[0]
+        alias = f"n{position}"
+        query = query.join(
+            temporary("srsql_node", alias=alias),
+            on=exp.and_(
+                here.copy(),
+                column("position", alias).eq(position),
+                column("pre", alias).eq(column("low", "r")),
+                column("last", alias).eq(column("high", "r")),
+            ),
+            join_type="left",
+        ).select(
+            exp.func(
+                "coalesce", exp.func("max", column("node", alias)), exp.Literal.string(root)
+            ).as_(qid.name, quoted=True)
+        )
+    return query.group_by(column("group_no", "r"))
+
+
+def _in_units(qid: Qid, granules: exp.Expression) -> exp.Expression:
+    """Granules in the QID's unit, with no more digits than the granularity has."""
+    if qid.granularity == 1:
+        return granules
+    exponent = qid.granularity.normalize().as_tuple().exponent
+    digits = max(0, -exponent) if isinstance(exponent, int) else 0
+    scaled = exp.Mul(
+        this=granules, expression=exp.Literal.number(format(qid.granularity.normalize(), "f"))
+    )
+    return exp.cast(scaled, f"DECIMAL(18, {digits})" if digits else "BIGINT", dialect="duckdb")
+
+
+def _report_rows(dataset: Dataset, quarter: str) -> exp.Query:
+    report = dataset.table(dataset.report_table)
+    query = exp.select(
+        *_ids(dataset),
+        exp.Literal.string(quarter).as_("quarter", quoted=True),
+        *[column(name, "g") for name in region_columns(dataset)],
+        *[_published(dataset, report.name, name) for name in report.publish],
+    )
+    return _released_rows(dataset, report.name, query, quarter).order_by(
+        column("public_report", "i"), column("public_case", "i")
+    )
+
+
+def _child_rows(dataset: Dataset, name: str, quarter: str) -> exp.Query:
+    child = dataset.table(name)
+    query = exp.select(
+        *_ids(dataset), *[_published(dataset, name, published) for published in child.publish]
+    )
+    return _released_rows(dataset, name, query, quarter).order_by(
+        column("public_report", "i"),
+        column("public_case", "i"),
+        column("srsql_line", "t"),
+        *[column(published, "t") for published in child.publish],
+    )
+
+
+def _ids(dataset: Dataset) -> list[exp.Expression]:
+    names = {dataset.report_id: "public_report", dataset.case_id: "public_case"}
+    return [column(source, "i").as_(name, quoted=True) for name, source in names.items()]
+
+
+def _released_rows(dataset: Dataset, name: str, query: exp.Select, quarter: str) -> exp.Select:
+    return (
+        query.from_(raw_table(dataset, name, alias="t"))
+        .join(
+            temporary(IDENTITY, alias="i"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+        )
+        .join(temporary(REGION, alias="g"), on=column("group_no", "i").eq(column("group_no", "g")))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    )
+
+
+def _published(dataset: Dataset, table_name: str, name: str) -> exp.Expression:
+    """A published column; a sensitive one is NULL where it only stands for "not known"."""
+    sensitive = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    value = column(name, "t")
+    if (table_name, name) not in sensitive:
+        return value
+    known = column(derived(name), "t").is_(exp.null()).not_()
+    return exp.case().when(known, value).as_(name, quoted=True)
