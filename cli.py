@@ -33,7 +33,7 @@ class ConfigError(SrsqlError):
 
 
 def _defaults(command: click.Group) -> dict[str, Any]:
-    """Defaults from ``srsql.toml``: top-level keys for every command, ``[release]`` etc. for one."""
+    """Defaults from ``srsql.toml``: top-level keys for every command, ``[release]`` for one."""
     path = Path(CONFIG)
     if not path.is_file():
         return {}

@@ -88,11 +88,12 @@ def _deleted() -> str:
 
 def _attributes(warehouse: Warehouse, dataset: Dataset) -> None:
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_attribute (position INTEGER, name VARCHAR, kind VARCHAR,"
-        " span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])"
+        "CREATE OR REPLACE TEMP TABLE srsql_attribute (position INTEGER, name VARCHAR,"
+        " kind VARCHAR, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])"
     )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_node (position INTEGER, node VARCHAR, pre BIGINT, last BIGINT)"
+        "CREATE OR REPLACE TEMP TABLE srsql_node "
+        "(position INTEGER, node VARCHAR, pre BIGINT, last BIGINT)"
     )
     for position, qid in enumerate(dataset.qid):
         tree = dataset.hierarchies.get(qid.name) if qid.kind == "categorical" else None

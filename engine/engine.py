@@ -11,12 +11,13 @@ from typing import Any, Literal
 import duckdb
 
 from srsql.engine.catalog import dataset_names, register_dataset, registered_dataset
+from srsql.engine.draft import confirm
 from srsql.engine.errors import DatasetError
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, model_class
-from srsql.engine.release import Released, Request, confirm, release
+from srsql.engine.release import Released, Request, release
 from srsql.engine.status import Status, status
 from srsql.engine.thresholds import parse_theta
 from srsql.engine.warehouse import Warehouse

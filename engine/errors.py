@@ -29,5 +29,5 @@ class ReleaseError(SrsqlError):
     """A release is refused or was rolled back; nothing was changed."""
 
 
-class CheckFailed(ReleaseError):
+class CheckFailedError(ReleaseError):
     """A release failed its own check and was rolled back."""

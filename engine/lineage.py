@@ -13,7 +13,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.lineage import lineage
 
 from srsql.engine.cases import derived
-from srsql.engine.errors import CheckFailed
+from srsql.engine.errors import CheckFailedError
+from srsql.engine.statements import column
 from srsql.engine.views import IDENTITY, REGION, Built, region_columns
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -26,7 +27,7 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
     """Check every column of the views of ``schema``; how many columns were proved.
 
     Raises:
-        CheckFailed: a view shows a column that the schema does not let out, or one whose origin
+        CheckFailedError: a view shows a column that the schema does not let out, or one whose origin
             cannot be traced.
     """
     proved = 0
@@ -36,9 +37,10 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
             sources = _leaves(item.query, origin)
             for source in sources:
                 if source not in allowed:
-                    raise CheckFailed(
+                    raise CheckFailedError(
                         f"view {schema}.{item.name} would show {source[1]!r} of {source[0]!r} in "
-                        f"column {name!r}, which the dataset schema does not publish; nothing was released"
+                        f"column {name!r}, which the dataset schema does not publish; "
+                        "nothing was released"
                     )
             proved += 1
     return proved
@@ -47,11 +49,11 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
     published = dataset.table(name).publish
     allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
-    allowed |= {(name, column) for column in published}
+    allowed |= {(name, shown) for shown in published}
     # whether a published term is a placeholder decides if it is shown
-    allowed |= {(name, derived(column)) for column in published}
+    allowed |= {(name, derived(shown)) for shown in published}
     if name == dataset.report_table:
-        allowed |= {(REGION, column) for column in region_columns(dataset)}
+        allowed |= {(REGION, shown) for shown in region_columns(dataset)}
     return allowed
 
 
@@ -65,12 +67,14 @@ def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, s
     query = sqlglot.parse_one(text, dialect="duckdb").expression
     tables = list(query.find_all(exp.Table))
     if [(t.db, t.name) for t in tables] != [("srsql", item.store)]:
-        raise CheckFailed(f"view {schema}.{item.name} does not read its own table alone")
+        raise CheckFailedError(f"view {schema}.{item.name} does not read its own table alone")
     columns = {}
     for projection in query.selects:
         origin = projection.unalias()
         if not isinstance(origin, exp.Column):
-            raise CheckFailed(f"view {schema}.{item.name} computes a column: {projection.sql()}")
+            raise CheckFailedError(
+                f"view {schema}.{item.name} computes a column: {projection.sql()}"
+            )
         columns[projection.alias_or_name] = origin.name
     return columns
 
@@ -78,9 +82,9 @@ def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, s
 def _leaves(query: exp.Query, name: str) -> set[Source]:
     """Source columns that one output column of a query derives from; literals have none."""
     try:
-        root = lineage(exp.to_identifier(name, quoted=True), query, schema={}, dialect="duckdb")
+        root = lineage(column(name), query, schema={}, dialect="duckdb")
     except (SqlglotError, ValueError) as error:
-        raise CheckFailed(f"column {name!r} cannot be traced to its source: {error}") from None
+        raise CheckFailedError(f"column {name!r} cannot be traced to its source: {error}") from None
     leaves: set[Source] = set()
     for node in root.walk():
         if node.downstream:
@@ -88,5 +92,5 @@ def _leaves(query: exp.Query, name: str) -> set[Source]:
         if isinstance(node.expression, exp.Table):
             leaves.add((node.expression.name, node.name.split(".")[-1].strip('"')))
         elif node.expression.find(exp.Column, exp.Star, exp.Query):
-            raise CheckFailed(f"column {name!r} cannot be traced to its source")
+            raise CheckFailedError(f"column {name!r} cannot be traced to its source")
     return leaves

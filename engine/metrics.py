@@ -75,6 +75,7 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
     )
     if found is None:
         raise ReleaseError(
-            f"{quarter} is not released in series {series!r}: run 'srsql release --quarter {quarter}'"
+            f"{quarter} is not released in series {series!r}: "
+            f"run 'srsql release --quarter {quarter}'"
         )
     return int(found)

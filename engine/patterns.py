@@ -50,7 +50,8 @@ def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None
     """Move or withhold the cases without which the pattern meets every threshold."""
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_part AS "
-        "SELECT p.case_no, p.terms, p.weights FROM temp.main.srsql_profile AS p WHERE p.pattern = ?",
+        "SELECT p.case_no, p.terms, p.weights FROM temp.main.srsql_profile AS p "
+        "WHERE p.pattern = ?",
         [pattern],
     )
     if not infeasible_values(warehouse, "temp.main.srsql_part"):

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.errors import CheckFailed
+from srsql.engine.errors import CheckFailedError
 from srsql.engine.statements import column, create, literal, table, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -26,7 +26,7 @@ def check_release(
     """Run every check on the views of ``schema``; needs ``srsql_identity``.
 
     Raises:
-        CheckFailed: one of them failed; the text names it.
+        CheckFailedError: one of them failed; the text names it.
     """
     return check_bounds(warehouse, dataset, schema, release_id, k) + _passed(
         warehouse,
@@ -43,7 +43,7 @@ def check_bounds(
     """k and theta (with external knowledge where it was given) from the released views alone.
 
     Raises:
-        CheckFailed: a bound is broken; the text names it.
+        CheckFailedError: a bound is broken; the text names it.
     """
     warehouse.run(create(exp.to_table("srsql_seen_row"), _seen_rows(dataset, schema), temp=True))
     warehouse.run(
@@ -74,7 +74,7 @@ def _passed(warehouse: Warehouse, calls: list[str]) -> list[Measure]:
     ]
     for measure in measures:
         if not measure[7]:
-            raise CheckFailed(
+            raise CheckFailedError(
                 f"the release failed its own {measure[1]}: {measure[3]:,.0f} of {measure[4]:,.0f} "
                 f"({measure[2]}) break the bound; nothing was released"
             )
@@ -189,7 +189,7 @@ def _check_complete(warehouse: Warehouse, dataset: Dataset, schema: str, release
 
 def _check_inside(dataset: Dataset, schema: str, release_id: int) -> str:
     """Every known original QID of a released report lies in its published region."""
-    misses: list[exp.Expression] = []
+    misses: list[exp.Expr] = []
     query = (
         exp.select()
         .from_(table(schema, dataset.report_table, alias="v"))

@@ -24,11 +24,10 @@ from srsql.engine.lineage import check_lineage
 from srsql.engine.manifest import Parameters, private_manifest, released_rows, store_public_manifest
 from srsql.engine.metrics import store_measures
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.postcheck import check_bounds, check_release
+from srsql.engine.postcheck import check_release
 from srsql.engine.series import (
     Series,
     check_turn,
-    find_series,
     make_identity,
     open_series,
     refresh_series_views,
@@ -158,58 +157,6 @@ def release(
     return released
 
 
-def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str) -> Released:
-    """Expose a draft: check its bounds again and move its views to the release schema.
-
-    Raises:
-        ReleaseError: there is no draft, or the series went on since it was made.
-    """
-    series = find_series(warehouse, dataset, series_name)
-    drafts = series and warehouse.rows(
-        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
-        [dataset.name, series_name, quarter],
-    )
-    if not series or not drafts:
-        raise ReleaseError(
-            f"no draft of {quarter} in series {series_name!r}: make one with "
-            f"'srsql release --quarter {quarter} --draft'"
-        )
-    release_id, schema, k, manifest = drafts[0]
-    with warehouse.transaction():
-        later = warehouse.value(
-            "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-            "AND r.status <> 'draft' AND (r.release_id > ? OR r.quarter > ?)",
-            [dataset.name, series_name, release_id, quarter],
-        )
-        if later is not None:
-            raise ReleaseError(
-                f"{later} was released after this draft of {quarter} was made: make the draft again"
-            )
-        check_bounds(warehouse, dataset, schema, release_id, k)
-        supersede_release(warehouse, series, quarter, but=release_id)
-        stores = dict(
-            warehouse.rows(
-                "SELECT v.view_name, 'release_' || ?::VARCHAR || '_' || v.view_name "
-                "FROM duckdb_views() AS v WHERE v.schema_name = ? "
-                "AND v.database_name = current_database()",
-                [release_id, schema],
-            )
-        )
-        warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
-        schema = series.schema(quarter)
-        create_views(warehouse, schema, stores)
-        warehouse.run(
-            "UPDATE srsql.release SET status = 'released', schema_name = ? WHERE release_id = ?",
-            [schema, release_id],
-        )
-        refresh_series_views(warehouse, dataset, series)
-        rows = released_rows(warehouse, stores)
-    return Released(
-        release_id, quarter, series_name, schema, "released", json.loads(manifest), rows
-    )
-
-
 def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
     found = warehouse.value(
         "SELECT i.ingestion_id FROM srsql.ingestion AS i "
@@ -272,7 +219,8 @@ def _drop_incomplete(warehouse: Warehouse, dataset: Dataset, missing: str) -> No
 def _k_effective(warehouse: Warehouse, k: int) -> int:
     """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6)."""
     need = warehouse.value(
-        "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) FROM temp.main.srsql_theta AS q "
+        "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) "
+        "FROM temp.main.srsql_theta AS q "
         "WHERE q.theta_num > 0 AND q.term_no IN (SELECT t.term_no "
         "FROM temp.main.srsql_case_term AS t SEMI JOIN temp.main.srsql_profile AS p "
         "ON t.case_no = p.case_no)"
@@ -286,7 +234,8 @@ def _draw(request: Request, dataset: Dataset) -> str:
 
 def _need_groups(warehouse: Warehouse, request: Request, k: int) -> None:
     released, total, unplaced = warehouse.rows(
-        "SELECT (SELECT count(*) FROM temp.main.srsql_grouped), (SELECT count(*) FROM temp.main.srsql_case),"
+        "SELECT (SELECT count(*) FROM temp.main.srsql_grouped),"
+        " (SELECT count(*) FROM temp.main.srsql_case),"
         " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
     )[0]
     if not released:
@@ -296,7 +245,8 @@ def _need_groups(warehouse: Warehouse, request: Request, k: int) -> None:
         )
     if unplaced and request.model.leftovers == "error":
         raise ReleaseError(
-            f"{unplaced:,} cases of {request.quarter} fit no group: use --leftovers withhold or merge"
+            f"{unplaced:,} cases of {request.quarter} fit no group: "
+            "use --leftovers withhold or merge"
         )
 
 
@@ -362,6 +312,7 @@ def _run_step(warehouse: Warehouse, file: str) -> None:
 
 def _drop_temporaries(warehouse: Warehouse) -> None:
     for (name,) in warehouse.rows(
-        "SELECT table_name FROM duckdb_tables() WHERE temporary AND starts_with(table_name, 'srsql_')"
+        "SELECT table_name FROM duckdb_tables() "
+        "WHERE temporary AND starts_with(table_name, 'srsql_')"
     ):
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")

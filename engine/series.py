@@ -157,7 +157,7 @@ def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> Non
         ReleaseError: two ids share a pseudonym (one chance in 10**4 at 15 million ids).
     """
     ids = {"report": column("report_id", "r"), "case": column("case_id", "r")}
-    public: dict[str, exp.Expression] = dict(ids)
+    public: dict[str, exp.Expr] = dict(ids)
     if series.key:
         pads = [
             exp.func("unhex", exp.Literal.string(bytes(b ^ pad for b in series.key).hex()))
@@ -191,7 +191,8 @@ def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> Non
     warehouse.run(create(exp.to_table(IDENTITY), query, temp=True))
     reports, published, cases, published_cases = warehouse.rows(
         "SELECT count(DISTINCT i.report_id), count(DISTINCT i.public_report),"
-        " count(DISTINCT i.case_id), count(DISTINCT i.public_case) FROM temp.main.srsql_identity AS i"
+        " count(DISTINCT i.case_id), count(DISTINCT i.public_case) "
+        "FROM temp.main.srsql_identity AS i"
     )[0]
     if (reports, cases) != (published, published_cases):
         raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")

@@ -133,7 +133,7 @@ def _public_regions(dataset: Dataset) -> exp.Query:
     return query.group_by(column("group_no", "r"))
 
 
-def _in_units(qid: Qid, granules: exp.Expression) -> exp.Expression:
+def _in_units(qid: Qid, granules: exp.Expr) -> exp.Expr:
     """Granules in the QID's unit, with no more digits than the granularity has."""
     if qid.granularity == 1:
         return granules
@@ -171,7 +171,7 @@ def _child_rows(dataset: Dataset, name: str, quarter: str) -> exp.Query:
     )
 
 
-def _ids(dataset: Dataset) -> list[exp.Expression]:
+def _ids(dataset: Dataset) -> list[exp.Expr]:
     names = {dataset.report_id: "public_report", dataset.case_id: "public_case"}
     return [column(source, "i").as_(name, quoted=True) for name, source in names.items()]
 
@@ -188,7 +188,7 @@ def _released_rows(dataset: Dataset, name: str, query: exp.Select, quarter: str)
     )
 
 
-def _published(dataset: Dataset, table_name: str, name: str) -> exp.Expression:
+def _published(dataset: Dataset, table_name: str, name: str) -> exp.Expr:
     """A published column; a sensitive one is NULL where it only stands for "not known"."""
     sensitive = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     value = column(name, "t")

@@ -267,7 +267,7 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
 
 
 def _named_tables(raw: dict[str, object]) -> dict[str, object]:
-    """Turn ``[tables.NAME]`` with ``columns = {new = [aliases]}`` or a list into the model's shape."""
+    """Bring ``[tables.NAME]`` with columns as {name = [aliases]} or a list into the model's shape."""
     tables = raw.get("tables")
     if not isinstance(tables, dict):
         return raw

@@ -1,0 +1,1 @@
+"""Kernels: what is sequential or random, and its registration with DuckDB."""

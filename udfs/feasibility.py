@@ -54,7 +54,7 @@ def withhold_infeasible(
     start, holders = _postings(offsets, terms, v)
     broken = np.zeros(v, np.bool_)
     burden = np.zeros(n, np.int64)
-    heap = [(0, 0)]
+    heap = [np.int64(0)]  # -burden x n + case: least first is most burdened, then least case
     heap.pop()
     present = n
     unresolved = 0
@@ -72,15 +72,16 @@ def withhold_infeasible(
                         r = holders[j]
                         if not out[r]:
                             burden[r] += 1
-                            heapq.heappush(heap, (-burden[r], r))
+                            heapq.heappush(heap, -burden[r] * n + r)
                 else:
                     need = sigma[s] / one * theta_den[s] / theta_num[s]
                     check_at = max(check_at, min(present - 1, int(need) + 1))
         if unresolved == 0:
             break
         while True:
-            weight, r = heapq.heappop(heap)
-            if not out[r] and burden[r] == -weight and weight < 0:
+            key = heapq.heappop(heap)
+            r = key % n
+            if not out[r] and burden[r] == -(key // n) and burden[r] > 0:
                 break
         out[r] = True
         present -= 1
@@ -97,7 +98,7 @@ def withhold_infeasible(
                     if not out[holder]:
                         burden[holder] -= 1
                         if burden[holder] > 0:
-                            heapq.heappush(heap, (-burden[holder], holder))
+                            heapq.heappush(heap, -burden[holder] * n + holder)
     _bring_back(out, present, sigma, offsets, terms, weights, theta_num, theta_den, one)
     return out
 

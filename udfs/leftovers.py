@@ -192,7 +192,7 @@ def _refresh(
 
 @njit(cache=True, nogil=True)
 def _least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach) -> int:
-    """Lower bound of dIL over the groups under the node, for a record with box ``low``, ``high``."""
+    """Lower bound of dIL over the groups under the node, for the box ``low``, ``high``."""
     joint = growth = 0
     for i in range(len(low)):
         widest = hull_loss(

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+from duckdb.func import FunctionNullHandling, PythonUDFType
 from numpy.typing import NDArray
 
 # name -> (function, parameter types, return type); every one is an Arrow UDF over lists
@@ -34,8 +35,8 @@ def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
                 function,
                 [duckdb.sqltype(p) for p in parameters],
                 duckdb.sqltype(returns),
-                type="arrow",
-                null_handling="special",
+                type=PythonUDFType.ARROW,
+                null_handling=FunctionNullHandling.SPECIAL,
             )
 
 

@@ -1,0 +1,1 @@
+"""Hierarchies that ship, as CSV files."""

@@ -1,0 +1,67 @@
+"""Drafts: a release that was made and checked, but not exposed yet."""
+
+from __future__ import annotations
+
+import json
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.manifest import released_rows
+from srsql.engine.postcheck import check_bounds
+from srsql.engine.release import Released
+from srsql.engine.series import find_series, refresh_series_views, supersede_release
+from srsql.engine.statements import dotted
+from srsql.engine.views import create_views
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str) -> Released:
+    """Expose a draft: check its bounds again and move its views to the release schema.
+
+    Raises:
+        ReleaseError: there is no draft, or the series went on since it was made.
+    """
+    series = find_series(warehouse, dataset, series_name)
+    drafts = series and warehouse.rows(
+        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest FROM srsql.release AS r "
+        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
+        [dataset.name, series_name, quarter],
+    )
+    if not series or not drafts:
+        raise ReleaseError(
+            f"no draft of {quarter} in series {series_name!r}: make one with "
+            f"'srsql release --quarter {quarter} --draft'"
+        )
+    release_id, schema, k, manifest = drafts[0]
+    with warehouse.transaction():
+        later = warehouse.value(
+            "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
+            "AND r.status <> 'draft' AND (r.release_id > ? OR r.quarter > ?)",
+            [dataset.name, series_name, release_id, quarter],
+        )
+        if later is not None:
+            raise ReleaseError(
+                f"{later} was released after this draft of {quarter} was made: make the draft again"
+            )
+        check_bounds(warehouse, dataset, schema, release_id, k)
+        supersede_release(warehouse, series, quarter, but=release_id)
+        stores = dict(
+            warehouse.rows(
+                "SELECT v.view_name, 'release_' || ?::VARCHAR || '_' || v.view_name "
+                "FROM duckdb_views() AS v WHERE v.schema_name = ? "
+                "AND v.database_name = current_database()",
+                [release_id, schema],
+            )
+        )
+        warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
+        schema = series.schema(quarter)
+        create_views(warehouse, schema, stores)
+        warehouse.run(
+            "UPDATE srsql.release SET status = 'released', schema_name = ? WHERE release_id = ?",
+            [schema, release_id],
+        )
+        refresh_series_views(warehouse, dataset, series)
+        rows = released_rows(warehouse, stores)
+    return Released(
+        release_id, quarter, series_name, schema, "released", json.loads(manifest), rows
+    )

@@ -1,0 +1,46 @@
+-- A list of withdrawn cases: one id a line, no header, perhaps a trailing separator.
+-- In: temp table srsql_line; $ends what is no part of an id at a line's ends, $integer whether
+--     ids are integers; $ingestion, $dataset, $quarter, $file. Out: rows of srsql.deleted_case and srsql.reject.
+
+CREATE OR REPLACE TEMP TABLE srsql_withdrawn AS
+SELECT
+    line,
+    text,
+    CASE
+        WHEN trim(text, $ends) = '' THEN NULL
+        WHEN NOT $integer THEN trim(text, $ends)
+        WHEN regexp_full_match(trim(text, $ends), '[0-9]+')
+            THEN CAST(TRY_CAST(trim(text, $ends) AS BIGINT) AS VARCHAR)
+    END AS case_id,
+    CASE
+        WHEN trim(text, $ends) = '' THEN 'blank line'
+        ELSE 'case id is not an integer'
+    END AS reason
+FROM temp.main.srsql_line;
+
+INSERT INTO srsql.deleted_case
+SELECT DISTINCT
+    $dataset AS dataset,
+    case_id,
+    $ingestion AS ingestion_id
+FROM temp.main.srsql_withdrawn
+WHERE case_id IS NOT NULL
+ORDER BY case_id;
+
+INSERT INTO srsql.reject (
+    ingestion_id, dataset, quarter, file, line, kind, column_name, value, reason, record
+)
+SELECT
+    $ingestion AS ingestion_id,
+    $dataset AS dataset,
+    $quarter AS quarter,
+    $file AS file,
+    line,
+    'row' AS kind,
+    NULL AS column_name,
+    NULL AS value,
+    reason,
+    left(text, 10000) AS record
+FROM temp.main.srsql_withdrawn
+WHERE case_id IS NULL
+ORDER BY line;
