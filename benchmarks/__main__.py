@@ -1,0 +1,31 @@
+"""Run one benchmark by name; every module here with a ``main(small)`` is one."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+
+import benchmarks
+
+HELPERS = {"__main__", "brute_force"}
+
+
+def available() -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(benchmarks.__path__))
+    return sorted(name for name in names if name not in HELPERS)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=benchmarks.__doc__)
+    parser.add_argument("name", nargs="?", choices=available(), help="which benchmark to run")
+    parser.add_argument("--small", action="store_true", help="sizes for CI: only ratios matter")
+    options = parser.parse_args()
+    if options.name is None:
+        print("\n".join(available()))
+        return
+    importlib.import_module(f"benchmarks.{options.name}").main(options.small)
+
+
+if __name__ == "__main__":
+    main()
