@@ -34,7 +34,7 @@ class Shape(NamedTuple):
     """The leaf that holds each box."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     """Loss of QID ``i`` for the interval [low, high], in loss units (eq. (1), one summand)."""
     if losses.numeric[i]:
@@ -46,7 +46,7 @@ def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     return losses.height[base + node] * losses.weight[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _widest_key(
     low: Ints, high: Ints, order: NDArray[np.int32], b: int, e: int, losses: Losses
 ) -> int:
@@ -67,7 +67,7 @@ def _widest_key(
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def build_shape(low: Ints, high: Ints, losses: Losses) -> Shape:
     """Build the tree over the boxes ``low``, ``high`` (both [m, d], m >= 1)."""
     m = low.shape[0]

@@ -1,21 +1,32 @@
-"""Comparing candidates exactly: ``dIL' = dIL x PR`` without rational arithmetic.
+"""Comparing candidates exactly: by dIL' = dIL x PR, then PR, then dIL (SPEC section 7).
 
-dIL is an exact integer. PR is a sum of fractions sigma / (eta - sigma); it is computed as a float,
-and where two products lie within ``NEAR`` of each other, equality is decided by the value of the
-fraction modulo a prime (equal fractions have equal residues; two unequal ones that are also that
-close share a residue with probability 2**-31). So ties of SPEC section 7 are ties of the exact
-rational values, not of their floating-point images.
+dIL is an exact integer and PR = 1 + a sum of fractions sigma / (eta - sigma). Floats decide where
+two candidates are clearly apart. Where they are not, equality is decided modulo a prime (equal
+rationals have equal residues; two that differ although floats cannot tell share one with
+probability 2**-31), and order, which is then next to never needed, by rational arithmetic.
 """
 
 from __future__ import annotations
 
-from numba import njit
+from fractions import Fraction
 
-NEAR = 1e-9
+import numpy as np
+from numba import njit, objmode
+from numpy.typing import NDArray
+
+NEAR = 1e-11
 PRIME = 2**31 - 1
 
+Ints = NDArray[np.int64]
 
-@njit(cache=True, nogil=True)
+
+@njit(cache=True)
+def near(a: float, b: float) -> bool:
+    """Whether floats of two non-negative values cannot tell them apart."""
+    return abs(a - b) <= NEAR * max(a, b)
+
+
+@njit(cache=True)
 def inverse(x: int) -> int:
     """Inverse of ``x`` modulo the prime (Fermat)."""
     base = x % PRIME
@@ -29,31 +40,52 @@ def inverse(x: int) -> int:
     return result
 
 
-@njit(cache=True, nogil=True)
-def near(a: float, b: float) -> bool:
-    """Whether two non-negative values are too close for floats to tell them apart."""
-    return abs(a - b) <= NEAR * max(a, b)
+@njit(cache=True)
+def residue(numerators: Ints, denominators: Ints) -> int:
+    """1 + the sum of the fractions, modulo the prime."""
+    total = 1
+    for i in range(len(numerators)):
+        total = (total + numerators[i] % PRIME * inverse(denominators[i])) % PRIME
+    return total
 
 
-@njit(cache=True, nogil=True)
-def compare_products(
-    loss_a: int, risk_a: float, residue_a: int, loss_b: int, risk_b: float, residue_b: int
-) -> int:
-    """-1, 0 or 1 as candidate a ranks before, level with or after b: dIL', then PR, then dIL.
+def _rational_order(
+    loss_a: int, numerators_a: Ints, denominators_a: Ints,
+    loss_b: int, numerators_b: Ints, denominators_b: Ints,
+) -> int:  # fmt: skip
+    """-1, 0 or 1 as candidate a ranks before, level with or after b, by rational arithmetic."""
+    a, b = (
+        1 + sum((Fraction(int(n), int(d)) for n, d in zip(ns, ds, strict=True)), Fraction(0))
+        for ns, ds in ((numerators_a, denominators_a), (numerators_b, denominators_b))
+    )
+    rank_a, rank_b = (loss_a * a, a, loss_a), (loss_b * b, b, loss_b)
+    return int(rank_a > rank_b) - int(rank_a < rank_b)
+
+
+@njit(cache=True)
+def exact_order(
+    loss_a: int, numerators_a: Ints, denominators_a: Ints,
+    loss_b: int, numerators_b: Ints, denominators_b: Ints,
+) -> int:  # fmt: skip
+    """-1, 0 or 1 as candidate a ranks before, level with or after b; both PR are finite.
 
     Args:
-        loss_a, loss_b: dIL in loss units.
-        risk_a, risk_b: PR as floats, finite, at least 1.
-        residue_a, residue_b: PR modulo the prime.
+        loss_a: dIL of a in loss units.
+        numerators_a: sigma of each term of a that the group holds already.
+        denominators_a: eta - sigma of the same terms.
+        loss_b: the same for b, as the two that follow.
+        numerators_b: see above.
+        denominators_b: see above.
     """
-    product_a, product_b = loss_a * risk_a, loss_b * risk_b
-    level = near(product_a, product_b)
-    if level and loss_a != loss_b:
-        level = loss_a % PRIME * residue_a % PRIME == loss_b % PRIME * residue_b % PRIME
-        if level:
-            return -1 if loss_a > loss_b else 1  # equal products: the larger loss has the less PR
-    if not level:
-        return -1 if product_a < product_b else 1
-    if near(risk_a, risk_b) and residue_a == residue_b:
-        return 0
-    return -1 if risk_a < risk_b else 1
+    residue_a = residue(numerators_a, denominators_a)
+    residue_b = residue(numerators_b, denominators_b)
+    if loss_a == loss_b:
+        if residue_a == residue_b:
+            return 0
+    elif loss_a % PRIME * residue_a % PRIME == loss_b % PRIME * residue_b % PRIME:
+        return -1 if loss_a > loss_b else 1  # equal dIL': the larger dIL has the less PR
+    with objmode(order="int64"):
+        order = _rational_order(
+            loss_a, numerators_a, denominators_a, loss_b, numerators_b, denominators_b
+        )
+    return order

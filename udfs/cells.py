@@ -48,7 +48,7 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
     return ranked[count[ranked] >= floor].astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -> Ints:
     """[n] masks; ``bit[s]`` is the bit of term s or -1."""
     n = len(offsets) - 1
@@ -61,7 +61,7 @@ def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -
     return masks
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
     """Group equal (low, high, mask) rows by hashing; cells are numbered by first appearance."""
     n, d = low.shape
@@ -119,7 +119,7 @@ def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
     return Cells(cell_low, cell_high, mask, of_case, head, after, before)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def take(cells: Cells, r: int) -> None:
     """Remove case ``r`` from its cell's list."""
     previous, following = cells.before[r], cells.after[r]

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from srsql.udfs.problem import Ints
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _cap(n: int, num: int, den: int, one: int) -> int:
     """Largest sigma (in units of 1 / one) that is <= num / den of n cases."""
     return num * n // den * one + num * n % den * one // den
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def withhold_infeasible(
     offsets: Ints,
     terms: NDArray[np.int32],
@@ -103,7 +103,7 @@ def withhold_infeasible(
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _postings(offsets: Ints, terms: NDArray[np.int32], v: int) -> tuple[Ints, NDArray[np.int32]]:
     """The cases that hold each term: ``holders[start[s]:start[s + 1]]``."""
     start = np.zeros(v + 1, np.int64)
@@ -120,7 +120,7 @@ def _postings(offsets: Ints, terms: NDArray[np.int32], v: int) -> tuple[Ints, ND
     return start, holders
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _bring_back(
     out: NDArray[np.bool_],
     present: int,

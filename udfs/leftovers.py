@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import Shape, build_shape, hull_loss
-from srsql.udfs.candidates import NEAR, PRIME, compare_products, inverse, near
+from srsql.udfs.candidates import NEAR, exact_order, near
 from srsql.udfs.problem import Ints, Losses
 from srsql.udfs.search import NONE, STACK, Terms, added_loss
 
@@ -52,7 +52,7 @@ class Reach(NamedTuple):
     """[nodes] frequent terms of which no group under the node can take another case."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def place_leftovers(
     low: Ints,
     high: Ints,
@@ -89,7 +89,7 @@ def place_leftovers(
             node = shape.up[node]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _join(
     r: int,
     g: int,
@@ -110,7 +110,7 @@ def _join(
         groups.loss[g] += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _full_mask(
     g: int, groups: Groups, terms: Terms, theta_num: Ints, theta_den: Ints, k: int, one: int
 ) -> int:
@@ -131,7 +131,7 @@ def _full_mask(
     return mask
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _new_reach(shape: Shape, groups: Groups, full: Ints, losses: Losses) -> Reach:
     nodes, d = len(shape.left), groups.low.shape[1]
     reach = Reach(
@@ -150,7 +150,7 @@ def _new_reach(shape: Shape, groups: Groups, full: Ints, losses: Losses) -> Reac
     return reach
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _refresh(
     node: int, shape: Shape, groups: Groups, full: Ints, losses: Losses, reach: Reach
 ) -> None:
@@ -190,7 +190,7 @@ def _refresh(
             reach.loss_max[node, i] = max(reach.loss_max[node, i], reach.loss_max[child, i])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach) -> int:
     """Lower bound of dIL over the groups under the node, for the box ``low``, ``high``."""
     joint = growth = 0
@@ -210,7 +210,7 @@ def _least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach)
     return reach.size_min[node] * growth + joint
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _group_risk(
     r: int,
     g: int,
@@ -221,9 +221,8 @@ def _group_risk(
     one: int,
     groups: Groups,
     slot: NDArray[np.int32],
-    want_residue: bool,
-) -> tuple[float, int]:
-    """PR of eq. (6) for case ``r`` joining group ``g``, and its residue modulo the prime."""
+) -> tuple[float, Ints, Ints]:
+    """PR of eq. (6) for case ``r`` joining group ``g``, with sigma and eta - sigma of its terms."""
     begin, end = terms.offsets[r], terms.offsets[r + 1]
     sigma = np.zeros(end - begin, np.int64)
     for j in range(begin, end):
@@ -235,7 +234,9 @@ def _group_risk(
             if at >= 0:
                 sigma[at] += terms.weights[j]
         member = groups.following[member]
-    risk, residue = 1.0, 1
+    risk = 1.0
+    room = np.empty(end - begin, np.int64)
+    count = 0
     for j in range(begin, end):
         s = terms.terms[j]
         slot[s] = -1
@@ -245,12 +246,12 @@ def _group_risk(
             risk = np.inf
         elif held > 0:
             risk += held / (eta - held)
-            if want_residue:
-                residue = (residue + held % PRIME * inverse(eta - held)) % PRIME
-    return risk, residue
+            sigma[count], room[count] = held, eta - held
+            count += 1
+    return risk, sigma[:count], room[:count]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _best_group(
     r: int,
     low: Ints,
@@ -297,42 +298,55 @@ def _best_group(
             top += 2
             continue
         for j in range(shape.begin[node], shape.end[node]):
-            g = shape.order[j]
-            loss = added_loss(
-                groups.low[g],
-                groups.high[g],
-                groups.size[g],
-                groups.loss[g],
-                low[r],
-                high[r],
-                losses,
-            )
-            if _outranked(loss, g, best, best_loss, best_risk):
-                continue
-            risk, _ = _group_risk(r, g, terms, theta_num, theta_den, k, one, groups, slot, False)
-            if risk == np.inf:
-                continue
-            better = best < 0
-            if not better:
-                if near(loss * risk, best_loss * best_risk):
-                    _, residue = _group_risk(
-                        r, g, terms, theta_num, theta_den, k, one, groups, slot, True
-                    )
-                    _, best_residue = _group_risk(
-                        r, best, terms, theta_num, theta_den, k, one, groups, slot, True
-                    )
-                    order = compare_products(
-                        loss, risk, residue, best_loss, best_risk, best_residue
-                    )
-                    better = order < 0 or (order == 0 and g < best)
-                else:
-                    better = loss * risk < best_loss * best_risk
-            if better:
-                best, best_loss, best_risk = g, loss, risk
+            best, best_loss, best_risk = _better_of(
+                r, shape.order[j], best, best_loss, best_risk,
+                low, high, losses, terms, theta_num, theta_den, k, one, groups, slot,
+            )  # fmt: skip
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
+def _better_of(
+    r: int,
+    g: int,
+    best: int,
+    best_loss: int,
+    best_risk: float,
+    low: Ints,
+    high: Ints,
+    losses: Losses,
+    terms: Terms,
+    theta_num: Ints,
+    theta_den: Ints,
+    k: int,
+    one: int,
+    groups: Groups,
+    slot: NDArray[np.int32],
+) -> tuple[int, int, float]:
+    """The better of the best group so far (or -1) and group ``g``, with its dIL and PR."""
+    loss = added_loss(
+        groups.low[g], groups.high[g], groups.size[g], groups.loss[g], low[r], high[r], losses
+    )
+    if _outranked(loss, g, best, best_loss, best_risk):
+        return best, best_loss, best_risk
+    risk, held, room = _group_risk(r, g, terms, theta_num, theta_den, k, one, groups, slot)
+    if risk == np.inf:
+        return best, best_loss, best_risk
+    better = best < 0
+    if not better:
+        better = loss * risk < best_loss * best_risk
+        if near(loss * risk, best_loss * best_risk):
+            _, best_held, best_room = _group_risk(
+                r, best, terms, theta_num, theta_den, k, one, groups, slot
+            )
+            order = exact_order(loss, held, room, best_loss, best_held, best_room)
+            better = order < 0 or (order == 0 and g < best)
+    if better:
+        return g, loss, risk
+    return best, best_loss, best_risk
+
+
+@njit(cache=True)
 def _outranked(loss: int, least: int, best: int, best_loss: int, best_risk: float) -> bool:
     """Whether no group of dIL >= ``loss`` and number >= ``least`` ranks before the best."""
     if best < 0:
@@ -342,7 +356,7 @@ def _outranked(loss: int, least: int, best: int, best_loss: int, best_risk: floa
     return loss > best_loss * best_risk * (1 + NEAR)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def merge_leftovers(
     low: Ints,
     high: Ints,
@@ -357,25 +371,31 @@ def merge_leftovers(
 ) -> None:
     """Merge groups until each case of group -1 fits one (``--leftovers merge``).
 
-    The group of least dIL for the case absorbs the group whose union with it loses least, again
-    and again until the case fits; with one group left a case that does not fit stays out. Costs
-    O(groups) per merge: merges are rare, and each leaves one group less.
+    As long as no group can take the case, the group of least dIL for it absorbs the group whose
+    union with it loses least; with one group left a case that does not fit stays out. Costs
+    O(groups) per case and merge.
     """
     slot = np.full(len(theta_num), -1, np.int32)
     for r in np.flatnonzero(group < 0):
         while True:
-            g = _least_loss_group(r, low, high, losses, groups)
-            risk, _ = _group_risk(r, g, terms, theta_num, theta_den, k, one, groups, slot, False)
-            if risk < np.inf:
-                _join(r, g, low, high, losses, group, groups)
+            best, best_loss, best_risk = -1, 0, np.inf
+            for g in range(len(groups.size)):
+                if groups.size[g] > 0:
+                    best, best_loss, best_risk = _better_of(
+                        r, g, best, best_loss, best_risk,
+                        low, high, losses, terms, theta_num, theta_den, k, one, groups, slot,
+                    )  # fmt: skip
+            if best >= 0:
+                _join(r, best, low, high, losses, group, groups)
                 break
+            g = _least_loss_group(r, low, high, losses, groups)
             partner = _cheapest_union(g, losses, groups)
             if partner < 0:
                 break
             _absorb(min(g, partner), max(g, partner), losses, group, groups)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _least_loss_group(r: int, low: Ints, high: Ints, losses: Losses, groups: Groups) -> int:
     best, best_loss = -1, NONE
     for g in range(len(groups.size)):
@@ -389,7 +409,7 @@ def _least_loss_group(r: int, low: Ints, high: Ints, losses: Losses, groups: Gro
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
     best, best_loss = -1, NONE
     for h in range(len(groups.size)):
@@ -409,7 +429,7 @@ def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _absorb(g: int, h: int, losses: Losses, group: NDArray[np.int32], groups: Groups) -> None:
     member = groups.head[h]
     while member >= 0:

@@ -90,7 +90,7 @@ def ms_group(
     return group
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _grow(
     low: Ints,
     high: Ints,
@@ -142,7 +142,7 @@ def _grow(
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _groups(group: NDArray[np.int32], count: int, low: Ints, high: Ints, losses: Losses) -> Groups:
     """The groups of stage 1 as hulls with member lists."""
     n, d = low.shape

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import Shape, hull_loss
-from srsql.udfs.candidates import NEAR, PRIME, compare_products, inverse, near
+from srsql.udfs.candidates import NEAR, exact_order, near
 from srsql.udfs.cells import Cells
 from srsql.udfs.problem import Ints, Losses
 
@@ -48,7 +48,7 @@ class Terms(NamedTuple):
     """[V] mask bit of each term, -1 for most."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
     """Bounds of every node for the cells as they are."""
     nodes, d = len(shape.left), cells.low.shape[1]
@@ -64,7 +64,7 @@ def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
     return bounds
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> bool:
     """Recompute one node from its children or cells; whether anything changed."""
     d = cells.low.shape[1]
@@ -110,7 +110,7 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
     return changed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> None:
     """Bring the bounds up to date after case ``r`` was taken from its cell."""
     cell = cells.of_case[r]
@@ -132,7 +132,7 @@ def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -
         node = shape.up[node]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def added_loss(
     low: Ints, high: Ints, size: int, loss: int, box_low: Ints, box_high: Ints, losses: Losses
 ) -> int:
@@ -147,7 +147,7 @@ def added_loss(
     return size * (joint - loss) + joint
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def mask_risk(mask: int, terms: Terms) -> float:
     """Lower bound of PR over the cases of a cell: 1 plus the risk of its frequent terms."""
     risk = 1.0
@@ -164,19 +164,44 @@ def mask_risk(mask: int, terms: Terms) -> float:
     return risk
 
 
-@njit(cache=True, nogil=True)
-def residue_of_risk(r: int, terms: Terms) -> int:
-    """PR of case ``r`` modulo the prime."""
-    total = 1
+@njit(cache=True)
+def risk_fractions(r: int, terms: Terms) -> tuple[Ints, Ints]:
+    """sigma and eta - sigma of the terms of case ``r`` that the group holds already."""
+    most = terms.offsets[r + 1] - terms.offsets[r]
+    numerators, denominators = np.empty(most, np.int64), np.empty(most, np.int64)
+    count = 0
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         s = terms.terms[j]
         if terms.sigma[s] > 0:
-            room = inverse(terms.eta[s] - terms.sigma[s])
-            total = (total + terms.sigma[s] % PRIME * room) % PRIME
-    return total
+            numerators[count] = terms.sigma[s]
+            denominators[count] = terms.eta[s] - terms.sigma[s]
+            count += 1
+    return numerators[:count], denominators[:count]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
+def _ranks_before(
+    r: int, loss: int, risk: float, best: int, best_loss: int, best_risk: float, terms: Terms
+) -> bool:
+    """Whether case ``r`` is a better choice than ``best`` (-1: none yet), ties by case number."""
+    if best < 0:
+        return True
+    if loss == best_loss and risk == 1.0 and best_risk == 1.0:
+        return r < best
+    product, best_product = loss * risk, best_loss * best_risk
+    if not near(product, best_product):
+        return product < best_product
+    if loss == best_loss and not near(risk, best_risk):
+        return risk < best_risk
+    numerators, denominators = risk_fractions(r, terms)
+    best_numerators, best_denominators = risk_fractions(best, terms)
+    order = exact_order(
+        loss, numerators, denominators, best_loss, best_numerators, best_denominators
+    )
+    return order < 0 or (order == 0 and r < best)
+
+
+@njit(cache=True)
 def nearest(
     low: Ints,
     high: Ints,
@@ -194,7 +219,7 @@ def nearest(
     Branch and bound with PR >= 1: a subtree is left out only where no case in it can rank before
     the best one found. ``held`` is the mask of frequent terms in the group.
     """
-    best, best_loss, best_risk, best_residue = -1, 0, np.inf, -1
+    best, best_loss, best_risk = -1, 0, np.inf
     if bounds.least[0] == NONE:
         return best
     node_stack = np.empty(STACK, np.int32)
@@ -247,30 +272,17 @@ def nearest(
                     continue
             while r >= 0:
                 risk, own = _risk(r, terms)
-                if risk < np.inf:
-                    better = best < 0
-                    if not better:
-                        level = near(cell_loss * risk, best_loss * best_risk)
-                        if not level:
-                            better = cell_loss * risk < best_loss * best_risk
-                        else:
-                            residue = residue_of_risk(r, terms) if risk != 1.0 else 1
-                            if best_residue < 0:
-                                best_residue = residue_of_risk(best, terms)
-                            order = compare_products(
-                                cell_loss, risk, residue, best_loss, best_risk, best_residue
-                            )
-                            better = order < 0 or (order == 0 and r < best)
-                    if better:
-                        best, best_loss, best_risk = r, cell_loss, risk
-                        best_residue = 1 if risk == 1.0 else -1
+                if risk < np.inf and _ranks_before(
+                    r, cell_loss, risk, best, best_loss, best_risk, terms
+                ):
+                    best, best_loss, best_risk = r, cell_loss, risk
                 if own == 0:
                     break  # least PR of its cell, and least case number at that PR
                 r = cells.after[r]
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _cannot_win(loss: int, least: int, best: int, best_loss: int, best_risk: float) -> bool:
     """Whether nothing of dIL >= ``loss`` and case number >= ``least`` ranks before the best."""
     if best < 0:
@@ -280,7 +292,7 @@ def _cannot_win(loss: int, least: int, best: int, best_loss: int, best_risk: flo
     return loss > best_loss * best_risk * (1 + NEAR)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _risk(r: int, terms: Terms) -> tuple[float, int]:
     """PR of eq. (6) and how many of its terms outside the mask are already in the group."""
     risk = 1.0
@@ -296,7 +308,7 @@ def _risk(r: int, terms: Terms) -> tuple[float, int]:
     return risk, own
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def farthest(
     low: Ints, high: Ints, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds
 ) -> int:
@@ -356,7 +368,7 @@ def farthest(
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def _reach(node: int, low: Ints, high: Ints, losses: Losses, bounds: Bounds) -> int:
     """Upper bound of twice the distance to any record under the node; -1 where none remains."""
     if bounds.least[node] == NONE:
