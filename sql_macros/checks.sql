@@ -46,7 +46,9 @@ shares AS (
 verdicts AS (
     SELECT
         s.region,
-        coalesce(s.holders::HUGEINT * t.theta_den > t.theta_num::HUGEINT * c.cases, true) AS breached
+        coalesce(
+            s.holders::HUGEINT * t.theta_den > t.theta_num::HUGEINT * c.cases, true
+        ) AS breached
     FROM shares AS s
     INNER JOIN crowd AS c ON s.region = c.region
     LEFT JOIN query_table(thresholds_of) AS t ON s.term = t.term
@@ -68,8 +70,8 @@ SELECT
     count(*) FILTER (WHERE g.breached) = 0 AS passed
 FROM regions AS g;
 
--- What:    the same with external knowledge: a case that does not show a value may still have it
---          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with the value in E(d).
+-- What:    the same with external knowledge: a case that does not show a value may still have it,
+--          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with it in E(d).
 -- Inputs:  drugs_of(case_id, drug): released, normalized anew; knowledge_of(drug, disease).
 -- Source:  Lin 2016, Definitions 1 and 2. Probabilities are floats here; the tolerance covers their
 --          rounding only.
@@ -148,7 +150,8 @@ accounted AS (
     SELECT r.report_id, r.case_id, 1 AS times FROM query_table(released_of) AS r
     UNION ALL
     SELECT q.report_id, q.case_id, 1
-    FROM query_table(quarter_of) AS q INNER JOIN query_table(withheld_of) AS w ON q.case_id = w.case_id
+    FROM query_table(quarter_of) AS q
+    INNER JOIN query_table(withheld_of) AS w ON q.case_id = w.case_id
 ),
 
 balance AS (

@@ -71,8 +71,8 @@ SELECT
     'il_per_group' AS measure,
     'release' AS scope,
     fsum(l.loss) AS violating,
-    count(DISTINCT (l.group_id, l.attribute))::DOUBLE AS total,
-    fsum(l.loss) / nullif(count(DISTINCT (l.group_id, l.attribute)), 0) AS ratio,
+    count(DISTINCT row(l.group_id, l.attribute))::DOUBLE AS total,
+    fsum(l.loss) / nullif(count(DISTINCT row(l.group_id, l.attribute)), 0) AS ratio,
     NULL::DOUBLE AS threshold,
     NULL::BOOLEAN AS passed
 FROM srsql.case_loss(of_release) AS l;

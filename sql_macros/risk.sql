@@ -78,15 +78,23 @@ kept AS (
     FROM srsql.member AS m WHERE m.release_id = of_release
 ),
 
+lost AS (
+    SELECT count(*) AS cases, coalesce(sum(g.reports), 0) AS reports FROM gone AS g
+),
+
 rates AS (
-    SELECT 'cases' AS scope, count(*) AS n, any_value(k.cases) + count(*) AS total
-    FROM kept AS k LEFT JOIN gone AS g ON true WHERE g.case_id IS NOT NULL
+    SELECT 'cases' AS scope, l.cases AS n, l.cases + k.cases AS total
+    FROM lost AS l CROSS JOIN kept AS k
     UNION ALL
-    SELECT 'reports', coalesce(sum(g.reports), 0), any_value(k.reports) + coalesce(sum(g.reports), 0)
-    FROM kept AS k LEFT JOIN gone AS g ON true
+    SELECT 'reports' AS scope, l.reports AS n, l.reports + k.reports AS total
+    FROM lost AS l CROSS JOIN kept AS k
     UNION ALL
-    SELECT 'cases: ' || g.reason, count(*), any_value(k.cases) + (SELECT count(*) FROM gone)
-    FROM gone AS g CROSS JOIN kept AS k GROUP BY g.reason
+    SELECT
+        'cases: ' || g.reason AS scope,
+        count(*) AS n,
+        any_value(l.cases + k.cases) AS total
+    FROM gone AS g CROSS JOIN lost AS l CROSS JOIN kept AS k
+    GROUP BY g.reason
 )
 
 SELECT
@@ -94,8 +102,8 @@ SELECT
     'withheld' AS measure,
     r.scope,
     r.n::DOUBLE AS violating,
-    coalesce(r.total, (SELECT k.cases FROM kept AS k))::DOUBLE AS total,
-    r.n / nullif(coalesce(r.total, (SELECT k.cases FROM kept AS k)), 0) AS ratio,
+    r.total::DOUBLE AS total,
+    r.n / nullif(r.total, 0) AS ratio,
     NULL::DOUBLE AS threshold,
     NULL::BOOLEAN AS passed
 FROM rates AS r;
@@ -110,7 +118,8 @@ SELECT
     c.attribute AS scope,
     count(*) FILTER (WHERE c.given_up)::DOUBLE AS violating,
     count(*) FILTER (WHERE c.low IS NOT NULL)::DOUBLE AS total,
-    count(*) FILTER (WHERE c.given_up) / nullif(count(*) FILTER (WHERE c.low IS NOT NULL), 0) AS ratio,
+    count(*) FILTER (WHERE c.given_up)
+    / nullif(count(*) FILTER (WHERE c.low IS NOT NULL), 0) AS ratio,
     NULL::DOUBLE AS threshold,
     NULL::BOOLEAN AS passed
 FROM srsql.case_qid AS c
@@ -141,12 +150,12 @@ summary AS (
 
 points AS (
     SELECT unnest([
-        {'scope': 'min', 'size': u.least::DOUBLE},
-        {'scope': 'p25', 'size': u.quartiles[1]::DOUBLE},
-        {'scope': 'median', 'size': u.quartiles[2]::DOUBLE},
-        {'scope': 'p75', 'size': u.quartiles[3]::DOUBLE},
-        {'scope': 'max', 'size': u.most::DOUBLE},
-        {'scope': 'mean', 'size': u.mean::DOUBLE}
+        struct_pack(scope := 'min', size := u.least::DOUBLE),
+        struct_pack(scope := 'p25', size := u.quartiles[1]::DOUBLE),
+        struct_pack(scope := 'median', size := u.quartiles[2]::DOUBLE),
+        struct_pack(scope := 'p75', size := u.quartiles[3]::DOUBLE),
+        struct_pack(scope := 'max', size := u.most::DOUBLE),
+        struct_pack(scope := 'mean', size := u.mean::DOUBLE)
     ]) AS point
     FROM summary AS u
     WHERE u.n > 0
@@ -155,11 +164,11 @@ points AS (
 SELECT
     of_release AS release,
     'group_size' AS measure,
-    p.point.scope AS scope,
+    points.point.scope AS scope,
     (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k)::DOUBLE AS violating,
     (SELECT count(*) FROM sizes)::DOUBLE AS total,
-    p.point.size AS ratio,
+    points.point.size AS ratio,
     r.k::DOUBLE AS threshold,
     (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k) = 0 AS passed
-FROM points AS p
+FROM points
 INNER JOIN srsql.release AS r ON r.release_id = of_release;

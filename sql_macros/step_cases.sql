@@ -46,7 +46,7 @@ CROSS JOIN temp.main.srsql_run AS r
 GROUP BY c.case_no, t.term;
 
 INSERT INTO temp.main.srsql_belief
-SELECT i.case_no, i.disease, i.disease, i.weight, false
+SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false
 FROM srsql.inferred_terms(
     'temp.main.srsql_case_drug',
     'temp.main.srsql_knowledge',

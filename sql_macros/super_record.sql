@@ -54,7 +54,7 @@ SELECT
 FROM query_table(boxes) AS b
 GROUP BY b.case_no;
 
--- What:    p(r, s) by external knowledge: 1 - prod over drugs d of r with s in E(d) of 1 - 1/|E(d)|.
+-- What:    p(r, s) by external knowledge: 1 - prod(1 - 1/|E(d)|) over drugs d of r with s in E(d).
 -- Inputs:  case_drugs(case_no, drug), distinct; knowledge(drug, disease), distinct; unit: what a
 --          certain value weighs.
 -- Outputs: case_no, disease, weight in 1 / unit, rounded up.

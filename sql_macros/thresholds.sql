@@ -10,7 +10,7 @@ CREATE OR REPLACE MACRO srsql.theta_frequency(term_cases) AS TABLE
 WITH ranked AS (
     SELECT
         t.term_no,
-        row_number() OVER (ORDER BY t.cases DESC, t.term) AS place,
+        row_number() OVER (ORDER BY t.cases DESC, t.term ASC) AS place,
         count(*) OVER () AS total
     FROM query_table(term_cases) AS t
 )
