@@ -2,7 +2,7 @@
 -- A line read from outside quotes may end inside ($opens) and one read from inside may stay inside
 -- ($stays); composing these two-state maps by a running window gives the state before each line.
 -- A quote counts only at the start of a field; what is never closed faults each of its lines.
--- In: temp table srsql_line, $opens, $stays, $field (regular expressions), $delimiter, $space.
+-- In: temp table srsql_line, $opens, $stays, $field (regular expressions), $delimiter, $blank.
 -- Out: temp table srsql_record (line, lines, field, fault).
 
 CREATE OR REPLACE TEMP TABLE srsql_record AS
@@ -83,7 +83,7 @@ split AS (
         first_line AS line,
         lines,
         unclosed,
-        trim(text, $space) = '' AS blank,
+        regexp_full_match(text, $blank) AS blank,
         CASE
             WHEN unclosed OR NOT contains(text, '"') THEN string_split(text, $delimiter)
             ELSE regexp_extract_all(text || $delimiter, $field, 1)

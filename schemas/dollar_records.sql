@@ -6,5 +6,5 @@ SELECT
     line,
     1 AS lines,
     string_split(text, '$') AS field,
-    CASE WHEN trim(text, $space) = '' THEN 'blank line' END AS fault
+    CASE WHEN regexp_full_match(text, $blank) THEN 'blank line' END AS fault
 FROM temp.main.srsql_line;
