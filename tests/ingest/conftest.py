@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ingest.archives import pack
+
+from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas.model import load_dataset
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with Warehouse(tmp_path / "test.duckdb") as opened:
+        yield opened
+
+
+@pytest.fixture
+def take(warehouse: Warehouse, tmp_path: Path) -> Callable[..., Ingested]:
+    """Ingest one archive made of ``files``; every reject rate passes unless the test says."""
+
+    def take(files: dict[str, str | bytes], dataset: str = "faers", **options: Any) -> Ingested:
+        path = pack(tmp_path / f"archive{len(list(tmp_path.iterdir()))}.zip", files)
+        options.setdefault("max_reject_rate", 1.0)
+        (result,) = ingest(warehouse, [path], load_dataset(dataset), **options)
+        assert all(file.records == file.loaded + file.rejected for file in result.files)
+        return result
+
+    return take
