@@ -22,7 +22,10 @@ from srsql.engine.errors import SrsqlError, WarehouseError
 from srsql.engine.models import MODELS
 from srsql.version import __version__
 
-out = Console(highlight=False, soft_wrap=True)
+PIPE_WIDTH = 200
+out = Console(
+    highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH
+)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 CONFIG = "srsql.toml"
@@ -153,7 +156,7 @@ def ingest(
     db: Path,
     as_json: bool,
 ) -> None:
-    """Load quarters from FAERS/AERS or VAERS archives, or CSV/Parquet."""
+    """Load FAERS/AERS or VAERS archives, CSV or Parquet."""
     with _progress() as progress, _engine(db) as engine:
         loaded = engine.ingest(
             paths,
@@ -252,7 +255,7 @@ def release(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Anonymize one quarter into views that can be queried."""
+    """Anonymize one quarter into views."""
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
     with _progress() as progress, _engine(_existing(db)) as engine:
@@ -293,7 +296,7 @@ def release(
 @_db
 @_json
 def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: bool) -> None:
-    """Risk and loss of a released quarter: NIL, DR, withheld, group sizes."""
+    """Risk and loss of a released quarter."""
     with _engine(_existing(db)) as engine:
         rows = engine.metrics(quarter, dataset=dataset, series=series)
     if as_json:
@@ -316,7 +319,7 @@ def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: b
 @_db
 @_json
 def status(db: Path, as_json: bool) -> None:
-    """Quarters, releases and disk use of the warehouse."""
+    """Quarters, releases and size of the warehouse."""
     with _engine(_existing(db)) as engine:
         found = engine.status()
     if as_json:
@@ -383,7 +386,7 @@ def synth(
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
 @_json
 def demo(folder: Path, as_json: bool) -> None:
-    """A first run: synthetic quarters, ingested, released and measured in DIR."""
+    """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.demo import run_demo
 
     with _progress() as progress:
