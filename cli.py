@@ -23,9 +23,7 @@ from srsql.engine.models import MODELS
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
-out = Console(
-    highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH
-)
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 CONFIG = "srsql.toml"

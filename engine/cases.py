@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from srsql.engine.catalog import normalized, trimmed
 from srsql.engine.knowledge import Knowledge
 from srsql.engine.statements import column, create, statements, table, temporary, union_all
 from srsql.engine.warehouse import Warehouse
@@ -148,7 +149,7 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             column(derived(attribute.column), "t").as_(name),
-            exp.func("trim", column(attribute.column, "t")).as_("spelling"),
+            trimmed(column(attribute.column, "t")).as_("spelling"),
         )
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .where(column("quarter", "t").eq(exp.Placeholder()))
@@ -171,7 +172,11 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
 def _knowledge(warehouse: Warehouse, knowledge: Knowledge | None) -> None:
     warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_knowledge (drug VARCHAR, disease VARCHAR)")
     if knowledge:
+        drug, disease = (
+            normalized(column(name, "e")).sql(dialect="duckdb") for name in ("drug", "disease")
+        )
         warehouse.run(
-            "INSERT INTO temp.main.srsql_knowledge SELECT DISTINCT unnest(?), unnest(?)",
+            f"INSERT INTO temp.main.srsql_knowledge SELECT DISTINCT {drug}, {disease} "
+            "FROM (SELECT unnest(?::VARCHAR[]) AS drug, unnest(?::VARCHAR[]) AS disease) AS e",
             [[pair[0] for pair in knowledge.pairs], [pair[1] for pair in knowledge.pairs]],
         )

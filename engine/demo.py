@@ -70,12 +70,7 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
         out = {row["quarter"] for row in engine.status().releases}
         for quarter in quarters:
             if quarter not in out:
-                engine.release(
-                    quarter,
-                    k=K,
-                    seed=SEED,
-                    progress=lambda step, q=quarter: progress(f"{q}: {step}"),
-                )
+                engine.release(quarter, k=K, seed=SEED, progress=_prefixed(progress, quarter))
         releases = [_measured(engine, quarter) for quarter in quarters]
     statement = " ".join(QUERY.split())
     code = f"import duckdb; print(duckdb.connect({str(db)!r}, read_only=True).sql({statement!r}))"
@@ -90,6 +85,10 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
             "srsql release --help",
         ],
     )
+
+
+def _prefixed(progress: Callable[[str], None], prefix: str) -> Callable[[str], None]:
+    return lambda step: progress(f"{prefix}: {step}")
 
 
 def _measured(engine: Engine, quarter: str) -> DemoRelease:

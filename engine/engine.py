@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
+import pandas as pd
 
-from srsql.engine.catalog import dataset_names, register_dataset, registered_dataset
+from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
 from srsql.engine.errors import DatasetError
 from srsql.engine.ingest import Ingested, ingest
@@ -120,7 +121,6 @@ class Engine:
             schema = load_dataset(chosen)
         except SchemaError as error:
             raise DatasetError(str(error)) from None
-        register_dataset(self.warehouse, schema, str(chosen))
         return ingest(
             self.warehouse,
             [Path(source) for source in sources],
@@ -185,6 +185,10 @@ class Engine:
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own."""
         return self.warehouse.rows(query, parameters)
+
+    def frame(self, query: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+        """The result of a query of your own as a pandas data frame."""
+        return self.con.execute(query, list(parameters)).df()
 
     def _dataset_of(self, quarter: str, dataset: str | Path | None) -> Dataset:
         """The dataset asked for, or the only one that has the quarter."""

@@ -11,7 +11,7 @@ from srsql.engine.errors import DatasetError
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Pairs (drug, disease), both normalized (trimmed, upper-cased), distinct."""
+    """Pairs (drug, disease), distinct; they are normalized where they are used."""
 
     source: str
     pairs: tuple[tuple[str, str], ...]
@@ -30,14 +30,10 @@ def load_knowledge(path: Path) -> Knowledge:
                 raise DatasetError(f"{path}: the header must name the columns drug and disease")
             pairs = set()
             for row in reader:
-                pair = _normalized(row["drug"]), _normalized(row["disease"])
+                pair = (row["drug"] or "").strip(), (row["disease"] or "").strip()
                 if not all(pair):
                     raise DatasetError(f"{path}: line {reader.line_num} has an empty field")
                 pairs.add(pair)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DatasetError(f"{path}: cannot be read: {error}") from None
     return Knowledge(source=path.name, pairs=tuple(sorted(pairs)))
-
-
-def _normalized(text: str | None) -> str:
-    return (text or "").strip().upper()

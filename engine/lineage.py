@@ -27,8 +27,8 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
     """Check every column of the views of ``schema``; how many columns were proved.
 
     Raises:
-        CheckFailedError: a view shows a column that the schema does not let out, or one whose origin
-            cannot be traced.
+        CheckFailedError: a view shows a column that the schema does not let out, or one whose
+            origin cannot be traced.
     """
     proved = 0
     for item in built:

@@ -33,6 +33,7 @@ def check_release(
         [
             _check_complete(warehouse, dataset, schema, release_id),
             _check_inside(dataset, schema, release_id),
+            f"srsql.danger_ratio({release_id:d}, true)",
         ],
     )
 
@@ -107,18 +108,12 @@ def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False
     for attribute in attributes:
         if attribute.column not in published[attribute.table]:
             continue
-        value = exp.func("upper", exp.func("trim", column(attribute.column, "v")))
+        value = exp.func("upper", _bare(column(attribute.column, "v")))
         parts.append(
             exp.select(column(dataset.case_id, "v").as_("case_id"), value.as_(name))
             .distinct()
             .from_(table(schema, attribute.table, alias="v"))
-            .where(
-                exp.func(
-                    "coalesce",
-                    exp.func("trim", column(attribute.column, "v")),
-                    exp.Literal.string(""),
-                ).neq("")
-            )
+            .where(_bare(column(attribute.column, "v")).neq(""))
         )
     if not parts:
         parts = [
@@ -130,6 +125,14 @@ def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False
             .where(exp.false())
         ]
     return union_all(parts)
+
+
+def _bare(value: exp.Expr) -> exp.Expr:
+    """``value`` without any white space, visible or not, at its ends."""
+    blanks = r"[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+"
+    pattern = exp.Literal.string(f"^{blanks}|{blanks}$")
+    arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
+    return exp.Anonymous(this="regexp_replace", expressions=arguments)
 
 
 def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:

@@ -47,7 +47,9 @@ def table(*parts: str, alias: str | None = None) -> exp.Table:
         db=names[-2] if len(names) > 1 else None,
         catalog=names[-3] if len(names) > 2 else None,
     )
-    return reference.as_(alias, quoted=True, table=True) if alias else reference
+    if alias:
+        reference.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return reference
 
 
 def temporary(name: str, alias: str | None = None) -> exp.Table:

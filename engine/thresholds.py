@@ -9,7 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
+from srsql.engine.catalog import normalized
 from srsql.engine.errors import ReleaseError
+from srsql.engine.statements import column
 from srsql.engine.warehouse import Warehouse
 
 MAX_DENOMINATOR = 10**9
@@ -26,7 +28,7 @@ class ThetaPolicy:
     kind: Literal["uniform", "levels", "frequency"]
     default: Fraction | None = None
     values: dict[str, Fraction] = field(default_factory=dict)
-    """Normalized value -> theta."""
+    """Value -> theta; values are normalized where they are applied."""
     source: str = ""
 
     def __str__(self) -> str:
@@ -62,18 +64,24 @@ def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
         )
         return
     assert policy.default is not None
+    term = normalized(column("value", "v")).sql(dialect="duckdb")
     warehouse.run(
-        "INSERT INTO temp.main.srsql_theta "
-        "SELECT t.term_no, coalesce(l.num, ?), coalesce(l.den, ?) FROM temp.main.srsql_term AS t "
-        "LEFT JOIN (SELECT unnest(?::VARCHAR[]) AS term, unnest(?::BIGINT[]) AS num,"
-        " unnest(?::BIGINT[]) AS den) AS l ON t.term = l.term",
+        "CREATE OR REPLACE TEMP TABLE srsql_level AS "
+        f"SELECT {term} AS term, arg_min(v.num, v.num / v.den) AS num,"
+        " arg_min(v.den, v.num / v.den) AS den "
+        "FROM (SELECT unnest(?::VARCHAR[]) AS value, unnest(?::BIGINT[]) AS num,"
+        " unnest(?::BIGINT[]) AS den) AS v GROUP BY term",
         [
-            policy.default.numerator,
-            policy.default.denominator,
             list(policy.values),
             [theta.numerator for theta in policy.values.values()],
             [theta.denominator for theta in policy.values.values()],
         ],
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_theta "
+        "SELECT t.term_no, coalesce(l.num, ?), coalesce(l.den, ?) FROM temp.main.srsql_term AS t "
+        "LEFT JOIN temp.main.srsql_level AS l ON t.term = l.term",
+        [policy.default.numerator, policy.default.denominator],
     )
 
 
@@ -107,10 +115,9 @@ def _levels(path: Path) -> ThetaPolicy:
         if value.strip() == "*":
             default = fraction
             continue
-        name = value.strip().upper()
-        if values.get(name, fraction) != fraction:
+        if values.get(value, fraction) != fraction:
             raise ReleaseError(f"{path}: {value!r} has two thresholds: keep one")
-        values[name] = fraction
+        values[value] = fraction
     if default is None:
         raise ReleaseError(f"{path}: no default for the other values: add 'default' (CSV: value *)")
     return ThetaPolicy("levels", default=default, values=values, source=path.name)

@@ -63,7 +63,7 @@ closed AS (
         line,
         text,
         start,
-        bool_or(ends_inside AND line = (SELECT max(numbered.line) FROM numbered))
+        bool_or(ends_inside AND line = (SELECT max(n.line) FROM numbered AS n))
             OVER (PARTITION BY start) AS unclosed
     FROM numbered
 ),

@@ -1,21 +1,23 @@
 -- The nodes of one hierarchy and its closure.
 -- In: $dataset, $attribute; equally long lists $node, $parent (preorder number or -1), $last,
 --     $depth, $height, $leaf_count, $low, $high, all in preorder.
--- Out: rows of srsql.node, and of srsql.hierarchy with depth, height and leaf count of the ancestor.
+-- Out: rows of srsql.node, and of srsql.hierarchy (depth, height, leaf count of the ancestor).
 
 INSERT INTO srsql.node
 SELECT
     $dataset AS dataset,
     $attribute AS attribute,
     listed.node,
-    CASE WHEN listed.parent >= 0 THEN list_extract($node::VARCHAR[], listed.parent + 1) END AS parent,
+    CASE
+        WHEN listed.parent >= 0 THEN list_extract($node::VARCHAR[], listed.parent + 1)
+    END AS parent,
     listed.pre,
     listed.last,
     listed.depth,
     listed.height,
     listed.leaf_count,
-    CAST(listed.low AS DECIMAL(18, 6)) AS low,
-    CAST(listed.high AS DECIMAL(18, 6)) AS high
+    cast(listed.low AS DECIMAL(18, 6)) AS low,
+    cast(listed.high AS DECIMAL(18, 6)) AS high
 FROM (
     SELECT
         unnest(range(len($node::VARCHAR[]))) AS pre,

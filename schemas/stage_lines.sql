@@ -8,7 +8,7 @@ SELECT
     coalesce(CASE WHEN $returns THEN replace(text, $return_mark, chr(13)) ELSE text END, '') AS text
 FROM read_csv(
     $path,
-    columns = {'text': 'VARCHAR'},
+    columns = { 'text': 'VARCHAR' },
     delim = $separator,
     quote = '',
     escape = '',

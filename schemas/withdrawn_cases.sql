@@ -1,6 +1,7 @@
 -- A list of withdrawn cases: one id a line, no header, perhaps a trailing separator.
 -- In: temp table srsql_line; $ends what is no part of an id at a line's ends, $integer whether
---     ids are integers; $ingestion, $dataset, $quarter, $file. Out: rows of srsql.deleted_case and srsql.reject.
+--     ids are integers; $ingestion, $dataset, $quarter, $file.
+-- Out: rows of srsql.deleted_case and srsql.reject.
 
 CREATE OR REPLACE TEMP TABLE srsql_withdrawn AS
 SELECT
@@ -10,7 +11,7 @@ SELECT
         WHEN trim(text, $ends) = '' THEN NULL
         WHEN NOT $integer THEN trim(text, $ends)
         WHEN regexp_full_match(trim(text, $ends), '[0-9]+')
-            THEN CAST(TRY_CAST(trim(text, $ends) AS BIGINT) AS VARCHAR)
+            THEN cast(try_cast(trim(text, $ends) AS BIGINT) AS VARCHAR)
     END AS case_id,
     CASE
         WHEN trim(text, $ends) = '' THEN 'blank line'

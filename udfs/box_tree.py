@@ -38,12 +38,12 @@ class Shape(NamedTuple):
 def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     """Loss of QID ``i`` for the interval [low, high], in loss units (eq. (1), one summand)."""
     if losses.numeric[i]:
-        return (high - low) * losses.weight[i]
+        return int((high - low) * losses.weight[i])
     base = losses.start[i]
     node = low
     while losses.last[base + node] < high:
         node = losses.parent[base + node]
-    return losses.height[base + node] * losses.weight[i]
+    return int(losses.height[base + node] * losses.weight[i])
 
 
 @njit(cache=True)

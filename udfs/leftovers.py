@@ -75,7 +75,8 @@ def place_leftovers(
         full[g] = _full_mask(g, groups, terms, theta_num, theta_den, k, one)
     reach = _new_reach(shape, groups, full, losses)
     slot = np.full(len(theta_num), -1, np.int32)
-    for r in leftovers:
+    for at in range(len(leftovers)):
+        r = int(leftovers[at])
         g = _best_group(
             r, low, high, losses, terms, theta_num, theta_den, k, one, groups, shape, reach, slot
         )
@@ -207,7 +208,7 @@ def _least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach)
         else:
             growth += max(0, widest - reach.loss_max[node, i])
     joint = max(joint, reach.loss_min[node] + growth)
-    return reach.size_min[node] * growth + joint
+    return int(reach.size_min[node] * growth + joint)
 
 
 @njit(cache=True)
@@ -376,7 +377,9 @@ def merge_leftovers(
     O(groups) per case and merge.
     """
     slot = np.full(len(theta_num), -1, np.int32)
-    for r in np.flatnonzero(group < 0):
+    leftovers = np.flatnonzero(group < 0)
+    for at in range(len(leftovers)):
+        r = int(leftovers[at])
         while True:
             best, best_loss, best_risk = -1, 0, np.inf
             for g in range(len(groups.size)):

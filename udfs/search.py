@@ -107,7 +107,7 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
             changed = True
             bounds.low_max[node, i], bounds.high_min[node, i] = low_max, high_min
             bounds.mid_min[node, i], bounds.mid_max[node, i] = mid_min, mid_max
-    return changed
+    return bool(changed)
 
 
 @njit(cache=True)
