@@ -1,0 +1,188 @@
+"""Thresholds by frequency, and whether they can be met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import thresholds as oracle
+from oracles.examples import REPEATABLE
+
+THETAS = [Fraction(t) for t in ("1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "1", "3/7")]
+UNIT = 12
+Case = Mapping[int, Fraction]
+
+
+def theta_frequency(sql: Any, cases: Mapping[str, int]) -> dict[str, Fraction]:
+    terms = list(cases)
+    name = sql.table(
+        "term",
+        "term_no INTEGER, term VARCHAR, cases BIGINT",
+        [(number, term, cases[term]) for number, term in enumerate(terms)],
+    )
+    found = sql.rows(f"FROM srsql.theta_frequency({name})")
+    assert sorted(row[0] for row in found) == list(range(len(terms)))
+    return {terms[number]: Fraction(num, den) for number, num, den in found}
+
+
+@REPEATABLE
+@given(st.dictionaries(st.text("AB É'", min_size=1, max_size=4), st.integers(1, 4), max_size=41))
+def test_the_frequency_policy_is_the_papers_with_tenths_rounded_to_the_safe_side(
+    sql: Any, cases: dict[str, int]
+) -> None:
+    assert theta_frequency(sql, cases) == oracle.by_frequency(cases)
+
+
+@pytest.mark.parametrize(
+    ("values", "unprotected", "strict"),
+    [(1, 0, 1), (9, 0, 1), (10, 1, 1), (11, 1, 2), (19, 1, 2), (20, 2, 2), (21, 2, 3)],
+)
+def test_the_tenth_without_protection_is_rounded_down_and_the_strict_one_up(
+    sql: Any, values: int, unprotected: int, strict: int
+) -> None:
+    thetas = list(theta_frequency(sql, {f"v{i:02}": 100 - i for i in range(values)}).values())
+    assert thetas.count(Fraction(1)) == unprotected
+    assert thetas.count(Fraction(1, 5)) == strict
+    assert thetas.count(Fraction(2, 5)) == values - unprotected - strict
+
+
+def test_equal_frequencies_are_ordered_by_the_text_of_the_value(sql: Any) -> None:
+    thetas = theta_frequency(sql, dict.fromkeys("JIHGFEDCBA", 3))
+    assert thetas["A"] == 1
+    assert thetas["J"] == Fraction(1, 5)
+    assert {thetas[value] for value in "BCDEFGHI"} == {Fraction(2, 5)}
+
+
+def tables(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> tuple[str, ...]:
+    """case_terms, thresholds, present, profiles."""
+    weights = [{s: int(p * UNIT) for s, p in sorted(case.items())} for case in cases]
+    return (
+        sql.table(
+            "case_term",
+            "case_no INTEGER, term_no INTEGER, weight BIGINT",
+            [(r, s, w) for r, case in enumerate(weights) for s, w in case.items()],
+        ),
+        sql.table(
+            "theta",
+            "term_no INTEGER, theta_num BIGINT, theta_den BIGINT",
+            [(s, t.numerator, t.denominator) for s, t in thetas.items()],
+        ),
+        sql.table("present", "case_no INTEGER", [(r,) for r in range(len(cases))]),
+        sql.table(
+            "profile",
+            "case_no INTEGER, terms INTEGER[], weights BIGINT[]",
+            [(r, list(case), list(case.values())) for r, case in enumerate(weights)],
+        ),
+    )
+
+
+def infeasible(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
+    terms, theta, present, _ = tables(sql, cases, thetas)
+    found = sql.rows(f"SELECT term_no FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})")
+    return {row[0] for row in found}
+
+
+def withheld(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
+    _, theta, _, profiles = tables(sql, cases, thetas)
+    found = sql.rows(f"FROM srsql.withhold_infeasible({profiles}, {theta}, {UNIT})")
+    assert len(set(found)) == len(found)
+    return {row[0] for row in found}
+
+
+def holding(*values: int) -> Case:
+    return dict.fromkeys(values, Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("holders", "total", "theta", "expected"),
+    [
+        (3, 5, "0.6", False),  # 0.6 * 5 is 3 exactly, although not in binary
+        (3, 5, "0.599999999", True),
+        (1, 3, "1/3", False),
+        (7, 21, "1/3", False),
+        (8, 21, "1/3", True),
+        (1, 3, "0.333333333", True),
+        (29, 100, "0.29", False),
+        (58, 100, "0.57", True),
+        (5, 5, "1", False),
+        (1, 5, "0", True),
+    ],
+)
+def test_frequencies_are_compared_with_theta_exactly(
+    sql: Any, holders: int, total: int, theta: str, expected: bool
+) -> None:
+    cases = [holding(0)] * holders + [holding()] * (total - holders)
+    assert (infeasible(sql, cases, {0: Fraction(theta)}) == {0}) is expected
+
+
+def test_an_infeasible_value_is_reported_with_its_cases_of_those_present_only(sql: Any) -> None:
+    cases = [holding(0), {0: Fraction(1, 4)}, holding(), holding(0), holding(0)]
+    terms, theta, _, _ = tables(sql, cases, {0: Fraction(2, 5)})
+    present = sql.table("present", "case_no INTEGER", [(0,), (1,), (2,)])
+    query = f"FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})"
+    assert sql.records(query) == [{"term_no": 0, "weight": 15, "cases": 2, "total": 3}]
+
+
+certain = st.sets(st.integers(0, 4), max_size=3).map(lambda values: holding(*values))
+likely = st.dictionaries(
+    st.integers(0, 4),
+    st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(7, 12)]),
+    max_size=3,
+)
+some_thetas = st.lists(st.sampled_from(THETAS), min_size=5, max_size=5).map(
+    lambda thetas: dict(enumerate(thetas))
+)
+some_cases = st.lists(st.one_of(certain, likely), max_size=14)
+
+
+@REPEATABLE
+@given(cases=some_cases, thetas=some_thetas)
+def test_infeasible_values_are_those_whose_expected_share_exceeds_theta(
+    sql: Any, cases: list[Case], thetas: dict[int, Fraction]
+) -> None:
+    assert infeasible(sql, cases, thetas) == oracle.infeasible(cases, thetas)
+
+
+@REPEATABLE
+@given(cases=some_cases, thetas=some_thetas)
+def test_after_withholding_every_threshold_can_be_met_and_no_case_could_come_back(
+    sql: Any, cases: list[Case], thetas: dict[int, Fraction]
+) -> None:
+    out = withheld(sql, cases, thetas)
+    inside = {r for r in range(len(cases)) if r not in out}
+    assert not oracle.infeasible([cases[r] for r in inside], thetas)
+    for r in out:
+        assert oracle.infeasible([cases[i] for i in inside | {r}], thetas)
+
+
+@REPEATABLE
+@given(cases=some_cases, thetas=some_thetas)
+def test_withholding_takes_the_cases_that_the_documented_greedy_takes(
+    sql: Any, cases: list[Case], thetas: dict[int, Fraction]
+) -> None:
+    assert withheld(sql, cases, thetas) == oracle.withheld_greedily(cases, thetas)
+
+
+def test_the_case_with_most_infeasible_values_goes_before_the_least_case_number(sql: Any) -> None:
+    cases = [holding(0), holding(1), holding(0, 1), holding(), holding()]
+    thetas = {0: Fraction(1, 4), 1: Fraction(1, 4)}
+    assert withheld(sql, cases, thetas) == {2}
+
+
+def test_of_equally_burdened_cases_the_least_case_number_goes(sql: Any) -> None:
+    cases = [holding(), holding(0), holding(0), holding(0), holding()]
+    assert withheld(sql, cases, {0: Fraction(1, 2)}) == {1}
+
+
+def test_a_feasible_quarter_loses_no_case(sql: Any) -> None:
+    cases = [holding(0), holding(0), holding(0), holding(), holding()]
+    assert withheld(sql, cases, {0: Fraction(3, 5)}) == set()
+
+
+def test_without_cases_nothing_is_infeasible_or_withheld(sql: Any) -> None:
+    assert infeasible(sql, [], {0: Fraction(0)}) == set()
+    assert withheld(sql, [], {0: Fraction(0)}) == set()
