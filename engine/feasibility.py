@@ -62,7 +62,8 @@ def withhold(warehouse: Warehouse, profiles: str, reason: str) -> int:
     before = warehouse.value("SELECT count(*) FROM temp.main.srsql_withheld")
     warehouse.run(
         "INSERT INTO temp.main.srsql_withheld "
-        "SELECT w.case_no, ? FROM srsql.withhold_infeasible(?, 'temp.main.srsql_theta',"
+        "SELECT w.case_no, ? FROM srsql.withhold_infeasible(?, 'temp.main.srsql_case_term',"
+        " 'temp.main.srsql_theta',"
         " (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w",
         [reason, profiles],
     )

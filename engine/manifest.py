@@ -106,8 +106,9 @@ def private_manifest(
         [release_id],
     )
     given_up = warehouse.rows(
-        "SELECT c.attribute, count(*) FROM srsql.case_qid AS c "
-        "WHERE c.release_id = ? AND c.given_up GROUP BY c.attribute ORDER BY c.attribute",
+        "SELECT a.attribute, count(*) FROM srsql.case_qid AS c INNER JOIN srsql.attribute AS a "
+        "ON c.release_id = a.release_id AND c.position = a.position "
+        "WHERE c.release_id = ? AND c.given_up GROUP BY a.attribute ORDER BY a.attribute",
         [release_id],
     )
     return {

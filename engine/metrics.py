@@ -10,10 +10,8 @@ from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 MACROS = (
-    "nil({id})",
-    "il_per_group({id})",
-    "danger_ratio({id}, false)",
-    "danger_ratio({id}, true)",
+    "information_loss({id})",
+    "danger_ratio({id})",
     "withheld_rate({id})",
     "suppression_rate({id})",
     "group_sizes({id})",
@@ -47,14 +45,9 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
 
 
 def store_measures(
-    warehouse: Warehouse,
-    release_id: int,
-    stage: str,
-    rows: list[tuple[Any, ...]] | None = None,
+    warehouse: Warehouse, release_id: int, stage: str, rows: list[tuple[Any, ...]]
 ) -> None:
-    """Keep the given rows, or all metrics, in ``srsql.measure``."""
-    if rows is None:
-        rows = [tuple(vars(row).values()) for row in measure(warehouse, release_id)]
+    """Keep uniform rows in ``srsql.measure``."""
     for row in rows:
         warehouse.run(
             "INSERT INTO srsql.measure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

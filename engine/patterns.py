@@ -50,7 +50,7 @@ def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None
     """Move or withhold the cases without which the pattern meets every threshold."""
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_part AS "
-        "SELECT p.case_no, p.terms, p.weights FROM temp.main.srsql_profile AS p "
+        "SELECT p.case_no FROM temp.main.srsql_profile AS p "
         "WHERE p.pattern = ?",
         [pattern],
     )
@@ -63,7 +63,7 @@ def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None
     warehouse.run(
         "UPDATE temp.main.srsql_profile SET pattern = ? WHERE case_no IN ("
         "SELECT w.case_no FROM srsql.withhold_infeasible('temp.main.srsql_part',"
-        " 'temp.main.srsql_theta', (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w)",
+        " 'temp.main.srsql_case_term', 'temp.main.srsql_theta', (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w)",
         [target],
     )
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, Literal
 
 import duckdb
@@ -22,9 +22,9 @@ from srsql.engine.feasibility import (
 from srsql.engine.knowledge import Knowledge
 from srsql.engine.lineage import check_lineage
 from srsql.engine.manifest import Parameters, private_manifest, released_rows, store_public_manifest
-from srsql.engine.metrics import store_measures
+from srsql.engine.metrics import measure, store_measures
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.postcheck import check_release
+from srsql.engine.postcheck import check_release, require_passed
 from srsql.engine.series import (
     Series,
     check_turn,
@@ -144,7 +144,9 @@ def release(
                 )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
-                store_measures(warehouse, release_id, "metric")
+                metrics = [astuple(row) for row in measure(warehouse, release_id)]
+                require_passed(metrics)  # k and theta once more, from the catalog
+                store_measures(warehouse, release_id, "metric", metrics)
             if not request.draft:
                 refresh_series_views(warehouse, dataset, series)
             _drop_temporaries(warehouse)

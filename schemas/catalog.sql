@@ -130,11 +130,13 @@ CREATE TABLE IF NOT EXISTS srsql.release (
 
 -- The super-records of the quarter as the release saw them, one row per case and QID; low and
 -- high are granules (numeric) or preorder numbers (categorical), NULL where missing.
--- given_up: known, but released as NULL because its pattern was too small.
+-- given_up: known, but released as NULL because its pattern was too small. case_no numbers the
+-- cases of one release, position its QIDs, term_no its values (srsql.member and srsql.withheld,
+-- srsql.attribute, srsql.threshold say which is which).
 CREATE TABLE IF NOT EXISTS srsql.case_qid (
     release_id INTEGER NOT NULL,
-    case_id VARCHAR NOT NULL,
-    attribute VARCHAR NOT NULL,
+    case_no INTEGER NOT NULL,
+    position INTEGER NOT NULL,
     low BIGINT,
     high BIGINT,
     given_up BOOLEAN NOT NULL
@@ -144,8 +146,8 @@ CREATE TABLE IF NOT EXISTS srsql.case_qid (
 -- release; direct marks a value the case itself has (not only by external knowledge).
 CREATE TABLE IF NOT EXISTS srsql.case_term (
     release_id INTEGER NOT NULL,
-    case_id VARCHAR NOT NULL,
-    term VARCHAR NOT NULL,
+    case_no INTEGER NOT NULL,
+    term_no INTEGER NOT NULL,
     weight BIGINT NOT NULL,
     direct BOOLEAN NOT NULL
 );
@@ -153,6 +155,7 @@ CREATE TABLE IF NOT EXISTS srsql.case_term (
 -- The cases of a release and their groups.
 CREATE TABLE IF NOT EXISTS srsql.member (
     release_id INTEGER NOT NULL,
+    case_no INTEGER NOT NULL,
     case_id VARCHAR NOT NULL,
     group_id INTEGER NOT NULL,
     reports INTEGER NOT NULL,
@@ -163,7 +166,7 @@ CREATE TABLE IF NOT EXISTS srsql.member (
 CREATE TABLE IF NOT EXISTS srsql.region (
     release_id INTEGER NOT NULL,
     group_id INTEGER NOT NULL,
-    attribute VARCHAR NOT NULL,
+    position INTEGER NOT NULL,
     low BIGINT,
     high BIGINT
 );
@@ -171,6 +174,7 @@ CREATE TABLE IF NOT EXISTS srsql.region (
 -- theta of every value that occurs, as an exact fraction; cases counts those of the quarter.
 CREATE TABLE IF NOT EXISTS srsql.threshold (
     release_id INTEGER NOT NULL,
+    term_no INTEGER NOT NULL,
     term VARCHAR NOT NULL,
     theta_num BIGINT NOT NULL,
     theta_den BIGINT NOT NULL,
@@ -178,9 +182,10 @@ CREATE TABLE IF NOT EXISTS srsql.threshold (
     released BOOLEAN NOT NULL
 );
 
--- Cases of the quarter that were not released, and why.
+-- Cases of the quarter that were not released, and why; a deleted case has no number.
 CREATE TABLE IF NOT EXISTS srsql.withheld (
     release_id INTEGER NOT NULL,
+    case_no INTEGER,
     case_id VARCHAR NOT NULL,
     reports INTEGER NOT NULL,
     reason VARCHAR NOT NULL

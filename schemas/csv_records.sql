@@ -98,7 +98,7 @@ SELECT
         WHEN unclosed THEN field
         ELSE list_transform(
             field,
-            lambda part: CASE
+            LAMBDA part: CASE
                 WHEN NOT starts_with(part, '"') THEN part
                 ELSE
                     replace(regexp_extract(part, '^"((?:[^"]|"")*)"', 1), '""', '"')

@@ -34,41 +34,48 @@ placed AS (
 ),
 
 crowd AS (
-    SELECT p.region, count(*) AS cases FROM placed AS p GROUP BY p.region
+    SELECT p.region, count(*) AS cases, row_number() OVER () AS region_no
+    FROM placed AS p GROUP BY p.region
 ),
 
-shares AS (
-    SELECT p.region, v.term, count(DISTINCT p.case_id) AS holders
-    FROM placed AS p INNER JOIN query_table(values_of) AS v ON p.case_id = v.case_id
-    GROUP BY p.region, v.term
+bounds AS (
+    SELECT t.term, t.theta_num, t.theta_den, row_number() OVER () AS term_no
+    FROM query_table(thresholds_of) AS t
 ),
 
-verdicts AS (
-    SELECT
-        s.region,
-        coalesce(
-            s.holders::HUGEINT * t.theta_den > t.theta_num::HUGEINT * c.cases, true
-        ) AS breached
-    FROM shares AS s
-    INNER JOIN crowd AS c ON s.region = c.region
-    LEFT JOIN query_table(thresholds_of) AS t ON s.term = t.term
+shown AS (
+    SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v
 ),
 
-regions AS (
-    SELECT c.region, coalesce(bool_or(v.breached), false) AS breached
-    FROM crowd AS c LEFT JOIN verdicts AS v ON c.region = v.region GROUP BY c.region
+holders AS (
+    SELECT c.region_no, coalesce(b.term_no, 0) AS term_no, count(*) AS cases
+    FROM placed AS p
+    INNER JOIN crowd AS c ON p.region = c.region
+    INNER JOIN shown AS s ON p.case_id = s.case_id
+    LEFT JOIN bounds AS b ON s.term = b.term
+    GROUP BY c.region_no, coalesce(b.term_no, 0)
+),
+
+breaches AS (
+    SELECT DISTINCT h.region_no
+    FROM holders AS h
+    INNER JOIN crowd AS c ON h.region_no = c.region_no
+    LEFT JOIN bounds AS b ON h.term_no = b.term_no
+    WHERE
+        b.term_no IS NULL
+        OR h.cases::HUGEINT * b.theta_den > b.theta_num::HUGEINT * c.cases
 )
 
 SELECT
     release_id AS release,
     'check_theta' AS measure,
     'published region' AS scope,
-    count(*) FILTER (WHERE g.breached)::DOUBLE AS violating,
+    (SELECT count(*) FROM breaches)::DOUBLE AS violating,
     count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE g.breached) / nullif(count(*), 0) AS ratio,
+    (SELECT count(*) FROM breaches) / nullif(count(*), 0) AS ratio,
     0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE g.breached) = 0 AS passed
-FROM regions AS g;
+    (SELECT count(*) FROM breaches) = 0 AS passed
+FROM crowd;
 
 -- What:    the same with external knowledge: a case that does not show a value may still have it,
 --          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with it in E(d).

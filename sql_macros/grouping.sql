@@ -1,20 +1,45 @@
 -- Grouping: the kernel as a table macro, and the regions of the groups it makes.
 
 -- What:    MS(k, theta*)-bounding of the cases of one missingness pattern.
--- Inputs:  profiles(case_no, pattern, low BIGINT[], high BIGINT[], terms INTEGER[],
---          weights BIGINT[]); attributes(position, span, parent[], last[], height[]); thresholds
---          (term_no dense from 0, theta_num, theta_den); chosen: the pattern (bit mask of the QIDs
---          grouped by); unit: the weight of a certain value; at_least: k; draw: a number that
---          picks the first record; rest: 'withhold' or 'merge'.
+-- Inputs:  profiles(case_no, pattern); boxes(case_no, position, low, high); case_terms(case_no,
+--          term_no, weight); attributes(position, span, parent[], last[], height[]);
+--          thresholds(term_no dense from 0, theta_num, theta_den); chosen: the pattern (bit mask
+--          of the QIDs grouped by); unit: the weight of a certain value; at_least: k; draw: a
+--          number that picks the first record; rest: 'withhold' or 'merge'.
 -- Outputs: case_no, group_no (-1: no group could take the case).
 -- Source:  Lin 2016, Algorithms 1 and 2; SPEC section 7.
 CREATE OR REPLACE MACRO srsql.ms_group(
-    profiles, attributes, thresholds, chosen, unit, at_least, draw, rest
+    profiles, boxes, case_terms, attributes, thresholds, chosen, unit, at_least, draw, rest
 ) AS TABLE
 WITH
+members AS (
+    SELECT p.case_no FROM query_table(profiles) AS p WHERE p.pattern = chosen
+),
+
+cases AS (
+    SELECT list(m.case_no ORDER BY m.case_no) AS case_nos FROM members AS m
+),
+
+ends AS (
+    SELECT coalesce(list(struct_pack(
+        case_no := b.case_no, place := b.position, low := b.low, high := b.high
+    )), []) AS boxes
+    FROM query_table(boxes) AS b
+    SEMI JOIN members AS m ON b.case_no = m.case_no
+    WHERE (chosen::INTEGER >> b.position) & 1 = 1
+),
+
+held AS (
+    SELECT coalesce(list(struct_pack(
+        case_no := t.case_no, term_no := t.term_no, weight := t.weight
+    )), []) AS terms
+    FROM query_table(case_terms) AS t
+    SEMI JOIN members AS m ON t.case_no = m.case_no
+),
+
 qids AS (
     SELECT
-        coalesce(list(a.position + 1 ORDER BY a.position), []::INTEGER[]) AS places,
+        coalesce(list(a.position ORDER BY a.position), []::INTEGER[]) AS positions,
         coalesce(list(a.span ORDER BY a.position), []::BIGINT[]) AS span,
         coalesce(list(a.parent ORDER BY a.position), []::BIGINT[][]) AS parent,
         coalesce(list(a.last ORDER BY a.position), []::BIGINT[][]) AS last,
@@ -28,31 +53,20 @@ theta AS (
         coalesce(list(q.theta_num ORDER BY q.term_no), []::BIGINT[]) AS num,
         coalesce(list(q.theta_den ORDER BY q.term_no), []::BIGINT[]) AS den
     FROM query_table(thresholds) AS q
-),
-
-input AS (
-    SELECT
-        list(p.case_no ORDER BY p.case_no) AS case_nos,
-        list(list_select(p.low, q.places) ORDER BY p.case_no) AS low,
-        list(list_select(p.high, q.places) ORDER BY p.case_no) AS high,
-        list(p.terms ORDER BY p.case_no) AS terms,
-        list(p.weights ORDER BY p.case_no) AS weights
-    FROM query_table(profiles) AS p
-    CROSS JOIN qids AS q
-    WHERE p.pattern = chosen
 )
 
 SELECT
-    unnest(i.case_nos) AS case_no,
+    unnest(c.case_nos) AS case_no,
     unnest(srsql_ms_group(
-        i.low, i.high, i.terms, i.weights, unit::BIGINT,
-        q.span, q.parent, q.last, q.height, t.num, t.den,
-        at_least::INTEGER, draw::BIGINT % len(i.case_nos), rest
+        c.case_nos, e.boxes, h.terms, unit::BIGINT, q.positions, q.span, q.parent, q.last,
+        q.height, t.num, t.den, at_least::INTEGER, draw::BIGINT % len(c.case_nos), rest
     )) AS group_no
-FROM input AS i
+FROM cases AS c
+CROSS JOIN ends AS e
+CROSS JOIN held AS h
 CROSS JOIN qids AS q
 CROSS JOIN theta AS t
-WHERE len(i.case_nos) > 0;
+WHERE len(c.case_nos) > 0;
 
 -- What:    the hull of the members' boxes per group and QID; NULL for a QID outside the pattern.
 -- Inputs:  grouped(case_no, group_no, pattern); boxes(case_no, position, low, high).

@@ -1,41 +1,37 @@
 -- Information loss of a release; every metric returns the uniform row
 -- release, measure, scope, violating, total, ratio, threshold, passed.
 
--- What:    the loss of each case and QID, in [0, 1]: width of the region over the span of the
---          domain (numeric), height of its node over the height of the hierarchy (categorical);
---          known but released as NULL costs 1, missing costs 0.
+-- What:    the loss of every group and QID, in [0, 1]: width of the region over the span of the
+--          domain (numeric), height of its node over the height of the hierarchy (categorical).
 -- Inputs:  of_release: a release id.
--- Outputs: case_id, group_id, attribute, loss.
--- Source:  Lin 2016, eq. (1); SPEC section 2.
-CREATE OR REPLACE MACRO srsql.case_loss(of_release) AS TABLE
+-- Outputs: group_id, position, cases, loss; NULL where the region is missing.
+-- Source:  Lin 2016, eq. (1): the summands of IL(g) / |g|.
+CREATE OR REPLACE MACRO srsql.group_loss(of_release) AS TABLE
 WITH
+sizes AS (
+    SELECT m.group_id, count(*) AS cases
+    FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
+),
+
 roots AS (
-    SELECT
-        n.dataset,
-        n.attribute,
-        max(n.height) AS height
-    FROM srsql.node AS n
-    GROUP BY n.dataset, n.attribute
+    SELECT n.dataset, n.attribute, max(n.height) AS height
+    FROM srsql.node AS n GROUP BY n.dataset, n.attribute
 )
 
 SELECT
-    m.case_id,
-    m.group_id,
-    a.attribute,
+    g.group_id,
+    g.position,
+    s.cases,
     CASE
-        WHEN c.given_up THEN 1
-        WHEN g.low IS NULL THEN 0
+        WHEN g.low IS NULL THEN NULL
         WHEN a.kind = 'numeric' THEN (g.high - g.low) / a.span
         WHEN t.height = 0 THEN 0
         ELSE n.height / t.height
     END::DOUBLE AS loss
-FROM srsql.member AS m
-INNER JOIN srsql.release AS r ON m.release_id = r.release_id
-INNER JOIN srsql.attribute AS a ON m.release_id = a.release_id
-INNER JOIN srsql.region AS g
-    ON m.release_id = g.release_id AND m.group_id = g.group_id AND a.attribute = g.attribute
-INNER JOIN srsql.case_qid AS c
-    ON m.release_id = c.release_id AND m.case_id = c.case_id AND a.attribute = c.attribute
+FROM srsql.region AS g
+INNER JOIN srsql.release AS r ON g.release_id = r.release_id
+INNER JOIN srsql.attribute AS a ON g.release_id = a.release_id AND g.position = a.position
+INNER JOIN sizes AS s ON g.group_id = s.group_id
 LEFT JOIN roots AS t ON r.dataset = t.dataset AND a.attribute = t.attribute
 LEFT JOIN srsql.node AS n
     ON
@@ -43,36 +39,44 @@ LEFT JOIN srsql.node AS n
         AND a.attribute = n.attribute
         AND g.low = n.pre
         AND g.high = n.last
-WHERE m.release_id = of_release;
+WHERE g.release_id = of_release;
 
--- What:    normalized information loss: sum of IL(g) over cases x QIDs, in [0, 1].
+-- What:    information loss of a release: the sum of IL(g), where known but released as NULL costs
+--          1 and missing costs 0; as NIL per case and QID (in [0, 1]) and, as the paper prints it,
+--          per group and QID (not bounded by 1).
 -- Inputs:  of_release: a release id.
--- Outputs: uniform row; violating = sum of IL(g), total = cases x QIDs, ratio = NIL.
--- Source:  Lin 2016, eq. (9), divided by cases instead of groups (SPEC section 7).
-CREATE OR REPLACE MACRO srsql.nil(of_release) AS TABLE
+-- Outputs: two uniform rows, 'nil' and 'il_per_group'; violating = sum of IL(g), total = cases x
+--          QIDs or groups x QIDs.
+-- Source:  Lin 2016, eq. (9); SPEC section 7.
+CREATE OR REPLACE MACRO srsql.information_loss(of_release) AS TABLE
+WITH
+widened AS (
+    SELECT
+        coalesce(fsum(l.cases * l.loss), 0) AS loss,
+        coalesce(sum(l.cases), 0) AS per_case,
+        count(*) AS per_group
+    FROM srsql.group_loss(of_release) AS l
+),
+
+given_up AS (
+    SELECT count(*) AS loss FROM srsql.case_qid AS c WHERE c.release_id = of_release AND c.given_up
+),
+
+figures AS (
+    SELECT 'nil' AS measure, w.loss + g.loss AS loss, w.per_case AS total
+    FROM widened AS w CROSS JOIN given_up AS g
+    UNION ALL
+    SELECT 'il_per_group' AS measure, w.loss + g.loss AS loss, w.per_group AS total
+    FROM widened AS w CROSS JOIN given_up AS g
+)
+
 SELECT
     of_release AS release,
-    'nil' AS measure,
+    f.measure,
     'release' AS scope,
-    fsum(l.loss) AS violating,
-    count(*)::DOUBLE AS total,
-    fsum(l.loss) / nullif(count(*), 0) AS ratio,
+    f.loss::DOUBLE AS violating,
+    f.total::DOUBLE AS total,
+    f.loss / nullif(f.total, 0) AS ratio,
     NULL::DOUBLE AS threshold,
     NULL::BOOLEAN AS passed
-FROM srsql.case_loss(of_release) AS l;
-
--- What:    the paper's own figure: sum of IL(g) over groups x QIDs (not bounded by 1).
--- Inputs:  of_release: a release id.
--- Outputs: uniform row; violating = sum of IL(g), total = groups x QIDs, ratio = il_per_group.
--- Source:  Lin 2016, eq. (9) as printed.
-CREATE OR REPLACE MACRO srsql.il_per_group(of_release) AS TABLE
-SELECT
-    of_release AS release,
-    'il_per_group' AS measure,
-    'release' AS scope,
-    fsum(l.loss) AS violating,
-    count(DISTINCT row(l.group_id, l.attribute))::DOUBLE AS total,
-    fsum(l.loss) / nullif(count(DISTINCT row(l.group_id, l.attribute)), 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
-FROM srsql.case_loss(of_release) AS l;
+FROM figures AS f;

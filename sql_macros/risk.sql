@@ -1,11 +1,12 @@
 -- Disclosure risk and what a release left out, in the uniform row
 -- release, measure, scope, violating, total, ratio, threshold, passed.
 
--- What:    the confidence of inferring each value in each group, conf(q -> s, E).
--- Inputs:  of_release: a release id; with_knowledge: whether external knowledge E counts.
--- Outputs: group_id, term, weight (in 1 / weight_one), cases, conf, theta, breached (exact).
+-- What:    the confidence of inferring each value in each group: conf(q -> s) from the cases' own
+--          values, conf(q -> s, E) with what external knowledge adds.
+-- Inputs:  of_release: a release id.
+-- Outputs: group_id, term_no, term, cases, theta, conf, conf_e, breached, breached_e (both exact).
 -- Source:  Lin 2016, Definition 1.
-CREATE OR REPLACE MACRO srsql.confidence(of_release, with_knowledge) AS TABLE
+CREATE OR REPLACE MACRO srsql.confidence(of_release) AS TABLE
 WITH
 sizes AS (
     SELECT m.group_id, count(*) AS cases
@@ -15,53 +16,65 @@ sizes AS (
 held AS (
     SELECT
         m.group_id,
-        c.term,
-        sum(c.weight::HUGEINT) AS weight
+        c.term_no,
+        coalesce(sum(c.weight) FILTER (WHERE c.direct), 0) AS own,
+        sum(c.weight) AS believed
     FROM srsql.member AS m
-    INNER JOIN srsql.case_term AS c ON m.release_id = c.release_id AND m.case_id = c.case_id
-    WHERE m.release_id = of_release AND (c.direct OR with_knowledge)
-    GROUP BY m.group_id, c.term
+    INNER JOIN srsql.case_term AS c ON m.release_id = c.release_id AND m.case_no = c.case_no
+    WHERE m.release_id = of_release
+    GROUP BY m.group_id, c.term_no
 )
 
 SELECT
     h.group_id,
-    h.term,
-    h.weight,
+    h.term_no,
+    t.term,
     s.cases,
-    h.weight / (s.cases * r.weight_one) AS conf,
     t.theta_num / t.theta_den AS theta,
-    h.weight * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_one AS breached
+    h.own / (s.cases * r.weight_one) AS conf,
+    h.believed / (s.cases * r.weight_one) AS conf_e,
+    h.own * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_one AS breached,
+    h.believed * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_one AS breached_e
 FROM held AS h
 INNER JOIN sizes AS s ON h.group_id = s.group_id
-INNER JOIN srsql.threshold AS t ON h.term = t.term AND t.release_id = of_release
+INNER JOIN srsql.threshold AS t ON h.term_no = t.term_no AND t.release_id = of_release
 INNER JOIN srsql.release AS r ON r.release_id = of_release;
 
 -- What:    danger ratio: share of groups in which some value can be inferred with confidence above
 --          its theta, over distinct cases.
--- Inputs:  of_release; with_knowledge.
--- Outputs: uniform row; violating = dangerous groups, total = groups, ratio = DR.
+-- Inputs:  of_release.
+-- Outputs: two uniform rows, scope 'with E' and 'without E'; violating = dangerous groups, total =
+--          groups, ratio = DR.
 -- Source:  Lin 2016, eq. (10).
-CREATE OR REPLACE MACRO srsql.danger_ratio(of_release, with_knowledge) AS TABLE
+CREATE OR REPLACE MACRO srsql.danger_ratio(of_release) AS TABLE
 WITH
 dangerous AS (
-    SELECT count(DISTINCT c.group_id) AS n
-    FROM srsql.confidence(of_release, with_knowledge) AS c WHERE c.breached
+    SELECT
+        count(DISTINCT c.group_id) FILTER (WHERE c.breached) AS own,
+        count(DISTINCT c.group_id) FILTER (WHERE c.breached_e) AS believed
+    FROM srsql.confidence(of_release) AS c
 ),
 
 groups AS (
     SELECT count(DISTINCT m.group_id) AS n FROM srsql.member AS m WHERE m.release_id = of_release
+),
+
+figures AS (
+    SELECT 'without E' AS scope, d.own AS n FROM dangerous AS d
+    UNION ALL
+    SELECT 'with E' AS scope, d.believed AS n FROM dangerous AS d
 )
 
 SELECT
     of_release AS release,
     'dr' AS measure,
-    CASE WHEN with_knowledge THEN 'with E' ELSE 'without E' END AS scope,
-    d.n::DOUBLE AS violating,
+    f.scope,
+    f.n::DOUBLE AS violating,
     g.n::DOUBLE AS total,
-    d.n / nullif(g.n, 0) AS ratio,
+    f.n / nullif(g.n, 0) AS ratio,
     0::DOUBLE AS threshold,
-    d.n = 0 AS passed
-FROM dangerous AS d
+    f.n = 0 AS passed
+FROM figures AS f
 CROSS JOIN groups AS g;
 
 -- What:    share of the quarter's cases and reports that were withheld, in all and by reason.
@@ -115,7 +128,7 @@ CREATE OR REPLACE MACRO srsql.suppression_rate(of_release) AS TABLE
 SELECT
     of_release AS release,
     'suppressed' AS measure,
-    c.attribute AS scope,
+    a.attribute AS scope,
     count(*) FILTER (WHERE c.given_up)::DOUBLE AS violating,
     count(*) FILTER (WHERE c.low IS NOT NULL)::DOUBLE AS total,
     count(*) FILTER (WHERE c.given_up)
@@ -123,9 +136,10 @@ SELECT
     NULL::DOUBLE AS threshold,
     NULL::BOOLEAN AS passed
 FROM srsql.case_qid AS c
-INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_id = m.case_id
+INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+INNER JOIN srsql.attribute AS a ON c.release_id = a.release_id AND c.position = a.position
 WHERE c.release_id = of_release
-GROUP BY c.attribute;
+GROUP BY a.attribute;
 
 -- What:    distribution of group sizes in distinct cases.
 -- Inputs:  of_release.

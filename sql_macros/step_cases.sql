@@ -70,39 +70,10 @@ INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
 
 DROP TABLE temp.main.srsql_belief;
 
--- One row per case: what the kernels take. pattern starts as the set of known QIDs.
+-- The cases still to be grouped; pattern starts as the set of known QIDs.
 CREATE OR REPLACE TEMP TABLE srsql_profile AS
-WITH
-boxes AS (
-    SELECT
-        b.case_no,
-        list(b.low ORDER BY b.position) AS low,
-        list(b.high ORDER BY b.position) AS high
-    FROM temp.main.srsql_box AS b
-    GROUP BY b.case_no
-),
-
-terms AS (
-    SELECT
-        t.case_no,
-        list(t.term_no ORDER BY t.term_no) AS terms,
-        list(t.weight ORDER BY t.term_no) AS weights
-    FROM temp.main.srsql_case_term AS t
-    GROUP BY t.case_no
-)
-
-SELECT
-    b.case_no,
-    k.known AS pattern,
-    k.known,
-    b.low,
-    b.high,
-    coalesce(t.terms, []::INTEGER[]) AS terms,
-    coalesce(t.weights, []::BIGINT[]) AS weights
-FROM boxes AS b
-INNER JOIN srsql.known_qids('temp.main.srsql_box') AS k ON b.case_no = k.case_no
-LEFT JOIN terms AS t ON b.case_no = t.case_no
-ORDER BY b.case_no;
+SELECT k.case_no, k.known AS pattern, k.known
+FROM srsql.known_qids('temp.main.srsql_box') AS k;
 
 CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
 

@@ -4,6 +4,7 @@
 INSERT INTO srsql.member
 SELECT
     u.release_id,
+    c.case_no,
     c.case_id::VARCHAR,
     g.group_no,
     c.reports,
@@ -25,11 +26,10 @@ CROSS JOIN temp.main.srsql_run AS u
 ORDER BY c.case_no;
 
 INSERT INTO srsql.region
-SELECT u.release_id, r.group_no, a.name, r.low, r.high
+SELECT u.release_id, r.group_no, r.position, r.low, r.high
 FROM temp.main.srsql_region AS r
-INNER JOIN temp.main.srsql_attribute AS a ON r.position = a.position
 CROSS JOIN temp.main.srsql_run AS u
-ORDER BY r.group_no, a.position;
+ORDER BY r.group_no, r.position;
 
 INSERT INTO srsql.attribute
 SELECT u.release_id, a.position, a.name, a.kind, a.span
@@ -39,25 +39,21 @@ CROSS JOIN temp.main.srsql_run AS u;
 INSERT INTO srsql.case_qid
 SELECT
     u.release_id,
-    c.case_id::VARCHAR,
-    a.name,
+    b.case_no,
+    b.position,
     b.low,
     b.high,
     coalesce(b.low IS NOT NULL AND (g.pattern >> b.position) & 1 = 0, false)
 FROM temp.main.srsql_box AS b
-INNER JOIN temp.main.srsql_case AS c ON b.case_no = c.case_no
-INNER JOIN temp.main.srsql_attribute AS a ON b.position = a.position
 LEFT JOIN temp.main.srsql_grouped AS g ON b.case_no = g.case_no
 CROSS JOIN temp.main.srsql_run AS u
-ORDER BY c.case_no, a.position;
+ORDER BY b.case_no, b.position;
 
 INSERT INTO srsql.case_term
-SELECT u.release_id, c.case_id::VARCHAR, t.term, b.weight, b.direct
+SELECT u.release_id, b.case_no, b.term_no, b.weight, b.direct
 FROM temp.main.srsql_case_term AS b
-INNER JOIN temp.main.srsql_case AS c ON b.case_no = c.case_no
-INNER JOIN temp.main.srsql_term AS t ON b.term_no = t.term_no
 CROSS JOIN temp.main.srsql_run AS u
-ORDER BY c.case_no, t.term_no;
+ORDER BY b.case_no, b.term_no;
 
 INSERT INTO srsql.threshold
 WITH held AS (
@@ -68,7 +64,7 @@ WITH held AS (
 )
 
 SELECT
-    u.release_id, t.term, q.theta_num, q.theta_den, t.cases, h.term_no IS NOT NULL
+    u.release_id, t.term_no, t.term, q.theta_num, q.theta_den, t.cases, h.term_no IS NOT NULL
 FROM temp.main.srsql_term AS t
 INNER JOIN temp.main.srsql_theta AS q ON t.term_no = q.term_no
 LEFT JOIN held AS h ON t.term_no = h.term_no
@@ -76,14 +72,14 @@ CROSS JOIN temp.main.srsql_run AS u
 ORDER BY t.term_no;
 
 INSERT INTO srsql.withheld
-SELECT u.release_id, c.case_id::VARCHAR, c.reports, w.reason
+SELECT u.release_id, c.case_no, c.case_id::VARCHAR, c.reports, w.reason
 FROM temp.main.srsql_withheld AS w
 INNER JOIN temp.main.srsql_case AS c ON w.case_no = c.case_no
 CROSS JOIN temp.main.srsql_run AS u
 ORDER BY c.case_no;
 
 INSERT INTO srsql.withheld
-SELECT any_value(u.release_id), d.case_id, count(*), 'deleted'
+SELECT any_value(u.release_id), NULL, d.case_id, count(*), 'deleted'
 FROM temp.main.srsql_deleted AS d
 CROSS JOIN temp.main.srsql_run AS u
 GROUP BY d.case_id

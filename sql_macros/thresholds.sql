@@ -62,10 +62,11 @@ WHERE h.weight * q.theta_den > q.theta_num::HUGEINT * total.cases * unit;
 
 -- What:    the cases to withhold so that every threshold can be met: greedy by the number of
 --          infeasible values held, then least case number; no smaller part of them would do.
--- Inputs:  profiles(case_no, terms INTEGER[], weights BIGINT[]); thresholds; unit.
+-- Inputs:  profiles(case_no); case_terms(case_no, term_no, weight); thresholds(term_no dense from
+--          0, theta_num, theta_den); unit: the weight of a certain value.
 -- Outputs: case_no.
 -- Source:  SPEC section 6 (--on-infeasible withhold).
-CREATE OR REPLACE MACRO srsql.withhold_infeasible(profiles, thresholds, unit) AS TABLE
+CREATE OR REPLACE MACRO srsql.withhold_infeasible(profiles, case_terms, thresholds, unit) AS TABLE
 WITH
 theta AS (
     SELECT
@@ -74,23 +75,28 @@ theta AS (
     FROM query_table(thresholds) AS q
 ),
 
-input AS (
-    SELECT
-        list(p.case_no ORDER BY p.case_no) AS case_nos,
-        list(p.terms ORDER BY p.case_no) AS terms,
-        list(p.weights ORDER BY p.case_no) AS weights
-    FROM query_table(profiles) AS p
+cases AS (
+    SELECT list(p.case_no ORDER BY p.case_no) AS case_nos FROM query_table(profiles) AS p
+),
+
+held AS (
+    SELECT coalesce(list(struct_pack(
+        case_no := t.case_no, term_no := t.term_no, weight := t.weight
+    )), []) AS terms
+    FROM query_table(case_terms) AS t
+    SEMI JOIN query_table(profiles) AS p ON t.case_no = p.case_no
 ),
 
 verdicts AS (
     SELECT
-        unnest(i.case_nos) AS case_no,
-        unnest(
-            srsql_withhold_infeasible(i.terms, i.weights, t.num, t.den, unit::BIGINT)
-        ) AS withheld
-    FROM input AS i
+        unnest(c.case_nos) AS case_no,
+        unnest(srsql_withhold_infeasible(
+            c.case_nos, h.terms, t.num, t.den, unit::BIGINT
+        )) AS withheld
+    FROM cases AS c
+    CROSS JOIN held AS h
     CROSS JOIN theta AS t
-    WHERE len(i.case_nos) > 0
+    WHERE len(c.case_nos) > 0
 )
 
 SELECT v.case_no FROM verdicts AS v WHERE v.withheld;

@@ -47,7 +47,7 @@ class Cases:
     offsets: Ints
     """[n + 1] where each case's terms start."""
     terms: NDArray[np.int32]
-    """Distinct term numbers of each case, ascending."""
+    """Distinct term numbers of each case, in any order."""
     weights: Ints
     """p(r, s) in units of 1 / ``one``, above 0; all 1 without external knowledge."""
     one: int

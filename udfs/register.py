@@ -45,31 +45,60 @@ def _rows(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:
     return list(zip(*arrays, strict=True))
 
 
-def _flat(scalar: pa.ListScalar) -> NDArray[Any]:
+def _flat(scalar: pa.ListScalar) -> NDArray[np.int64]:
     """Values of a list of numbers."""
-    values: NDArray[Any] = scalar.values.to_numpy(zero_copy_only=False)
-    return values
+    return _numbers(scalar.values)
 
 
-def _nested(scalar: pa.ListScalar) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Offsets and values of a list of lists of numbers."""
+def _nested(scalar: pa.ListScalar) -> tuple[NDArray[np.int64], pa.Array]:
+    """Offsets and values of a list of lists; offsets start at 0."""
     inner = scalar.values
     offsets = inner.offsets.to_numpy().astype(np.int64)
-    values = inner.values.to_numpy(zero_copy_only=False)
-    return offsets - offsets[0], values[offsets[0] : offsets[-1]]
+    return offsets - offsets[0], inner.values.slice(offsets[0], offsets[-1] - offsets[0])
 
 
-def _matrix(scalar: pa.ListScalar, columns: int) -> NDArray[np.int64]:
-    offsets, values = _nested(scalar)
-    return values.astype(np.int64).reshape(len(offsets) - 1, columns)
+def _numbers(values: pa.Array) -> NDArray[np.int64]:
+    """Numbers as int64, NULL as 0."""
+    return values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _terms(
+    scalar: pa.ListScalar, cases: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Offsets [n + 1], terms and weights by case, from STRUCT(case_no, term_no, weight)[]."""
+    row, terms, weights = _by_case(scalar.values, cases)
+    offsets = np.zeros(len(cases) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=len(cases)), out=offsets[1:])
+    return offsets, terms.astype(np.int32), weights
+
+
+def _boxes(
+    scalar: pa.ListScalar, cases: NDArray[np.int64], positions: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Low and high ends [n, d], from STRUCT(case_no, place, low, high)[]."""
+    row, place, low, high = _by_case(scalar.values, cases)
+    ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
+    column = np.searchsorted(positions, place)
+    ends[0, row, column] = low
+    ends[1, row, column] = high
+    return ends[0], ends[1]
+
+
+def _by_case(values: pa.Array, cases: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Fields of structs, ordered by case; the first, case_no, as an index into ``cases``."""
+    fields = [_numbers(values.field(i)) for i in range(values.type.num_fields)]
+    if bool((np.diff(fields[0]) < 0).any()):
+        order = np.argsort(fields[0], kind="stable")
+        fields = [field[order] for field in fields]
+    return [np.searchsorted(cases, fields[0]), *fields[1:]]
 
 
 def _ms_group(
-    low: pa.ChunkedArray,
-    high: pa.ChunkedArray,
+    case_nos: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
     terms: pa.ChunkedArray,
-    weights: pa.ChunkedArray,
     one: pa.ChunkedArray,
+    positions: pa.ChunkedArray,
     span: pa.ChunkedArray,
     parent: pa.ChunkedArray,
     last: pa.ChunkedArray,
@@ -85,33 +114,27 @@ def _ms_group(
 
     results = []
     for row in _rows(
-        low, high, terms, weights, one, span, parent, last, height,
+        case_nos, boxes, terms, one, positions, span, parent, last, height,
         theta_num, theta_den, k, first, leftovers,
     ):  # fmt: skip
-        spans = _flat(row[5]).astype(np.int64)
-        offsets, values = _nested(row[2])
+        numbers = _flat(row[0])
+        low, high = _boxes(row[1], numbers, _flat(row[4]))
+        offsets, held, weights = _terms(row[2], numbers)
+        cases = Cases(low, high, offsets, held, weights, one=row[3].as_py())
         tree_start, parents = _nested(row[6])
-        cases = Cases(
-            low=_matrix(row[0], len(spans)),
-            high=_matrix(row[1], len(spans)),
-            offsets=offsets,
-            terms=values.astype(np.int32),
-            weights=_nested(row[3])[1].astype(np.int64),
-            one=row[4].as_py(),
-        )
         attributes = Attributes(
-            span=spans,
+            span=_flat(row[5]),
             tree_start=tree_start,
-            parent=parents.astype(np.int64),
-            last=_nested(row[7])[1].astype(np.int64),
-            height=_nested(row[8])[1].astype(np.int64),
+            parent=_numbers(parents),
+            last=_numbers(_nested(row[7])[1]),
+            height=_numbers(_nested(row[8])[1]),
         )
         results.append(
             ms_group(
                 cases,
                 attributes,
-                _flat(row[9]).astype(np.int64),
-                _flat(row[10]).astype(np.int64),
+                _flat(row[9]),
+                _flat(row[10]),
                 row[11].as_py(),
                 row[12].as_py(),
                 row[13].as_py(),
@@ -121,27 +144,20 @@ def _ms_group(
 
 
 def _withhold_infeasible(
+    case_nos: pa.ChunkedArray,
     terms: pa.ChunkedArray,
-    weights: pa.ChunkedArray,
     theta_num: pa.ChunkedArray,
     theta_den: pa.ChunkedArray,
     one: pa.ChunkedArray,
 ) -> pa.Array:
     from srsql.udfs.feasibility import withhold_infeasible
 
-    results = []
-    for row in _rows(terms, weights, theta_num, theta_den, one):
-        offsets, values = _nested(row[0])
-        results.append(
-            withhold_infeasible(
-                offsets,
-                values.astype(np.int32),
-                _nested(row[1])[1].astype(np.int64),
-                _flat(row[2]).astype(np.int64),
-                _flat(row[3]).astype(np.int64),
-                row[4].as_py(),
-            )
+    results = [
+        withhold_infeasible(
+            *_terms(row[1], _flat(row[0])), _flat(row[2]), _flat(row[3]), row[4].as_py()
         )
+        for row in _rows(case_nos, terms, theta_num, theta_den, one)
+    ]
     return _lists(results, pa.bool_())
 
 
@@ -159,19 +175,20 @@ def _lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
 
 
+_TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_ms_group": (
         _ms_group,
         [
-            "BIGINT[][]", "BIGINT[][]", "INTEGER[][]", "BIGINT[][]", "BIGINT",
-            "BIGINT[]", "BIGINT[][]", "BIGINT[][]", "BIGINT[][]",
+            "INTEGER[]", "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]",
+            _TERMS, "BIGINT", "INTEGER[]", "BIGINT[]", "BIGINT[][]", "BIGINT[][]", "BIGINT[][]",
             "BIGINT[]", "BIGINT[]", "INTEGER", "BIGINT", "VARCHAR",
         ],
         "INTEGER[]",
     ),
     "srsql_withhold_infeasible": (
         _withhold_infeasible,
-        ["INTEGER[][]", "BIGINT[][]", "BIGINT[]", "BIGINT[]", "BIGINT"],
+        ["INTEGER[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
         "BOOLEAN[]",
     ),
     "srsql_knowledge_weight": (_knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),

@@ -45,7 +45,8 @@ class Ms(GroupingModel):
             digest = hashlib.sha256(f"{draw}/{pattern}".encode()).digest()
             warehouse.run(
                 "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
-                "FROM srsql.ms_group('temp.main.srsql_profile', 'temp.main.srsql_attribute',"
+                "FROM srsql.ms_group('temp.main.srsql_profile', 'temp.main.srsql_box',"
+                " 'temp.main.srsql_case_term', 'temp.main.srsql_attribute',"
                 " 'temp.main.srsql_theta', ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
                 " ?, ?, ?) AS g",
                 [pattern, k, int.from_bytes(digest[:7]), rest],
