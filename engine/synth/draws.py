@@ -59,7 +59,9 @@ class Draws:
         """Return standard normal numbers (Box-Muller on the two halves of one word)."""
         words = self.bits(keys, purpose)
         radius = np.sqrt(-2.0 * np.log(((words >> np.uint64(32)).astype(np.float64) + 1) / 2**32))
-        return np.asarray(radius * np.cos((words & _LOW32).astype(np.float64) * (2 * np.pi / 2**32)))
+        return np.asarray(
+            radius * np.cos((words & _LOW32).astype(np.float64) * (2 * np.pi / 2**32))
+        )
 
 
 def to_unit(words: Keys) -> Floats:

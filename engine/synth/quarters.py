@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def same_quarter_share(index: int) -> float:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many rows and cases each quarter has: ``cases`` new ones each, or the real ones scaled."""
+    """How many rows and cases a quarter has: ``cases`` new ones, or the real counts scaled."""
 
     seed: int
     cases: int | None = None
@@ -113,10 +114,10 @@ class Plan:
 
     @property
     def _stretch(self) -> int:
-        demand = self.cases or 0
         if self.scale is not None:
-            demand = round(self.scale * max(row["demo"] for row in real_counts().values()))
-        return -(-2 * demand // min(row["demo"] for row in real_counts().values())) or 1
+            return max(1, math.ceil(self.scale))
+        smallest = min(row["demo"] for row in real_counts().values())
+        return max(1, math.ceil(2 * (self.cases or 0) / smallest))
 
     def first_case(self, index: int) -> tuple[int, int]:
         """Return the first case id of the quarter and how many ids it owns.
