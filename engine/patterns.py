@@ -63,7 +63,8 @@ def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None
     warehouse.run(
         "UPDATE temp.main.srsql_profile SET pattern = ? WHERE case_no IN ("
         "SELECT w.case_no FROM srsql.withhold_infeasible('temp.main.srsql_part',"
-        " 'temp.main.srsql_case_term', 'temp.main.srsql_theta', (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w)",
+        " 'temp.main.srsql_case_term', 'temp.main.srsql_theta',"
+        " (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w)",
         [target],
     )
 
