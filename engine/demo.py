@@ -18,12 +18,9 @@ SEED = 2011
 K = 5
 
 QUERY = """\
-SELECT d.sex, d.age_low, d.age_high, count(DISTINCT d.caseid) AS cases
-FROM release_2011q4.demo AS d
-JOIN release_2011q4.drug AS g USING (primaryid, caseid)
-JOIN release_2011q4.reac AS r USING (primaryid, caseid)
-WHERE upper(g.drugname) = 'AVANDIA' AND upper(r.pt) = 'MYOCARDIAL INFARCTION'
-GROUP BY ALL ORDER BY cases DESC, d.age_low LIMIT 10"""
+SELECT g.drugname, r.pt, count(DISTINCT r.caseid) AS cases
+FROM released.drug AS g JOIN released.reac AS r USING (primaryid, quarter)
+GROUP BY ALL ORDER BY cases DESC, g.drugname, r.pt LIMIT 5"""
 
 
 @dataclass(frozen=True)
@@ -74,11 +71,12 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
         releases = [_measured(engine, quarter) for quarter in quarters]
     statement = " ".join(QUERY.split())
     code = f"import duckdb; print(duckdb.connect({str(db)!r}, read_only=True).sql({statement!r}))"
+    quoted = shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'
     return Demo(
         db=str(db),
         releases=releases,
         query=QUERY + ";",
-        paste=f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}",
+        paste=f"{shlex.quote(sys.executable)} -c {quoted}",
         next_steps=[
             f"srsql metrics --db {shlex.quote(str(db))} --quarter {LAST}",
             f"srsql status --db {shlex.quote(str(db))}",

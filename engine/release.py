@@ -89,7 +89,7 @@ class Clock:
             self._progress(name)
         start = time.perf_counter()
         yield
-        self.seconds[name] = round(time.perf_counter() - start, 3)
+        self.seconds[name.partition(" (")[0]] = round(time.perf_counter() - start, 3)
 
 
 def release(
@@ -115,6 +115,8 @@ def release(
                 apply_theta(warehouse, request.theta)
                 infeasible = resolve_infeasible(warehouse, request.on_infeasible)
                 k = _k_effective(warehouse, request.model.k)
+            with clock.stage("kernels (compiled on first use)"):
+                request.model.prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
                 _need_groups(warehouse, request, k)

@@ -90,6 +90,17 @@ def ms_group(
     return group
 
 
+def warm_up() -> None:
+    """Load the compiled kernel from the cache, or compile it (once per installation)."""
+    ends = np.arange(5, dtype=np.int64)[:, None]
+    offsets = np.arange(6, dtype=np.int64)
+    one_each = np.ones(5, np.int64)
+    cases = Cases(ends, ends, offsets, np.zeros(5, np.int32), one_each, 1)
+    none = np.empty(0, np.int64)
+    attributes = Attributes(np.array([4]), np.array([0, 0]), none, none, none)
+    ms_group(cases, attributes, one_each[:1], one_each[:1], 2, 0)
+
+
 @njit(cache=True)
 def _grow(
     low: Ints,

@@ -34,6 +34,10 @@ class GroupingModel(ABC):
         """What an attacker cannot do, and what they still can, in words for the manifest."""
 
     @abstractmethod
+    def prepare(self) -> None:
+        """Load, or on the first use of an installation compile, the model's kernels."""
+
+    @abstractmethod
     def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``.
 

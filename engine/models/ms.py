@@ -37,6 +37,12 @@ class Ms(GroupingModel):
             "a patient's terms, or knows a case id is not defended against."
         )
 
+    def prepare(self) -> None:
+        """Load the grouping kernel."""
+        from srsql.udfs.ms_kernel import warm_up
+
+        warm_up()
+
     def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
         """Run Algorithms 1 and 2 within each missingness pattern."""
         rest = "merge" if self.leftovers == "merge" else "withhold"
