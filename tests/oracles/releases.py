@@ -47,20 +47,17 @@ class Release:
     def cases(self) -> list[Case]:
         return [case for group in self.groups for case in group.cases]
 
-    def losses(self) -> dict[tuple[str, str], Fraction]:
-        """(case id, QID) -> its part of IL, Lin 2016, eq. (1); SPEC section 2 where unknown."""
-        losses = {}
-        for g, group in enumerate(self.groups):
-            for c, case in enumerate(group.cases):
-                for q, value in enumerate(case.values):
-                    losses[f"{g}-{c}", f"q{q}"] = (
-                        self._width(group, q)
-                        if group.pattern >> q & 1
-                        else Fraction(value is not None)
-                    )
-        return losses
+    def losses(self) -> list[Fraction]:
+        """Of every case and QID its part of IL, eq. (1); SPEC section 2 where it is not known."""
+        return [
+            self.width(group, q) if group.pattern >> q & 1 else Fraction(case.values[q] is not None)
+            for group in self.groups
+            for case in group.cases
+            for q in range(len(self.qids))
+        ]
 
-    def _width(self, group: Group, q: int) -> Fraction:
+    def width(self, group: Group, q: int) -> Fraction:
+        """How much of its domain the region of a group spans, or how high its node is."""
         qid, values = self.qids[q], [case.values[q] for case in group.cases]
         if isinstance(qid, int):
             return Fraction(max(v[1] for v in values) - min(v[0] for v in values), qid)
@@ -119,34 +116,49 @@ class Release:
                 return ends(q, qid.meeting(values))
             return min(v[0] for v in values), max(v[1] for v in values)
 
-        members = [(f"{g}-{c}", g, x) for g, w in enumerate(self.groups)
-                   for c, x in enumerate(w.cases)]  # fmt: skip
-        insert("attribute", [
-            (q, f"q{q}", "numeric" if isinstance(qid, int) else "categorical",
-             qid if isinstance(qid, int) else 0)
-            for q, qid in enumerate(self.qids)
-        ])  # fmt: skip
-        insert("member", [(case_id, g, case.reports, True) for case_id, g, case in members])
-        insert("region", [(g, f"q{q}", *region(group, q)) for g, group in enumerate(self.groups)
-                          for q in range(len(self.qids))])  # fmt: skip
-        insert("case_qid", [
-            (case_id, f"q{q}", *ends(q, value),
-             value is not None and not self.groups[g].pattern >> q & 1)
-            for case_id, g, case in members
+        members = [
+            (number, g, case)
+            for number, (g, case) in enumerate(
+                (g, case) for g, group in enumerate(self.groups) for case in group.cases
+            )
+        ]
+        numbers = {term: number for number, term in enumerate(self.thetas)}
+        lost = [(len(members) + i, f"gone-{i}", n, why) for i, (why, n) in enumerate(self.withheld)]
+        insert(
+            "attribute",
+            [
+                (q, f"q{q}", *(("numeric", qid) if isinstance(qid, int) else ("categorical", 0)))
+                for q, qid in enumerate(self.qids)
+            ],
+        )
+        insert("member", [(n, f"case-{n}", g, case.reports, True) for n, g, case in members])
+        insert(
+            "region",
+            [
+                (g, q, *region(group, q))
+                for g, group in enumerate(self.groups)
+                for q in range(len(self.qids))
+            ],
+        )
+        own = [
+            (n, q, *ends(q, value), value is not None and not self.groups[g].pattern >> q & 1)
+            for n, g, case in members
             for q, value in enumerate(case.values)
-        ])  # fmt: skip
-        insert("case_term", [(case_id, term, int(p * self.unit), p == 1)
-                             for case_id, _, case in members
-                             for term, p in case.terms.items()])  # fmt: skip
-        insert("threshold", [(s, t.numerator, t.denominator, 0, True)
-                             for s, t in self.thetas.items()])  # fmt: skip
-        gone = [(f"gone-{i}", reports, why) for i, (why, reports) in enumerate(self.withheld)]
-        insert("withheld", gone)
-        sql.insert(  # a withheld case has QIDs too, and loses nothing by it
-            "srsql.case_qid",
-            [(release_id, case_id, f"q{q}", 0, 0, True) for case_id, _, _ in gone
-             for q in range(len(self.qids))],
-        )  # fmt: skip
+        ]
+        others = [(n, q, 0, 0, False) for n, *_ in lost for q in range(len(self.qids))]
+        insert("case_qid", own + others)
+        own = [
+            (n, numbers[term], int(p * self.unit), p == 1)
+            for n, _, case in members
+            for term, p in case.terms.items()
+        ]
+        others = [(n, term, self.unit, True) for n, *_ in lost for term in numbers.values()]
+        insert("case_term", own + others)
+        insert(
+            "threshold",
+            [(numbers[s], s, t.numerator, t.denominator, 0, True) for s, t in self.thetas.items()],
+        )
+        insert("withheld", lost)
 
 
 THETAS = [Fraction(t) for t in ("0", "1/5", "1/3", "2/5", "1/2", "3/5", "1")]

@@ -18,10 +18,6 @@ from srsql.udfs.ms_kernel import Attributes, Cases, ms_group
 Qid = int | Hierarchy
 """The span of a numeric QID, or the hierarchy of a categorical one."""
 Box = tuple[int | None, int | None]
-PROFILE = (
-    "case_no INTEGER, pattern INTEGER, low BIGINT[], high BIGINT[], terms INTEGER[],"
-    " weights BIGINT[]"
-)
 ATTRIBUTE = "position INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[]"
 
 
@@ -40,11 +36,18 @@ class Problem:
     def macro(self, sql: Any, chosen: int, draw: int, rest: str) -> dict[int, int]:
         profiles = sql.table(
             "profile",
-            PROFILE,
-            [
-                (r, pattern, [b[0] for b in boxes], [b[1] for b in boxes], terms, [1] * len(terms))
-                for r, (pattern, boxes, terms) in enumerate(self.cases)
-            ],
+            "case_no INTEGER, pattern INTEGER",
+            [(r, case[0]) for r, case in enumerate(self.cases)][::-1],
+        )
+        boxes = sql.table(
+            "box",
+            "case_no INTEGER, position INTEGER, low BIGINT, high BIGINT",
+            [(r, p, *b) for r, case in enumerate(self.cases) for p, b in enumerate(case[1])][::-1],
+        )
+        terms = sql.table(
+            "case_term",
+            "case_no INTEGER, term_no INTEGER, weight BIGINT",
+            [(r, s, 1) for r, case in enumerate(self.cases) for s in case[2]][::-1],
         )
         attributes = sql.table("attribute", ATTRIBUTE, map(self._attribute, range(len(self.qids))))
         thetas = sql.table(
@@ -53,7 +56,8 @@ class Problem:
             [(s, t.numerator, t.denominator) for s, t in enumerate(self.thetas)],
         )
         found = sql.rows(
-            f"FROM srsql.ms_group({profiles}, {attributes}, {thetas}, ?, 1, ?, ?, ?)",
+            f"FROM srsql.ms_group({profiles}, {boxes}, {terms}, {attributes}, {thetas},"
+            " ?, 1, ?, ?, ?)",
             [chosen, self.k, draw, rest],
         )
         assert len(dict(found)) == len(found)

@@ -53,30 +53,32 @@ def store_table_3(sql: Any, theta: str) -> None:
     Release((120,), tuple(groups), thetas).store(sql, 1)
 
 
-def confidence(sql: Any, *, with_knowledge: bool) -> list[dict[str, Any]]:
-    return sql.records(f"FROM srsql.confidence(1, {with_knowledge})")
+def confidence(sql: Any) -> list[dict[str, Any]]:
+    return sql.records("FROM srsql.confidence(1)")
 
 
 def danger_ratio(sql: Any, *, with_knowledge: bool) -> dict[str, Any]:
-    (row,) = sql.records(f"FROM srsql.danger_ratio(1, {with_knowledge})")
-    return row
+    rows = sql.records("FROM srsql.danger_ratio(1)")
+    assert sorted(row["scope"] for row in rows) == ["with E", "without E"]
+    return next(row for row in rows if (row["scope"] == "with E") is with_knowledge)
 
 
 def test_every_confidence_of_table_3_is_below_two_fifths(sql: Any) -> None:
     store_table_3(sql, "2/5")
-    rows = confidence(sql, with_knowledge=True)
+    rows = confidence(sql)
     assert {row["term"] for row in rows} == {
         "Headache", "Fever", "Stomachache", "GERD",
         "Hepatitis B", "Hepatitis C", "Leukemia", "Melanoma",
     }  # fmt: skip
-    assert all(row["conf"] < 0.4 and not row["breached"] for row in rows)
+    assert all(row["conf_e"] < 0.4 and not row["breached_e"] for row in rows)
+    assert all(row["conf"] == 0 and not row["breached"] for row in rows)
 
 
 def test_the_confidence_of_headache_in_the_uk_group_of_table_3_is_a_quarter(sql: Any) -> None:
     store_table_3(sql, "2/5")
-    rows = confidence(sql, with_knowledge=True)
+    rows = confidence(sql)
     (headache,) = [row for row in rows if (row["group_id"], row["term"]) == (1, "Headache")]
-    assert (headache["weight"], headache["cases"], headache["conf"]) == (6, 2, 0.25)
+    assert (headache["cases"], headache["conf_e"]) == (2, 0.25)
 
 
 @pytest.mark.parametrize(("theta", "dangerous"), [("2/5", 0), ("1/4", 0), ("1/5", 2), ("1/8", 2)])
@@ -90,24 +92,24 @@ def test_table_3_has_dangerous_groups_only_below_a_quarter(
 
 
 @REPEATABLE
-@given(release=releases(), other=releases(), with_knowledge=st.booleans())
+@given(release=releases(), other=releases())
 def test_confidences_are_those_of_definition_1_and_compared_with_theta_exactly(
-    sql: Any, release: Release, other: Release, with_knowledge: bool
+    sql: Any, release: Release, other: Release
 ) -> None:
     release.store(sql, 1)
     other.store(sql, 2)
-    rows = confidence(sql, with_knowledge=with_knowledge)
-    expected = release.confidences(with_knowledge=with_knowledge)
-    found = {
-        (row["group_id"], row["term"]): Fraction(int(row["weight"]), row["cases"] * release.unit)
-        for row in rows
-    }
-    assert found == expected
-    assert len(rows) == len(expected)
+    believed = release.confidences(with_knowledge=True)
+    shown = release.confidences(with_knowledge=False)
+    rows = confidence(sql)
+    assert sorted((row["group_id"], row["term"]) for row in rows) == sorted(believed)
     for row in rows:
-        conf, theta = expected[row["group_id"], row["term"]], release.thetas[row["term"]]
-        assert row["breached"] is (conf > theta)
-        assert (row["conf"], row["theta"]) == pytest.approx((float(conf), float(theta)))
+        key, theta = (row["group_id"], row["term"]), release.thetas[row["term"]]
+        own = shown.get(key, Fraction(0))
+        assert row["cases"] == len(release.groups[key[0]].cases)
+        assert row["theta"] == pytest.approx(float(theta))
+        assert row["conf"] == pytest.approx(float(own))
+        assert row["conf_e"] == pytest.approx(float(believed[key]))
+        assert (row["breached"], row["breached_e"]) == (own > theta, believed[key] > theta)
 
 
 @REPEATABLE

@@ -58,13 +58,13 @@ def test_equal_frequencies_are_ordered_by_the_text_of_the_value(sql: Any) -> Non
 
 
 def tables(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> tuple[str, ...]:
-    """case_terms, thresholds, present, profiles."""
+    """case_terms (in no order), thresholds, present."""
     weights = [{s: int(p * UNIT) for s, p in sorted(case.items())} for case in cases]
     return (
         sql.table(
             "case_term",
             "case_no INTEGER, term_no INTEGER, weight BIGINT",
-            [(r, s, w) for r, case in enumerate(weights) for s, w in case.items()],
+            [(r, s, w) for r, case in enumerate(weights) for s, w in case.items()][::-1],
         ),
         sql.table(
             "theta",
@@ -72,23 +72,18 @@ def tables(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> t
             [(s, t.numerator, t.denominator) for s, t in thetas.items()],
         ),
         sql.table("present", "case_no INTEGER", [(r,) for r in range(len(cases))]),
-        sql.table(
-            "profile",
-            "case_no INTEGER, terms INTEGER[], weights BIGINT[]",
-            [(r, list(case), list(case.values())) for r, case in enumerate(weights)],
-        ),
     )
 
 
 def infeasible(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
-    terms, theta, present, _ = tables(sql, cases, thetas)
+    terms, theta, present = tables(sql, cases, thetas)
     found = sql.rows(f"SELECT term_no FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})")
     return {row[0] for row in found}
 
 
 def withheld(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
-    _, theta, _, profiles = tables(sql, cases, thetas)
-    found = sql.rows(f"FROM srsql.withhold_infeasible({profiles}, {theta}, {UNIT})")
+    terms, theta, present = tables(sql, cases, thetas)
+    found = sql.rows(f"FROM srsql.withhold_infeasible({present}, {terms}, {theta}, {UNIT})")
     assert len(set(found)) == len(found)
     return {row[0] for row in found}
 
@@ -121,7 +116,7 @@ def test_frequencies_are_compared_with_theta_exactly(
 
 def test_an_infeasible_value_is_reported_with_its_cases_of_those_present_only(sql: Any) -> None:
     cases = [holding(0), {0: Fraction(1, 4)}, holding(), holding(0), holding(0)]
-    terms, theta, _, _ = tables(sql, cases, {0: Fraction(2, 5)})
+    terms, theta, _ = tables(sql, cases, {0: Fraction(2, 5)})
     present = sql.table("present", "case_no INTEGER", [(0,), (1,), (2,)])
     query = f"FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})"
     assert sql.records(query) == [{"term_no": 0, "weight": 15, "cases": 2, "total": 3}]
@@ -176,6 +171,15 @@ def test_the_case_with_most_infeasible_values_goes_before_the_least_case_number(
 def test_of_equally_burdened_cases_the_least_case_number_goes(sql: Any) -> None:
     cases = [holding(), holding(0), holding(0), holding(0), holding()]
     assert withheld(sql, cases, {0: Fraction(1, 2)}) == {1}
+
+
+def test_only_the_cases_of_the_profiles_are_judged(sql: Any) -> None:
+    """Cases 0 and 1 are out already: one of the three others holds the value, not three of five."""
+    terms, theta, _ = tables(sql, [holding(0)] * 3 + [holding()] * 2, {0: Fraction(1, 3)})
+    left = sql.table("present", "case_no INTEGER", [(4,), (2,), (3,)])
+    assert sql.rows(f"FROM srsql.withhold_infeasible({left}, {terms}, {theta}, {UNIT})") == []
+    left = sql.table("present", "case_no INTEGER", [(4,), (2,), (1,), (3,)])
+    assert sql.rows(f"FROM srsql.withhold_infeasible({left}, {terms}, {theta}, {UNIT})") == [(1,)]
 
 
 def test_a_feasible_quarter_loses_no_case(sql: Any) -> None:
