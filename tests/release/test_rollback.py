@@ -1,0 +1,160 @@
+"""A release that fails its own check, or anything else, leaves the warehouse as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.files import copied
+from support.quarters import crowd
+from support.released import content, regions
+
+from srsql.engine import release as life
+from srsql.engine.engine import Engine
+from srsql.engine.errors import CheckFailedError, ReleaseError
+from srsql.engine.models.ms import Ms
+from srsql.engine.warehouse import Warehouse
+
+OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+
+
+@pytest.fixture
+def loaded(kept: Path, tmp_path: Path) -> Iterator[Engine]:
+    """An earlier quarter is out; every second case of the next one has the same disease."""
+    common = [
+        replace(r, indi=("Common",)) if r.caseid % 2 else r for r in crowd(40, first=21, version=2)
+    ]
+    made = copied(kept / "rollback", tmp_path / "w.duckdb", {"2011Q3": crowd(40), "2011Q4": common})
+    with Engine(made) as opened:
+        opened.release("2011Q3", **OPTIONS)
+        yield opened
+
+
+def after_grouping(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
+    """Let the model group as it does, then change its groups."""
+    group = Ms.group
+
+    def spoiled(self: Ms, warehouse: Warehouse, k: int, draw: str) -> None:
+        group(self, warehouse, k, draw)
+        for statement in statements:
+            warehouse.run(statement)
+
+    monkeypatch.setattr(Ms, "group", spoiled)
+
+
+def after_step(monkeypatch: pytest.MonkeyPatch, file: str, statement: str) -> None:
+    run = life._run_step
+
+    def spoiled(warehouse: Warehouse, step: str) -> None:
+        run(warehouse, step)
+        if step == file:
+            warehouse.run(statement)
+
+    monkeypatch.setattr(life, "_run_step", spoiled)
+
+
+def a_group_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_grouping(
+        monkeypatch,
+        "UPDATE temp.main.srsql_grouped SET group_no = 1000 "
+        "WHERE case_no = (SELECT min(g.case_no) FROM temp.main.srsql_grouped AS g)",
+    )
+
+
+def a_common_disease_in_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_grouping(monkeypatch, "UPDATE temp.main.srsql_grouped SET group_no = case_no % 2")
+
+
+def regions_that_miss_their_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    # all to one point, so that k and theta hold and only the truth is lost
+    after_step(
+        monkeypatch,
+        "step_regions.sql",
+        "UPDATE temp.main.srsql_region SET low = 30, high = 30 WHERE position = 0",
+    )
+
+
+def a_lost_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_step(
+        monkeypatch,
+        "step_regions.sql",
+        "DELETE FROM temp.main.srsql_released WHERE report_id = "
+        "(SELECT min(r.report_id) FROM temp.main.srsql_released AS r)",
+    )
+
+
+@pytest.mark.parametrize("draft", [False, True])
+@pytest.mark.parametrize(
+    ("spoil", "check"),
+    [
+        (a_group_of_one, "check_k"),
+        (a_common_disease_in_one_group, "check_theta"),
+        (regions_that_miss_their_cases, "check_inside"),
+        (a_lost_report, "check_(k|complete)"),
+    ],
+)
+def test_a_release_that_fails_its_own_check_changes_nothing_and_a_rerun_works(
+    loaded: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[pytest.MonkeyPatch], None],
+    check: str,
+    draft: bool,
+) -> None:
+    before = content(loaded.con)
+    with monkeypatch.context() as spoiled:
+        spoil(spoiled)
+        with pytest.raises(CheckFailedError, match=check) as caught:
+            loaded.release("2011Q4", **OPTIONS, draft=draft)
+    assert "nothing was released" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert content(loaded.con) == before
+    made = loaded.release("2011Q4", **OPTIONS, draft=draft)
+    assert min(len(cases) for cases in regions(loaded.con, made.schema).values()) >= 3
+
+
+def test_a_failed_replacement_keeps_the_release_it_was_to_replace(
+    loaded: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(loaded.con)
+    a_group_of_one(monkeypatch)
+    with pytest.raises(CheckFailedError):
+        loaded.release("2011Q3", **OPTIONS, supersede=True)
+    assert content(loaded.con) == before
+
+
+def test_a_failed_remake_of_a_draft_keeps_the_draft(
+    loaded: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded.release("2011Q4", **OPTIONS, draft=True)
+    before = content(loaded.con)
+    a_group_of_one(monkeypatch)
+    with pytest.raises(CheckFailedError):
+        loaded.release("2011Q4", **OPTIONS, draft=True)
+    assert content(loaded.con) == before
+
+
+@pytest.mark.parametrize(
+    "stage", ["cases", "thresholds", "grouping", "regions", "catalog", "views", "checks", "metrics"]
+)
+def test_an_interruption_at_any_stage_changes_nothing(loaded: Engine, stage: str) -> None:
+    def interrupt(said: str) -> None:
+        if said == stage:
+            raise KeyboardInterrupt
+
+    before = content(loaded.con)
+    with pytest.raises(KeyboardInterrupt):
+        loaded.release("2011Q4", **OPTIONS, progress=interrupt)
+    assert content(loaded.con) == before
+
+
+def test_an_error_of_the_database_is_one_line_and_changes_nothing(
+    loaded: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(loaded.con)
+    after_step(monkeypatch, "step_catalog.sql", "SELECT 1 FROM srsql.no_such_table")
+    with pytest.raises(ReleaseError, match="2011Q4 was not released, the warehouse is as it was"):
+        loaded.release("2011Q4", **OPTIONS)
+    assert content(loaded.con) == before

@@ -1,0 +1,76 @@
+"""Small FAERS quarters from Python lists, exact to the field."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report; a blank field is missing."""
+
+    primaryid: int
+    caseid: int
+    age: str = ""
+    sex: str = ""
+    wt: str = ""
+    pt: tuple[str, ...] = ()
+    indi: tuple[str, ...] = ()
+    drugs: tuple[str, ...] = ()
+    age_cod: str = "YR"
+    wt_cod: str = "KG"
+
+
+def write_quarter(
+    folder: Path, quarter: str, reports: Sequence[Report], deleted: Sequence[int] = ()
+) -> Path:
+    """``folder/faers_ascii_QUARTER.zip``: the five tables, and a DELETED list if there is one."""
+    rows: dict[str, list[str]] = {
+        "DEMO": ["primaryid$caseid$age$age_cod$sex$wt$wt_cod$mfr_num$reporter_country"],
+        "DRUG": ["primaryid$caseid$drug_seq$role_cod$drugname"],
+        "REAC": ["primaryid$caseid$pt$drug_rec_act"],
+        "INDI": ["primaryid$caseid$indi_drug_seq$indi_pt"],
+        "OUTC": ["primaryid$caseid$outc_cod"],
+    }
+    for r in reports:
+        ids = f"{r.primaryid}${r.caseid}"
+        age_cod, wt_cod = r.age_cod if r.age else "", r.wt_cod if r.wt else ""
+        rows["DEMO"].append(f"{ids}${r.age}${age_cod}${r.sex}${r.wt}${wt_cod}$MFR-{r.caseid}$US")
+        rows["DRUG"] += [f"{ids}${n}$PS${name}" for n, name in enumerate(r.drugs, start=1)]
+        rows["REAC"] += [f"{ids}${term}$" for term in r.pt]
+        rows["INDI"] += [f"{ids}${n}${term}" for n, term in enumerate(r.indi, start=1)]
+        rows["OUTC"].append(f"{ids}$HO")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"faers_ascii_{quarter}.zip"
+    short = quarter[2:]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, lines in rows.items():
+            archive.writestr(f"ascii/{name}{short}.txt", "".join(f"{line}\n" for line in lines))
+        if deleted:
+            archive.writestr(f"deleted/DELETE{short}.txt", "".join(f"{case}\n" for case in deleted))
+    return path
+
+
+def crowd(count: int, first: int = 1, terms: int = 40, version: int = 1) -> list[Report]:
+    """Cases with every QID known and two terms each that nobody near shares."""
+    return [
+        Report(
+            primaryid=10 * case + version,
+            caseid=case,
+            age=str(20 + case * 7 % 60),
+            sex="MF"[case % 2],
+            wt=str(50 + case * 13 % 50),
+            pt=(f"Reaction {case % terms:02d}",),
+            indi=(f"Disease {case * 3 % terms:02d}",),
+            drugs=(f"Drug {case % 9}",),
+        )
+        for case in range(first, first + count)
+    ]
+
+
+def next_version(report: Report) -> Report:
+    """A follow-up of the same case, as another report."""
+    return replace(report, primaryid=report.primaryid + 1)
