@@ -295,7 +295,7 @@ def release(
 @_json
 def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: bool) -> None:
     """Risk and loss of a released quarter."""
-    with _engine(_existing(db)) as engine:
+    with _engine(_existing(db), read_only=True) as engine:
         rows = engine.metrics(quarter, dataset=dataset, series=series)
     if as_json:
         _emit([dataclasses.asdict(row) for row in rows])
@@ -318,7 +318,7 @@ def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: b
 @_json
 def status(db: Path, as_json: bool) -> None:
     """Quarters, releases and size of the warehouse."""
-    with _engine(_existing(db)) as engine:
+    with _engine(_existing(db), read_only=True) as engine:
         found = engine.status()
     if as_json:
         _emit(dataclasses.asdict(found))

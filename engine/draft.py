@@ -8,7 +8,12 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.manifest import released_rows
 from srsql.engine.postcheck import check_bounds
 from srsql.engine.release import Released
-from srsql.engine.series import find_series, refresh_series_views, supersede_release
+from srsql.engine.series import (
+    find_series,
+    refresh_series_views,
+    schema_of,
+    supersede_release,
+)
 from srsql.engine.statements import dotted
 from srsql.engine.views import create_views
 from srsql.engine.warehouse import Warehouse
@@ -43,6 +48,19 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
             raise ReleaseError(
                 f"{later} was released after this draft of {quarter} was made: make the draft again"
             )
+        stale = warehouse.rows(
+            "SELECT i.replaced, (SELECT count(*) FROM srsql.member AS m INNER JOIN"
+            " srsql.deleted_case AS d ON m.case_id = d.case_id"
+            " WHERE m.release_id = r.release_id AND d.dataset = r.dataset) "
+            "FROM srsql.release AS r INNER JOIN srsql.ingestion AS i USING (ingestion_id) "
+            "WHERE r.release_id = ?",
+            [release_id],
+        )
+        if stale != [(False, 0)]:
+            raise ReleaseError(
+                f"since this draft of {quarter} was made its source was replaced or cases of it "
+                "were deleted: make the draft again"
+            )
         check_bounds(warehouse, dataset, schema, release_id, k)
         supersede_release(warehouse, series, quarter, but=release_id)
         stores = dict(
@@ -54,7 +72,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
             )
         )
         warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
-        schema = series.schema(quarter)
+        schema = schema_of(warehouse, series, quarter)
         create_views(warehouse, schema, stores)
         warehouse.run(
             "UPDATE srsql.release SET status = 'released', schema_name = ? WHERE release_id = ?",

@@ -121,16 +121,17 @@ class Engine:
             schema = load_dataset(chosen)
         except SchemaError as error:
             raise DatasetError(str(error)) from None
-        return ingest(
-            self.warehouse,
-            [Path(source) for source in sources],
-            schema,
-            period=period,
-            replace=replace,
-            max_reject_rate=max_reject_rate,
-            origin=str(chosen),
-            progress=progress,
-        )
+        with self.warehouse.guarded():
+            return ingest(
+                self.warehouse,
+                [Path(source) for source in sources],
+                schema,
+                period=period,
+                replace=replace,
+                max_reject_rate=max_reject_rate,
+                origin=str(chosen),
+                progress=progress,
+            )
 
     def release(
         self,
@@ -163,24 +164,29 @@ class Engine:
             draft=draft,
             supersede=supersede,
         )
-        return release(self.warehouse, self._dataset_of(quarter, dataset), request, progress)
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            return release(self.warehouse, schema, request, progress)
 
     def confirm(
         self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
     ) -> Released:
         """Expose a draft; see ``srsql release --confirm``."""
-        return confirm(self.warehouse, self._dataset_of(quarter, dataset), quarter, series)
+        with self.warehouse.guarded():
+            return confirm(self.warehouse, self._dataset_of(quarter, dataset), quarter, series)
 
     def metrics(
         self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
     ) -> list[MeasureRow]:
         """Risk and loss of a released quarter; see ``srsql metrics``."""
-        schema = self._dataset_of(quarter, dataset)
-        return measure(self.warehouse, released_id(self.warehouse, schema, quarter, series))
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            return measure(self.warehouse, released_id(self.warehouse, schema, quarter, series))
 
     def status(self) -> Status:
         """What the warehouse holds; see ``srsql status``."""
-        return status(self.warehouse)
+        with self.warehouse.guarded():
+            return status(self.warehouse)
 
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own."""

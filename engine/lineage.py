@@ -14,7 +14,7 @@ from sqlglot.lineage import lineage
 
 from srsql.engine.cases import derived
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.statements import column
+from srsql.engine.statements import STORE, column
 from srsql.engine.views import IDENTITY, REGION, Built, region_columns
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -66,7 +66,7 @@ def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, s
     )
     query = sqlglot.parse_one(text, dialect="duckdb").expression
     tables = list(query.find_all(exp.Table))
-    if [(t.db, t.name) for t in tables] != [("srsql", item.store)]:
+    if [(t.db, t.name) for t in tables] != [(STORE, item.store)]:
         raise CheckFailedError(f"view {schema}.{item.name} does not read its own table alone")
     columns = {}
     for projection in query.selects:

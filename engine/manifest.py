@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.statements import create, dotted, table
+from srsql.engine.statements import STORE, create, dotted, table
 from srsql.engine.thresholds import ThetaPolicy
 from srsql.engine.views import Built
 from srsql.engine.warehouse import Warehouse
@@ -50,13 +50,13 @@ class Parameters:
 def store_public_manifest(
     warehouse: Warehouse, facts: dict[str, str | int], release_id: int, built: list[Built]
 ) -> str:
-    """Write the one-row public manifest; the name of its table in the schema ``srsql``."""
+    """Write the one-row public manifest; the name of its table in ``STORE``."""
     store = f"release_{release_id}_manifest"
     query = exp.select(
         *[exp.convert(value).as_(name, quoted=True) for name, value in facts.items()],
         *[
             exp.select(exp.Count(this=exp.Star()))
-            .from_(table("srsql", item.store))
+            .from_(table(STORE, item.store))
             .subquery()
             .as_(f"{item.name}_rows", quoted=True)
             for item in built
@@ -72,7 +72,7 @@ def store_public_manifest(
             table=True,
         )
     )
-    warehouse.run(create(table("srsql", store), query))
+    warehouse.run(create(table(STORE, store), query))
     return store
 
 
@@ -140,9 +140,9 @@ def private_manifest(
 
 
 def released_rows(warehouse: Warehouse, stores: dict[str, str]) -> dict[str, int]:
-    """Rows of each released view (name -> its table in the schema ``srsql``)."""
+    """Rows of each released view (name -> its table in ``STORE``)."""
     return {
-        name: warehouse.value(f"SELECT count(*) FROM {dotted('srsql', store)}")
+        name: warehouse.value(f"SELECT count(*) FROM {dotted(STORE, store)}")
         for name, store in stores.items()
         if name != "manifest"
     }

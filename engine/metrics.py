@@ -39,7 +39,9 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         MeasureRow(*row)
         for macro in MACROS
         for row in warehouse.rows(
-            "SELECT m.* FROM srsql." + macro.format(id=int(release_id)) + " AS m ORDER BY m.scope"
+            "SELECT m.* FROM srsql."
+            + macro.format(id=int(release_id))
+            + " AS m ORDER BY m.measure DESC, m.scope"
         )
     ]
 

@@ -32,6 +32,7 @@ from srsql.engine.series import (
     open_series,
     refresh_series_views,
     remove_draft,
+    schema_of,
     supersede_release,
 )
 from srsql.engine.statements import dotted, statements
@@ -177,6 +178,7 @@ def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
             )
         ]
         have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+        have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
         raise ReleaseError(
             f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
             "ingest it first"
@@ -201,7 +203,7 @@ def _register(
             request.model.k,
             request.model.k,
             1,
-            series.schema(request.quarter, draft=request.draft),
+            schema_of(warehouse, series, request.quarter, draft=request.draft),
             ingestion_id,
             "{}",
         ],
@@ -237,19 +239,24 @@ def _draw(request: Request, dataset: Dataset) -> str:
 
 
 def _need_groups(warehouse: Warehouse, request: Request, k: int) -> None:
-    released, total, unplaced = warehouse.rows(
+    released, unplaced = warehouse.rows(
         "SELECT (SELECT count(*) FROM temp.main.srsql_grouped),"
-        " (SELECT count(*) FROM temp.main.srsql_case),"
         " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
     )[0]
     if not released:
+        reasons = warehouse.rows(
+            "SELECT w.reason, count(*) FROM temp.main.srsql_withheld AS w GROUP BY w.reason "
+            "UNION ALL SELECT 'deleted', count(DISTINCT d.case_id) "
+            "FROM temp.main.srsql_deleted AS d ORDER BY 2 DESC, 1"
+        )
+        why = ", ".join(f"{reason} {count:,}" for reason, count in reasons if count)
         raise ReleaseError(
-            f"nothing of {request.quarter} can be released: no group of {k} among its {total:,} "
-            "cases meets the thresholds; lower k or raise theta"
+            f"nothing of {request.quarter} can be released with groups of {k}: every case is "
+            f"withheld ({why or 'it has none'}); lower k, raise theta or keep missing values"
         )
     if unplaced and request.model.leftovers == "error":
         raise ReleaseError(
-            f"{unplaced:,} cases of {request.quarter} fit no group: "
+            f"{unplaced:,} case(s) of {request.quarter} fit no group: "
             "use --leftovers withhold or merge"
         )
 
@@ -287,7 +294,7 @@ def _publish(
     facts = parameters.public(dataset, request.quarter, k)
     stores = {item.name: item.store for item in built}
     stores["manifest"] = store_public_manifest(warehouse, facts, release_id, built)
-    schema = series.schema(request.quarter, draft=request.draft)
+    schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
     if not request.draft:
         supersede_release(warehouse, series, request.quarter, but=release_id)
     create_views(warehouse, schema, stores)

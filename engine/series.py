@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.statements import column, create, dotted, temporary
+from srsql.engine.statements import STORE, column, create, dotted, temporary
 from srsql.engine.views import IDENTITY, series_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -29,7 +29,7 @@ class Series:
     key: bytes | None
     """What its pseudonyms are made with; None: ids are published as they are."""
 
-    def schema(self, quarter: str, *, draft: bool = False) -> str:
+    def plain_schema(self, quarter: str, *, draft: bool = False) -> str:
         """Schema of the views of one release."""
         parts = [
             "draft" if draft else "release",
@@ -37,6 +37,24 @@ class Series:
             quarter,
         ]
         return "_".join(parts).lower()
+
+
+def schema_of(warehouse: Warehouse, series: Series, quarter: str, *, draft: bool = False) -> str:
+    """Schema of the views of one release; ends in the dataset where another one has the name.
+
+    Raises:
+        ReleaseError: that is taken as well.
+    """
+    plain = series.plain_schema(quarter, draft=draft)
+    for name in (plain, f"{plain}_{series.dataset}".lower()):
+        others = warehouse.value(
+            "SELECT count(*) FROM srsql.release AS r "
+            "WHERE r.schema_name = ? AND (r.dataset, r.series) <> (?, ?)",
+            [name, series.dataset, series.name],
+        )
+        if not others:
+            return name
+    raise ReleaseError(f"the schema {plain} belongs to another release: give another --series")
 
 
 def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) -> Series:
@@ -110,11 +128,11 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
     ):
         warehouse.run(f"DROP SCHEMA IF EXISTS {dotted(schema)} CASCADE")
         for (store,) in warehouse.rows(
-            "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'srsql' "
+            "SELECT table_name FROM duckdb_tables() WHERE schema_name = ? "
             "AND starts_with(table_name, ?) AND database_name = current_database()",
-            [f"release_{release_id}_"],
+            [STORE, f"release_{release_id}_"],
         ):
-            warehouse.run(f"DROP TABLE {dotted('srsql', store)}")
+            warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
             "measure", "external_knowledge", "release",

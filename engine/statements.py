@@ -8,6 +8,10 @@ from importlib import resources
 import duckdb
 from sqlglot import exp
 
+STORE = "srsql_data"
+"""Schema of the released rows. The views name it, so it must not be ``srsql``: DuckDB calls a
+catalog after its file, and in a file called ``srsql.duckdb`` the name ``srsql.x`` is ambiguous."""
+
 
 def quoted(name: str) -> str:
     """``name`` as a quoted identifier of DuckDB, whatever it contains."""

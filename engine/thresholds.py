@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import tomllib
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,6 +16,7 @@ from srsql.engine.statements import column
 from srsql.engine.warehouse import Warehouse
 
 MAX_DENOMINATOR = 10**9
+_NUMBER = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}|\d{1,9}/\d{1,10}")
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,14 @@ def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
 
 def _fraction(text: str, where: str) -> Fraction:
     try:
-        theta = Fraction(str(text).strip())
-    except (ValueError, ZeroDivisionError):
+        theta = Fraction(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
+    except ZeroDivisionError:
+        theta = None
+    if theta is None:
         raise ReleaseError(
             f"{where}: {text!r} is not a threshold: give a number such as 0.4 or 1/3, "
             "frequency, or levels:FILE"
-        ) from None
+        )
     if not 0 <= theta <= 1 or theta.denominator > MAX_DENOMINATOR:
         raise ReleaseError(f"{where}: {text} must lie between 0 and 1, with at most 9 decimals")
     return theta
@@ -105,7 +109,7 @@ def _levels(path: Path) -> ThetaPolicy:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        rows = _toml_rows(text) if path.suffix.lower() == ".toml" else _csv_rows(text, path)
+        rows = _toml_rows(text, path) if path.suffix.lower() == ".toml" else _csv_rows(text, path)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
         raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
     values: dict[str, Fraction] = {}
@@ -123,12 +127,26 @@ def _levels(path: Path) -> ThetaPolicy:
     return ThetaPolicy("levels", default=default, values=values, source=path.name)
 
 
-def _toml_rows(text: str) -> list[tuple[str, str]]:
+def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
     data = tomllib.loads(text)
+    unknown = sorted(set(data) - {"default", "values", "group"})
+    if unknown:
+        raise ReleaseError(f"{path}: unknown key {unknown[0]!r}: use default, values, group")
     rows = [("*", str(data["default"]))] if "default" in data else []
-    rows += [(value, str(theta)) for value, theta in data.get("values", {}).items()]
-    for group in data.get("group", []):
-        rows += [(value, str(group.get("theta"))) for value in group.get("values", [])]
+    values = data.get("values", {})
+    if not isinstance(values, dict):
+        raise ReleaseError(f"{path}: key values must be a table of value = theta")
+    rows += [(value, str(theta)) for value, theta in values.items()]
+    groups = data.get("group", [])
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        raise ReleaseError(f"{path}: key group must be [[group]] with theta and values")
+    for group in groups:
+        listed = group.get("values")
+        if set(group) - {"theta", "values"} or not isinstance(listed, list):
+            raise ReleaseError(f"{path}: [[group]] needs theta and a list of values, nothing else")
+        if not all(isinstance(value, str) for value in listed):
+            raise ReleaseError(f"{path}: values of a [[group]] must be texts")
+        rows += [(value, str(group.get("theta"))) for value in listed]
     return rows
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.cases import derived, raw_table
-from srsql.engine.statements import column, create, dotted, table, temporary, union_all
+from srsql.engine.statements import STORE, column, create, dotted, table, temporary, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
@@ -25,7 +25,7 @@ class Built:
 
     name: str
     store: str
-    """Table of the schema ``srsql`` that holds the rows."""
+    """Table of the schema ``STORE`` that holds the rows."""
     query: exp.Query
 
 
@@ -40,7 +40,7 @@ def region_columns(dataset: Dataset) -> list[str]:
 def build_tables(
     warehouse: Warehouse, dataset: Dataset, quarter: str, release_id: int
 ) -> list[Built]:
-    """Fill one table per released view in the schema ``srsql``; needs ``srsql_identity``."""
+    """Fill one table per released view in the schema ``STORE``; needs ``srsql_identity``."""
     warehouse.run(create(exp.to_table(REGION), _public_regions(dataset), temp=True))
     queries = {dataset.report_table: _report_rows(dataset, quarter)}
     queries |= {
@@ -49,7 +49,7 @@ def build_tables(
     built = []
     for name, query in queries.items():
         store = f"release_{release_id}_{name}"
-        warehouse.run(create(table("srsql", store), query))
+        warehouse.run(create(table(STORE, store), query))
         built.append(Built(name, store, query))
     return built
 
@@ -61,14 +61,12 @@ def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> N
         columns = [
             row[0]
             for row in warehouse.rows(
-                "SELECT column_name FROM duckdb_columns() WHERE schema_name = 'srsql' "
+                "SELECT column_name FROM duckdb_columns() WHERE schema_name = ? "
                 "AND table_name = ? AND database_name = current_database() ORDER BY column_index",
-                [store],
+                [STORE, store],
             )
         ]
-        query = exp.select(*[column(c, "t") for c in columns]).from_(
-            table("srsql", store, alias="t")
-        )
+        query = exp.select(*[column(c, "t") for c in columns]).from_(table(STORE, store, alias="t"))
         warehouse.run(create(table(schema, name), query, "VIEW"))
 
 

@@ -15,10 +15,12 @@ from typing import Any
 import duckdb
 
 from srsql.engine.errors import WarehouseError
-from srsql.engine.statements import statements
+from srsql.engine.statements import literal, quoted, statements
 from srsql.version import __version__
 
 LAYOUT = 1
+ALIAS = "srsql_warehouse"
+_OURS = "SELECT 1 FROM duckdb_databases() WHERE database_name = ?"
 
 
 class Warehouse:
@@ -45,6 +47,8 @@ class Warehouse:
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
+            if target.execute(_OURS, [ALIAS]).fetchall():  # a cursor of a connection we opened
+                target.execute(f"USE {ALIAS}")
         else:
             self.path = Path(target)
             self.con = _open(self.path, read_only)
@@ -57,6 +61,31 @@ class Warehouse:
         except BaseException:
             self.close()
             raise
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """While this lasts, no macro of the user's takes the place of a built-in function.
+
+        DuckDB looks a function up along the search path, where a macro in the schema ``main``
+        precedes the built-ins; here the built-ins come first.
+
+        Raises:
+            WarehouseError: a temporary macro does it all the same (they always come first).
+        """
+        hidden = self.rows(
+            "SELECT f.function_name FROM duckdb_functions() AS f WHERE f.database_name = 'temp' "
+            "INTERSECT SELECT f.function_name FROM duckdb_functions() AS f WHERE f.internal"
+        )
+        if hidden:
+            raise WarehouseError(
+                f"the temporary macro {hidden[0][0]!r} hides a built-in function: drop it"
+            )
+        before, database = self.rows("SELECT current_setting('search_path'), current_database()")[0]
+        self.run("SET search_path = ?", [f"{quoted(database)}.srsql,system.main"])
+        try:
+            yield
+        finally:
+            self.run("SET search_path = ?", [before])
 
     def close(self) -> None:
         """Close the connection if it is ours."""
@@ -73,7 +102,16 @@ class Warehouse:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """BEGIN, then COMMIT; any exception rolls everything back and goes on up."""
+        """BEGIN, then COMMIT; any exception rolls everything back and goes on up.
+
+        Raises:
+            WarehouseError: the caller's connection is in a transaction of its own, or the change
+                cannot be committed.
+        """
+        if self.value("SELECT txid_current()") == self.value("SELECT txid_current()"):
+            raise WarehouseError(
+                "the connection has an open transaction: commit it or roll it back first"
+            )
         self.con.execute("BEGIN TRANSACTION")
         try:
             yield
@@ -106,6 +144,11 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     from srsql.sql_macros import MACRO_FILES
     from srsql.udfs.register import register_udfs
 
+    if con.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = 'srsql'").fetchall():
+        raise WarehouseError(
+            "a database is attached as 'srsql', which makes the schema of that name ambiguous: "
+            "attach it under another name, or give the engine the path of the file"
+        )
     register_udfs(con)
     definitions = [
         *statements("srsql.schemas", "catalog.sql"),
@@ -156,9 +199,13 @@ def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
         raise WarehouseError(f"{path} is a directory: give --db a file")
     if read_only and not path.exists():
         raise WarehouseError(f"no warehouse at {path}: run 'srsql ingest' first or give --db")
+    con = duckdb.connect()
     try:
-        con = duckdb.connect(str(path), read_only=read_only)
+        # under a name of its own: a catalog called like a schema makes both ambiguous
+        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}{' (READ_ONLY)' if read_only else ''}")
+        con.execute(f"USE {ALIAS}")
     except duckdb.Error as error:
+        con.close()
         text = _line(error)
         if "lock" in text.lower():
             raise WarehouseError(

@@ -2,6 +2,7 @@
 -- Private to the steward: nothing in schema srsql is published.
 
 CREATE SCHEMA IF NOT EXISTS srsql;
+CREATE SCHEMA IF NOT EXISTS srsql_data;  -- the released rows, read through views
 
 CREATE TABLE IF NOT EXISTS srsql.warehouse (
     layout INTEGER NOT NULL,

@@ -124,6 +124,8 @@ def _range(node: str, row: dict[str, str]) -> tuple[Decimal | None, Decimal | No
         pair = Decimal(low), Decimal(high)
     except InvalidOperation:
         raise HierarchyError(f"node {node!r} has a range that is not two numbers") from None
+    if not (pair[0].is_finite() and pair[1].is_finite()):
+        raise HierarchyError(f"node {node!r} has a range that is not two numbers")
     if pair[0] > pair[1]:
         raise HierarchyError(f"node {node!r} has low above high")
     return pair

@@ -6,6 +6,7 @@ quasi-identifier or id) is not published.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
 import tomllib
@@ -18,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
+from srsql.schemas.hierarchy import Hierarchy, load_hierarchy
 
 
 class SchemaError(ValueError):
@@ -35,7 +36,16 @@ def _name(value: object) -> object:
 
 
 Name = Annotated[str, BeforeValidator(_name)]
-Exact = Annotated[Fraction, BeforeValidator(lambda v: Fraction(str(v).replace(" ", "")))]
+
+
+def _exact(value: object) -> Fraction:
+    try:
+        return Fraction(str(value).replace(" ", ""))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{value!r} is not a number or a fraction such as 1/12") from None
+
+
+Exact = Annotated[Fraction, BeforeValidator(_exact)]
 
 
 class _Strict(BaseModel):
@@ -54,6 +64,22 @@ class Source(_Strict):
     """Format of the label from the groups, e.g. ``20{0}Q{1}``; four-digit years stay."""
     deleted_files: tuple[str, ...] = ()
     """Globs of files that list withdrawn case ids, one a line, without header."""
+
+    @model_validator(mode="after")
+    def _pattern_and_label(self) -> Source:
+        if self.period_pattern is not None:
+            try:
+                groups = re.compile(self.period_pattern).groups
+            except re.error as error:
+                raise ValueError(f"period_pattern is not a regular expression: {error}") from None
+            try:
+                self.period_label.format(*("x" * groups))
+            except (IndexError, KeyError, ValueError):
+                raise ValueError(
+                    f"period_label {self.period_label!r} asks for more than the {groups} group(s) "
+                    "of period_pattern"
+                ) from None
+        return self
 
 
 class Column(_Strict):
@@ -175,6 +201,8 @@ class Dataset(_Strict):
         columns = {t.name: {c.name for c in t.columns} | set(t.unpivot) for t in self.tables}
         if len(columns) != len(self.tables):
             raise ValueError("two tables have the same name")
+        for table in self.tables:
+            self._check_names(table)
         if self.report_table not in columns:
             raise ValueError(f"report_table {self.report_table!r} is not among the tables")
 
@@ -205,13 +233,35 @@ class Dataset(_Strict):
             if table.name != self.report_table:
                 need(f"tables.{table.name}", table.name, self.report_id)
             for column in table.publish:
-                need(f"tables.{table.name}.publish", table.name, column)
-                if table.name == self.report_table and column in guarded | set(self.id_columns):
+                key = f"tables.{table.name}.publish"
+                need(key, table.name, column)
+                if column in self.id_columns:
+                    raise ValueError(f"{key}: {column!r} is an id, published anyway: take it out")
+                if table.name == self.report_table and column in guarded:
                     raise ValueError(
-                        f"tables.{table.name}.publish: {column!r} is an id or a quasi-identifier, "
-                        "which is released as a region: take it out"
+                        f"{key}: {column!r} is a quasi-identifier, which is released as a region: "
+                        "take it out"
                     )
         return self
+
+    def _check_names(self, table: Table) -> None:
+        """Names within one table, and where they would meet those of the views."""
+        key = f"tables.{table.name}"
+        if table.name in ("manifest", "case_latest"):
+            raise ValueError(f"{key}: a view of every release has this name: call it otherwise")
+        names = [c.name for c in table.columns] + list(table.unpivot)
+        for kind, listed in (("declared", names), ("published", list(table.publish))):
+            twice = [name for name in listed if listed.count(name) > 1]
+            if twice:
+                raise ValueError(f"{key}: column {twice[0]!r} is {kind} twice")
+        if {"quarter", "srsql_line"} & set(names):
+            raise ValueError(f"{key}: no column may be called quarter or srsql_line: alias it")
+        regions = {name for q in self.qid for name in (q.name, f"{q.name}_low", f"{q.name}_high")}
+        taken = sorted(regions & set(table.publish))
+        if table.name == self.report_table and taken:
+            raise ValueError(
+                f"{key}.publish: {taken[0]!r} is a column of the released region: take it out"
+            )
 
 
 def builtin_names() -> list[str]:
@@ -261,13 +311,13 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
             continue
         try:
             trees[qid.name] = load_hierarchy(_find(qid.hierarchy, folder))
-        except (OSError, HierarchyError) as error:
+        except (OSError, ValueError, csv.Error) as error:
             raise SchemaError(f"{origin}: key qid.{qid.name}.hierarchy: {error}") from None
     return dataset.model_copy(update={"hierarchies": trees})
 
 
 def _named_tables(raw: dict[str, object]) -> dict[str, object]:
-    """Bring ``[tables.NAME]`` with columns as {name = [aliases]} or a list into the model's shape."""
+    """Bring ``[tables.NAME]``, columns as table or list, into the shape of the model."""
     tables = raw.get("tables")
     if not isinstance(tables, dict):
         return raw

@@ -159,6 +159,10 @@ accounted AS (
     SELECT q.report_id, q.case_id, 1
     FROM query_table(quarter_of) AS q
     INNER JOIN query_table(withheld_of) AS w ON q.case_id = w.case_id
+    UNION ALL
+    SELECT NULL, w.case_id, 1
+    FROM query_table(withheld_of) AS w
+    ANTI JOIN query_table(quarter_of) AS q ON w.case_id = q.case_id
 ),
 
 balance AS (

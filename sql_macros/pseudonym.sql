@@ -6,9 +6,12 @@
 -- Outputs: BIGINT.
 -- Source:  RFC 2104.
 CREATE OR REPLACE MACRO srsql.pseudonym(inner_pad, outer_pad, kind, id) AS
-('0x' || substr(
+('0x' || system.main.substr(
     system.main.sha256(
-        outer_pad || unhex(system.main.sha256(inner_pad || encode(kind || ':' || id)))
+        outer_pad
+        || system.main.unhex(
+            system.main.sha256(inner_pad || system.main.encode(kind || ':' || id))
+        )
     ),
     1,
     15

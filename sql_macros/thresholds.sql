@@ -61,7 +61,7 @@ CROSS JOIN total
 WHERE h.weight * q.theta_den > q.theta_num::HUGEINT * total.cases * unit;
 
 -- What:    the cases to withhold so that every threshold can be met: greedy by the number of
---          infeasible values held, then least case number; no smaller part of them would do.
+--          infeasible values held, then least case number; none of them could come back alone.
 -- Inputs:  profiles(case_no); case_terms(case_no, term_no, weight); thresholds(term_no dense from
 --          0, theta_num, theta_den); unit: the weight of a certain value.
 -- Outputs: case_no.
@@ -70,8 +70,8 @@ CREATE OR REPLACE MACRO srsql.withhold_infeasible(profiles, case_terms, threshol
 WITH
 theta AS (
     SELECT
-        list(q.theta_num ORDER BY q.term_no) AS num,
-        list(q.theta_den ORDER BY q.term_no) AS den
+        coalesce(list(q.theta_num ORDER BY q.term_no), []::BIGINT[]) AS num,
+        coalesce(list(q.theta_den ORDER BY q.term_no), []::BIGINT[]) AS den
     FROM query_table(thresholds) AS q
 ),
 

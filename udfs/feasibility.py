@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from srsql.udfs.problem import Ints
 
+BUNDLE_TRIES = 64
+
 
 @njit(cache=True)
 def _cap(n: int, num: int, den: int, one: int) -> int:
@@ -30,10 +32,11 @@ def withhold_infeasible(
     theta_den: Ints,
     one: int,
 ) -> NDArray[np.bool_]:
-    """Cases whose withholding makes all thresholds feasible; no smaller part of them does.
+    """Cases whose withholding makes all thresholds feasible; none of them could come back alone.
 
-    Greedy: the case that holds the most infeasible terms goes first, then the least case number;
-    afterwards every case that can come back without breaking a threshold does, in case order.
+    Greedy: the case that holds the most infeasible terms goes first, then the least case number.
+    Afterwards cases come back in case order, alone or several at once: each raises the number of
+    cases, so cases with different terms can make room for each other.
 
     Args:
         offsets: [n + 1] where each case's terms start.
@@ -132,22 +135,33 @@ def _bring_back(
     theta_den: Ints,
     one: int,
 ) -> None:
-    """Make the withheld set inclusion-minimal."""
-    again = True
-    while again:
-        again = False
+    """Let withheld cases come back, in bundles down to one case, until none can alone."""
+    at_once = int(out.sum())
+    misses = 0
+    while at_once > 0:
+        # who fits, in case order, if at least ``at_once`` come back together
+        added = np.empty(len(out), np.int64)
+        count = 0
         for r in range(len(out)):
             if not out[r]:
                 continue
             fits = True
             for j in range(offsets[r], offsets[r + 1]):
                 s = terms[j]
-                if sigma[s] + weights[j] > _cap(present + 1, theta_num[s], theta_den[s], one):
-                    fits = False
-                    break
+                cap = _cap(present + at_once, theta_num[s], theta_den[s], one)
+                fits = fits and sigma[s] + weights[j] <= cap
             if fits:
-                out[r] = False
-                present += 1
-                again = True
+                added[count] = r
+                count += 1
                 for j in range(offsets[r], offsets[r + 1]):
                     sigma[terms[j]] += weights[j]
+        if count >= at_once:
+            for i in range(count):
+                out[added[i]] = False
+            present += count
+            continue
+        for i in range(count):
+            for j in range(offsets[added[i]], offsets[added[i] + 1]):
+                sigma[terms[j]] -= weights[j]
+        misses += 1
+        at_once = min(at_once - 1, count) if misses < BUNDLE_TRIES else at_once // 2

@@ -9,6 +9,8 @@ from typing import ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.warehouse import Warehouse
 
+MOST = 1_000_000
+
 
 @dataclass(frozen=True)
 class GroupingModel(ABC):
@@ -27,6 +29,8 @@ class GroupingModel(ABC):
         """Refuse parameters that protect nobody."""
         if self.k < 2:
             raise ReleaseError(f"k is {self.k}: a group needs at least 2 cases to hide one")
+        if self.k > MOST:
+            raise ReleaseError(f"k is {self.k}: no quarter has groups of more than {MOST:,} cases")
 
     @property
     @abstractmethod

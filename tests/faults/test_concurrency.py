@@ -103,7 +103,6 @@ def test_reading_beside_a_reader_works(db: Path) -> None:
         assert engine.status().releases[0]["released_cases"] == 400
 
 
-@pytest.mark.xfail(reason="status and metrics open the warehouse for writing", strict=True)
 @pytest.mark.parametrize("command", [["status"], ["metrics", "--quarter", "2011Q4"]])
 def test_status_and_metrics_work_beside_a_reader(db: Path, command: list[str]) -> None:
     with Engine(db) as engine:

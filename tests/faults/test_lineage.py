@@ -44,7 +44,7 @@ class Case:
         return [replace(i, query=query) if i.name == name else i for i in self.built]
 
     def view(self, name: str, select: str) -> None:
-        store = f"srsql.{self.item(name).store}"
+        store = f"srsql_data.{self.item(name).store}"
         self.engine.sql(f"CREATE OR REPLACE VIEW {SCHEMA}.{name} AS " + select.format(store=store))
 
 
@@ -157,7 +157,7 @@ def test_a_child_may_not_show_the_published_column_of_another_table(released: Ca
 
 def test_a_view_with_a_column_its_table_was_not_built_with_is_refused(released: Case) -> None:
     store = released.item("visit").store
-    released.engine.sql(f"ALTER TABLE srsql.{store} ADD COLUMN surname VARCHAR")
+    released.engine.sql(f"ALTER TABLE srsql_data.{store} ADD COLUMN surname VARCHAR")
     released.view("visit", "SELECT t.visit_id, t.surname FROM {store} AS t")
     with pytest.raises(CheckFailedError, match="'surname' cannot be traced"):
         released.check()
@@ -191,7 +191,7 @@ def test_a_view_that_computes_a_column_is_refused(released: Case, select: str) -
         "SELECT t.visit_id, t.ward FROM {store} AS t UNION ALL "
         "SELECT r.visit_id, r.ward FROM raw_clinic.visit AS r",
         "WITH r AS (SELECT * FROM raw_clinic.visit) SELECT r.visit_id, r.ward FROM r",
-        "SELECT t.visit_id, t.ward FROM srsql.release_1_finding AS f, {store} AS t",
+        "SELECT t.visit_id, t.ward FROM srsql_data.release_1_finding AS f, {store} AS t",
     ],
     ids=["raw", "join", "product", "filter", "union", "cte", "another release table"],
 )
@@ -209,7 +209,7 @@ def test_a_release_whose_tables_show_a_secret_is_rolled_back_whole(
         warehouse, _, _, number = arguments
         query = built[0].query.copy().select('"t"."surname" AS "surname"')
         warehouse.run(
-            f"CREATE OR REPLACE TABLE srsql.release_{number}_visit AS {query.sql('duckdb')}"
+            f"CREATE OR REPLACE TABLE srsql_data.release_{number}_visit AS {query.sql('duckdb')}"
         )
         return [replace(built[0], query=query), *built[1:]]
 

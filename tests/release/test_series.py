@@ -17,11 +17,6 @@ from srsql.engine.errors import CheckFailedError, ReleaseError
 
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
 
-SHARED_SCHEMA = pytest.mark.xfail(
-    raises=ReleaseError,
-    reason="two releases of the same period may ask for one schema name",
-)
-
 
 def unique(reports: list[Report]) -> list[Report]:
     """The same reports with one reaction that only their case has."""
@@ -114,7 +109,7 @@ def test_a_release_takes_the_place_of_its_draft(loaded: Engine) -> None:
 
 def test_a_draft_that_was_changed_fails_its_check_when_it_is_confirmed(loaded: Engine) -> None:
     made = loaded.release("2011Q3", **OPTIONS, draft=True)
-    loaded.con.execute(f"UPDATE srsql.release_{made.release_id}_reac SET pt = 'Of case 1'")
+    loaded.con.execute(f"UPDATE srsql_data.release_{made.release_id}_reac SET pt = 'Of case 1'")
     before = content(loaded.con)
     with pytest.raises(CheckFailedError, match="check_theta"):
         loaded.confirm("2011Q3")
@@ -224,7 +219,6 @@ def test_a_series_name_that_is_no_name_is_refused(loaded: Engine, series: str) -
     assert content(loaded.con) == before
 
 
-@SHARED_SCHEMA
 def test_series_names_that_differ_in_case_only_are_two_series(
     loaded: Engine,
 ) -> None:
@@ -235,7 +229,6 @@ def test_series_names_that_differ_in_case_only_are_two_series(
     assert rows(loaded.con, "FROM release_journal_2011q3.demo") == shown
 
 
-@SHARED_SCHEMA
 def test_two_datasets_with_the_same_period_can_both_be_released(
     loaded: Engine, tmp_path: Path
 ) -> None:

@@ -134,6 +134,6 @@ def test_a_quarter_in_which_nothing_can_be_released_is_refused_in_one_line(
     engine: Engine, tmp_path: Path
 ) -> None:
     engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(4))])
-    with pytest.raises(ReleaseError, match="nothing of 2011Q4 can be released: no group of 5"):
+    with pytest.raises(ReleaseError, match="nothing of 2011Q4 can be released with groups of 5"):
         engine.release("2011Q4", k=5, theta="0.5", seed=1)
     assert engine.sql("SELECT count(*) FROM srsql.release") == [(0,)]

@@ -148,6 +148,38 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
 
 
 MISTAKES = {
+    "the report id published by a child": (
+        'publish = ["finding"]',
+        'publish = ["visit_id"]',
+        "tables.finding.publish",
+    ),
+    "the case id published by a child": (
+        'publish = ["finding"]',
+        'publish = ["patient_id"]',
+        "tables.finding.publish",
+    ),
+    "a column published twice": (
+        'publish = ["finding"]',
+        'publish = ["finding", "finding"]',
+        "tables.finding",
+    ),
+    "a column declared twice": (
+        '"patient_id", "finding"]',
+        '"patient_id", "finding", "finding"]',
+        "tables.finding",
+    ),
+    "a published column named like a bound": (
+        'publish = ["ward"]\ncolumns = ["visit_id",',
+        'publish = ["age_low"]\ncolumns = ["age_low", "visit_id",',
+        "age_low",
+    ),
+    "a column named quarter": ('"sex", "ward"]', '"sex", "ward", "quarter"]', "quarter"),
+    "a unit factor over zero": ('MON = "1/12"', 'MON = "1/0"', "qid.0.units.MON:"),
+    "a broken period pattern": (
+        'reader = "csv"',
+        'reader = "csv"\nperiod_pattern = "(20"',
+        "period_pattern",
+    ),
     "unknown key": ('id_type = "text"', 'colour = "red"', "key colour:"),
     "unknown key of a table": ('files = ["visit*.csv"]', 'files = []\npath = ""', "path:"),
     "unknown key of a qid": ("granularity = 1", "granule = 1", "granule:"),
@@ -273,6 +305,7 @@ def test_a_mistake_in_a_schema_of_ones_own_names_the_key(
 
 
 BROKEN_HIERARCHIES = {
+    "range not a number": ("node,parent,low,high\nAny,,,\nM,Any,nan,1\n", "'M' has"),
     "no root": ("node,parent\nAny,M\nM,Any\n", "0 nodes have no parent"),
     "empty": ("", "0 nodes have no parent"),
     "two roots": ("node,parent\nAny,\nM,Any\nAll,\n", "2 nodes have no parent"),

@@ -265,3 +265,7 @@ def test_books_that_do_not_balance_fail(
     sql: Any, released: list[tuple[str, str]], withheld: list[str]
 ) -> None:
     assert not check_complete(sql, QUARTER, released, withheld)["passed"]
+
+
+def test_a_case_withheld_that_is_not_of_the_quarter_fails(sql: Any) -> None:
+    assert not check_complete(sql, QUARTER, QUARTER[:3], ["c", "z"])["passed"]

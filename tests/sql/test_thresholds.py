@@ -190,3 +190,13 @@ def test_a_feasible_quarter_loses_no_case(sql: Any) -> None:
 def test_without_cases_nothing_is_infeasible_or_withheld(sql: Any) -> None:
     assert infeasible(sql, [], {0: Fraction(0)}) == set()
     assert withheld(sql, [], {0: Fraction(0)}) == set()
+
+
+def test_withheld_cases_that_make_room_for_each_other_come_back_together(sql: Any) -> None:
+    cases = [holding(*v) for v in ((), (0, 1), (2,), (2,), (0, 2), (0, 1), (1, 2))]
+    out = withheld(sql, cases, {0: Fraction(2, 5), 1: Fraction(1, 2), 2: Fraction(2, 5)})
+    assert not {1, 2} <= out
+
+
+def test_without_any_value_no_case_is_withheld(sql: Any) -> None:
+    assert withheld(sql, [holding()], {}) == set()
