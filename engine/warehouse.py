@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,30 +62,9 @@ class Warehouse:
             self.close()
             raise
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """While this lasts, no macro of the user's takes the place of a built-in function.
-
-        DuckDB looks a function up along the search path, where a macro in the schema ``main``
-        precedes the built-ins; here the built-ins come first.
-
-        Raises:
-            WarehouseError: a temporary macro does it all the same (they always come first).
-        """
-        hidden = self.rows(
-            "SELECT f.function_name FROM duckdb_functions() AS f WHERE f.database_name = 'temp' "
-            "INTERSECT SELECT f.function_name FROM duckdb_functions() AS f WHERE f.internal"
-        )
-        if hidden:
-            raise WarehouseError(
-                f"the temporary macro {hidden[0][0]!r} hides a built-in function: drop it"
-            )
-        before, database = self.rows("SELECT current_setting('search_path'), current_database()")[0]
-        self.run("SET search_path = ?", [f"{quoted(database)}.srsql,system.main"])
-        try:
-            yield
-        finally:
-            self.run("SET search_path = ?", [before])
+    def guarded(self) -> AbstractContextManager[None]:
+        """While this lasts, no macro of the user's takes the place of a built-in function."""
+        return guarded(self.con)
 
     def close(self) -> None:
         """Close the connection if it is ours."""
@@ -139,6 +118,34 @@ class Warehouse:
         return rows[0][0] if rows else None
 
 
+@contextmanager
+def guarded(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """While this lasts, no macro of the user's takes the place of a built-in function.
+
+    DuckDB looks a function up along the search path, where a macro in the schema ``main`` precedes
+    the built-ins; here the built-ins come first.
+
+    Raises:
+        WarehouseError: a temporary macro does it all the same (they always come first).
+    """
+    hidden = con.execute(
+        "SELECT f.function_name FROM duckdb_functions() AS f WHERE f.database_name = 'temp' "
+        "INTERSECT SELECT f.function_name FROM duckdb_functions() AS f WHERE f.internal"
+    ).fetchall()
+    if hidden:
+        raise WarehouseError(
+            f"the temporary macro {hidden[0][0]!r} hides a built-in function: drop it"
+        )
+    before, database = con.execute(
+        "SELECT current_setting('search_path'), current_database()"
+    ).fetchall()[0]
+    con.execute("SET search_path = ?", [f"{quoted(database)}.srsql,system.main"])
+    try:
+        yield
+    finally:
+        con.execute("SET search_path = ?", [before])
+
+
 def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     """Put the UDFs and macros (and the catalog) into ``con`` without touching its tables."""
     from srsql.sql_macros import MACRO_FILES
@@ -157,18 +164,20 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     fingerprint = hashlib.sha256("\n".join(definitions).encode()).hexdigest()
     if not catalog or _installed(con) == (LAYOUT, fingerprint):
         return
-    con.execute("BEGIN TRANSACTION")
-    try:
-        for definition in definitions:
-            con.execute(definition)
-        con.execute("DELETE FROM srsql.warehouse")
-        con.execute(
-            "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
-        )
-        con.execute("COMMIT")
-    except BaseException:
-        con.execute("ROLLBACK")
-        raise
+    con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
+    with guarded(con):
+        con.execute("BEGIN TRANSACTION")
+        try:
+            for definition in definitions:
+                con.execute(definition)
+            con.execute("DELETE FROM srsql.warehouse")
+            con.execute(
+                "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
+            )
+            con.execute("COMMIT")
+        except BaseException:
+            con.execute("ROLLBACK")
+            raise
 
 
 def _installed(con: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:

@@ -59,7 +59,7 @@ def _nested(scalar: pa.ListScalar) -> tuple[NDArray[np.int64], pa.Array]:
 
 def _numbers(values: pa.Array) -> NDArray[np.int64]:
     """Numbers as int64, NULL as 0."""
-    return values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _terms(
