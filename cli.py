@@ -23,8 +23,14 @@ from srsql.engine.models import MODELS
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(
+    highlight=False,
+    markup=False,
+    emoji=False,
+    soft_wrap=True,
+    width=None if sys.stdout.isatty() else PIPE_WIDTH,
+)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 CONFIG = "srsql.toml"
 
@@ -63,7 +69,10 @@ def _defaults(command: click.Group) -> dict[str, Any]:
     return merged
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="srsql")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
@@ -71,6 +80,8 @@ def cli(context: click.Context, debug: bool) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
     context.obj = {"debug": debug}
     context.default_map = _defaults(cli)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def _db(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -404,12 +415,12 @@ def demo(folder: Path, as_json: bool) -> None:
         )
     out.print(table)
     out.print(f"\nThe warehouse is {result.db}. Ask it something:\n")
-    out.print(result.query, markup=False)
+    out.print(result.query)
     out.print("\nfor example by pasting this line:\n")
-    out.print(result.paste, markup=False)
+    out.print(result.paste)
     out.print("\nGo on with:\n")
     for line in result.next_steps:
-        out.print(f"  {line}", markup=False)
+        out.print(f"  {line}")
 
 
 def _table(title: str, columns: list[str]) -> Table:

@@ -150,6 +150,7 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
             column(dataset.report_id, "t").as_("report_id"),
             column(derived(attribute.column), "t").as_(name),
             trimmed(column(attribute.column, "t")).as_("spelling"),
+            exp.convert(attribute.column in dataset.table(attribute.table).publish).as_("shown"),
         )
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .where(column("quarter", "t").eq(exp.Placeholder()))
@@ -162,6 +163,7 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
                 exp.column("report_id", table="r"),
                 exp.cast(exp.null(), "VARCHAR").as_(name),
                 exp.cast(exp.null(), "VARCHAR").as_("spelling"),
+                exp.false().as_("shown"),
             )
             .from_(temporary("srsql_report", alias="r"))
             .where(exp.false())

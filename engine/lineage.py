@@ -15,7 +15,7 @@ from sqlglot.lineage import lineage
 from srsql.engine.cases import derived
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.statements import STORE, column
-from srsql.engine.views import IDENTITY, REGION, Built, region_columns
+from srsql.engine.views import IDENTITY, REGION, SERIAL, Built, region_columns
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -49,7 +49,7 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
     published = dataset.table(name).publish
     allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
-    allowed |= {(name, shown) for shown in published}
+    allowed |= {(name, shown) for shown in published} | {(SERIAL, "ordinal")}
     # whether a published term is a placeholder decides if it is shown
     allowed |= {(name, derived(shown)) for shown in published}
     if name == dataset.report_table:

@@ -47,6 +47,20 @@ class Parameters:
         }
 
 
+def shown_k(warehouse: Warehouse, release_id: int, k: int) -> int:
+    """k_effective as the released values alone explain it.
+
+    The value that made groups grow may be held by withheld cases only; the public must not learn
+    of it.
+    """
+    need = warehouse.value(
+        "SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num) FROM srsql.threshold AS t "
+        "WHERE t.release_id = ? AND t.released AND t.theta_num > 0",
+        [release_id],
+    )
+    return max(k, int(need or 0))
+
+
 def store_public_manifest(
     warehouse: Warehouse, facts: dict[str, str | int], release_id: int, built: list[Built]
 ) -> str:

@@ -60,12 +60,19 @@ def check_bounds(
     calls = [
         f"srsql.check_k({rows}, {k:d}, {release_id:d})",
         f"srsql.check_theta({rows}, {values}, {theta}, {release_id:d})",
+        _check_manifest(schema, values, release_id),
     ]
     if warehouse.value(
         "SELECT count(*) FROM srsql.external_knowledge AS e WHERE e.release_id = ?", [release_id]
     ):
         calls.append(_check_knowledge(warehouse, dataset, schema, release_id))
     return _passed(warehouse, calls)
+
+
+def _check_manifest(schema: str, values: str, release_id: int) -> str:
+    """The public manifest names no value that no released row shows."""
+    manifest = table(schema, "manifest", alias="m").sql("duckdb")
+    return f"srsql.check_manifest((SELECT m.thresholds FROM {manifest}), {values}, {release_id:d})"
 
 
 def _passed(warehouse: Warehouse, calls: list[str]) -> list[Measure]:

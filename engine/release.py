@@ -21,7 +21,13 @@ from srsql.engine.feasibility import (
 )
 from srsql.engine.knowledge import Knowledge
 from srsql.engine.lineage import check_lineage
-from srsql.engine.manifest import Parameters, private_manifest, released_rows, store_public_manifest
+from srsql.engine.manifest import (
+    Parameters,
+    private_manifest,
+    released_rows,
+    shown_k,
+    store_public_manifest,
+)
 from srsql.engine.metrics import measure, store_measures
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.postcheck import check_release, require_passed
@@ -42,6 +48,7 @@ from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 Progress = Callable[[str], None]
+"""Temporary tables of a release, without their prefix ``srsql_``."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,7 @@ def release(
     """
     clock = Clock(progress)
     ingestion_id = _ingestion(warehouse, dataset, request.quarter)
+    before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
             series = open_series(warehouse, dataset, request.series, request.model.family)
@@ -128,7 +136,9 @@ def release(
                 _set_release(warehouse, release_id, k)
                 _run_step(warehouse, "step_catalog.sql")
             with clock.stage("views"):
-                built = build_tables(warehouse, dataset, request.quarter, release_id)
+                built = build_tables(
+                    warehouse, dataset, request.quarter, release_id, keyed=bool(series.key)
+                )
                 released = _publish(
                     warehouse,
                     dataset,
@@ -152,7 +162,7 @@ def release(
                 store_measures(warehouse, release_id, "metric", metrics)
             if not request.draft:
                 refresh_series_views(warehouse, dataset, series)
-            _drop_temporaries(warehouse)
+            _drop_temporaries(warehouse, before)
     except duckdb.Error as error:
         raise ReleaseError(
             f"{request.quarter} was not released, the warehouse is as it was: "
@@ -178,6 +188,7 @@ def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
             )
         ]
         have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+        have += "; give one quarter at a time" if ":" in quarter else ""
         have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
         raise ReleaseError(
             f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
@@ -291,7 +302,9 @@ def _publish(
         seed=request.seed,
         knowledge=request.knowledge.source if request.knowledge else None,
     )
-    facts = parameters.public(dataset, request.quarter, k)
+    facts = parameters.public(
+        dataset, request.quarter, shown_k(warehouse, release_id, request.model.k)
+    )
     stores = {item.name: item.store for item in built}
     stores["manifest"] = store_public_manifest(warehouse, facts, release_id, built)
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
@@ -299,7 +312,12 @@ def _publish(
         supersede_release(warehouse, series, request.quarter, but=release_id)
     create_views(warehouse, schema, stores)
     manifest = private_manifest(
-        warehouse, parameters, facts, release_id, ingestion_id, [asdict(v) for v in infeasible]
+        warehouse,
+        parameters,
+        facts | {"k_effective": k},
+        release_id,
+        ingestion_id,
+        [asdict(v) for v in infeasible],
     )
     warehouse.run(
         "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",
@@ -321,9 +339,17 @@ def _run_step(warehouse: Warehouse, file: str) -> None:
         warehouse.run(statement)
 
 
-def _drop_temporaries(warehouse: Warehouse) -> None:
-    for (name,) in warehouse.rows(
-        "SELECT table_name FROM duckdb_tables() "
-        "WHERE temporary AND starts_with(table_name, 'srsql_')"
-    ):
+def _drop_temporaries(warehouse: Warehouse, kept: set[str]) -> None:
+    """Give the memory back; ``kept`` are the temporary tables that were there before."""
+    for name in _temporaries(warehouse) - kept:
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
+
+
+def _temporaries(warehouse: Warehouse) -> set[str]:
+    return {
+        row[0]
+        for row in warehouse.rows(
+            "SELECT t.table_name FROM duckdb_tables() AS t "
+            "WHERE t.temporary AND starts_with(t.table_name, 'srsql_')"
+        )
+    }

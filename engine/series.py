@@ -45,16 +45,31 @@ def schema_of(warehouse: Warehouse, series: Series, quarter: str, *, draft: bool
     Raises:
         ReleaseError: that is taken as well.
     """
-    plain = series.plain_schema(quarter, draft=draft)
-    for name in (plain, f"{plain}_{series.dataset}".lower()):
-        others = warehouse.value(
-            "SELECT count(*) FROM srsql.release AS r "
-            "WHERE r.schema_name = ? AND (r.dataset, r.series) <> (?, ?)",
-            [name, series.dataset, series.name],
+    own = warehouse.value(
+        "SELECT max(r.schema_name) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
+        "AND r.quarter = ? AND (r.status = 'draft') = ?",
+        [series.dataset, series.name, quarter, draft],
+    )
+    return own or _free_schema(warehouse, series.plain_schema(quarter, draft=draft), series.dataset)
+
+
+def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
+    """``plain``, or it with ``suffix``: whichever no schema of the warehouse is called."""
+    taken = {
+        row[0].lower()
+        for row in warehouse.rows(
+            "SELECT s.schema_name FROM duckdb_schemas() AS s "
+            "WHERE s.database_name = current_database() "
+            "UNION SELECT s.cumulative_schema FROM srsql.series AS s "
+            "UNION SELECT r.schema_name FROM srsql.release AS r"
         )
-        if not others:
+    }
+    for name in (plain, f"{plain}_{suffix}".lower()):
+        if name not in taken:
             return name
-    raise ReleaseError(f"the schema {plain} belongs to another release: give another --series")
+    raise ReleaseError(
+        f"the warehouse already has a schema {plain}: rename it, or give another --series"
+    )
 
 
 def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) -> Series:
@@ -74,11 +89,8 @@ def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) 
             )
         return found
     key = None if name == MAIN else secrets.token_bytes(64)
-    cumulative = "released" if name == MAIN else f"released_{name}".lower()
-    if warehouse.value(
-        "SELECT count(*) FROM srsql.series AS s WHERE s.cumulative_schema = ?", [cumulative]
-    ):
-        cumulative = f"{cumulative}_{dataset.name}"
+    plain = "released" if name == MAIN else f"released_{name}".lower()
+    cumulative = _free_schema(warehouse, plain, dataset.name)
     warehouse.run(
         "INSERT INTO srsql.series VALUES (?, ?, ?, ?, ?)",
         [dataset.name, name, family, cumulative, key],

@@ -17,6 +17,7 @@ from srsql.schemas import Dataset, Qid
 
 REGION = "srsql_public_region"
 IDENTITY = "srsql_identity"
+SERIAL = "srsql_serial"
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,20 @@ def region_columns(dataset: Dataset) -> list[str]:
 
 
 def build_tables(
-    warehouse: Warehouse, dataset: Dataset, quarter: str, release_id: int
+    warehouse: Warehouse, dataset: Dataset, quarter: str, release_id: int, *, keyed: bool
 ) -> list[Built]:
-    """Fill one table per released view in the schema ``STORE``; needs ``srsql_identity``."""
+    """Fill one table per released view in the schema ``STORE``; needs ``srsql_identity``.
+
+    ``keyed``: ids are pseudonyms, so serial numbers are published per report.
+    """
+    serials = _serials(dataset, quarter) if keyed else None
+    if serials is not None:
+        warehouse.run(create(exp.to_table(SERIAL), serials, temp=True))
     warehouse.run(create(exp.to_table(REGION), _public_regions(dataset), temp=True))
     queries = {dataset.report_table: _report_rows(dataset, quarter)}
     queries |= {
-        child.name: _child_rows(dataset, child.name, quarter) for child in dataset.child_tables
+        child.name: _child_rows(dataset, child.name, quarter, keyed=keyed)
+        for child in dataset.child_tables
     }
     built = []
     for name, query in queries.items():
@@ -156,12 +164,58 @@ def _report_rows(dataset: Dataset, quarter: str) -> exp.Query:
     )
 
 
-def _child_rows(dataset: Dataset, name: str, quarter: str) -> exp.Query:
-    child = dataset.table(name)
-    query = exp.select(
-        *_ids(dataset), *[_published(dataset, name, published) for published in child.publish]
+def _serials(dataset: Dataset, quarter: str) -> exp.Query | None:
+    """The numbers of each numbering within a report, counted from 1 in their own order."""
+    parts: list[exp.Query] = [
+        exp.select(
+            exp.Literal.string(numbering).as_("numbering"),
+            column(dataset.report_id, "t").as_("report_id"),
+            column(name, "t").as_("value"),
+        )
+        .from_(raw_table(dataset, child.name, alias="t"))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+        .where(column(name, "t").is_(exp.null()).not_())
+        for child in dataset.child_tables
+        for name, numbering in child.serial.items()
+    ]
+    if not parts:
+        return None
+    rank = (
+        "dense_rank() OVER (PARTITION BY n.numbering, n.report_id "
+        "ORDER BY try_cast(n.value AS HUGEINT) NULLS LAST, n.value)::VARCHAR AS ordinal"
     )
-    return _released_rows(dataset, name, query, quarter).order_by(
+    return (
+        exp.select("n.numbering", "n.report_id", "n.value", rank, dialect="duckdb")
+        .distinct()
+        .from_(union_all(parts).subquery("n"))
+    )
+
+
+def _child_rows(dataset: Dataset, name: str, quarter: str, *, keyed: bool) -> exp.Query:
+    child = dataset.table(name)
+    serial = child.serial if keyed else {}
+    query = exp.select(
+        *_ids(dataset),
+        *[
+            column("ordinal", f"s_{published}").as_(published, quoted=True)
+            if published in serial
+            else _published(dataset, name, published)
+            for published in child.publish
+        ],
+    )
+    rows = _released_rows(dataset, name, query, quarter)
+    for published, numbering in serial.items():
+        alias = f"s_{published}"
+        rows = rows.join(
+            temporary(SERIAL, alias=alias),
+            on=exp.and_(
+                column("numbering", alias).eq(exp.Literal.string(numbering)),
+                column("report_id", alias).eq(column(dataset.report_id, "t")),
+                column("value", alias).eq(column(published, "t")),
+            ),
+            join_type="left",
+        )
+    return rows.order_by(
         column("public_report", "i"),
         column("public_case", "i"),
         column("srsql_line", "t"),

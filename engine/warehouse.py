@@ -87,10 +87,7 @@ class Warehouse:
             WarehouseError: the caller's connection is in a transaction of its own, or the change
                 cannot be committed.
         """
-        if self.value("SELECT txid_current()") == self.value("SELECT txid_current()"):
-            raise WarehouseError(
-                "the connection has an open transaction: commit it or roll it back first"
-            )
+        _need_idle(self.con)
         self.con.execute("BEGIN TRANSACTION")
         try:
             yield
@@ -116,6 +113,15 @@ class Warehouse:
         """First column of the first row of a query; None if there is no row."""
         rows = self.rows(query, parameters)
         return rows[0][0] if rows else None
+
+
+def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
+    """Refuse to work inside a transaction of the caller's, which an error would abort."""
+    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
+    if first == second:
+        raise WarehouseError(
+            "the connection has an open transaction: commit it or roll it back first"
+        )
 
 
 @contextmanager
@@ -164,6 +170,7 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     fingerprint = hashlib.sha256("\n".join(definitions).encode()).hexdigest()
     if not catalog or _installed(con) == (LAYOUT, fingerprint):
         return
+    _need_idle(con)
     con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
     with guarded(con):
         con.execute("BEGIN TRANSACTION")

@@ -172,7 +172,8 @@ CREATE TABLE IF NOT EXISTS srsql.region (
     high BIGINT
 );
 
--- theta of every value that occurs, as an exact fraction; cases counts those of the quarter.
+-- theta of every value that occurs, as an exact fraction; cases counts those of the quarter;
+-- released: a published column of a released case shows it.
 CREATE TABLE IF NOT EXISTS srsql.threshold (
     release_id INTEGER NOT NULL,
     term_no INTEGER NOT NULL,

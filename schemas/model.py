@@ -101,6 +101,10 @@ class Table(_Strict):
     required: bool = True
     publish: tuple[Name, ...] = ()
     """Columns that leave the house as they are (child tables: the released child columns)."""
+    serial: dict[Name, Name] = Field(default_factory=dict)
+    """Published column that numbers things of a report -> name of the numbering, which tables may
+    share. Series with pseudonyms publish 1, 2, 3 ... instead, since some sources number across all
+    reports (legacy AERS drug_seq), which is as good as a report id."""
 
 
 class Qid(_Strict):
@@ -228,13 +232,22 @@ class Dataset(_Strict):
         ):
             for attribute in attributes:
                 need(key, attribute.table, attribute.column)
-        guarded = {qid.column for qid in self.qid} | {q.unit_column for q in self.qid}
+        guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
         for table in self.tables:
             if table.name != self.report_table:
                 need(f"tables.{table.name}", table.name, self.report_id)
             for column in table.publish:
                 key = f"tables.{table.name}.publish"
                 need(key, table.name, column)
+                if column in table.serial and table.name == self.report_table:
+                    raise ValueError(f"tables.{table.name}.serial: only child tables have one")
+                others = guarded if table.name == self.report_table else set()
+                for other in sorted((others | set(self.id_columns)) - {column}):
+                    if _sources(table, column) & _sources(table, other):
+                        raise ValueError(
+                            f"{key}: {column!r} may read the same place in the file as {other!r}, "
+                            "which is not published: give them different names and aliases"
+                        )
                 if column in self.id_columns:
                     raise ValueError(f"{key}: {column!r} is an id, published anyway: take it out")
                 if table.name == self.report_table and column in guarded:
@@ -262,6 +275,16 @@ class Dataset(_Strict):
             raise ValueError(
                 f"{key}.publish: {taken[0]!r} is a column of the released region: take it out"
             )
+
+
+def _sources(table: Table, name: str) -> set[str]:
+    """Names in the file, in lower case, that a column of a table may be read from."""
+    return {
+        text.strip().lower()
+        for column in table.columns
+        if column.name == name
+        for text in (column.name, *column.aliases)
+    }
 
 
 def builtin_names() -> list[str]:

@@ -185,3 +185,27 @@ SELECT
     0::DOUBLE AS threshold,
     count(*) FILTER (WHERE b.times <> 0) = 0 AS passed
 FROM balance AS b;
+
+-- What:    the public manifest gives a threshold for released values only.
+-- Inputs:  told: its list of STRUCT(value, theta); values_of(case_id, term): as above.
+CREATE OR REPLACE MACRO srsql.check_manifest(told, values_of, release_id) AS TABLE
+WITH
+listed AS (
+    SELECT DISTINCT struct_extract(u.entry, 'value') AS term
+    FROM (SELECT unnest(told) AS entry) AS u
+),
+
+unseen AS (
+    SELECT l.term FROM listed AS l ANTI JOIN query_table(values_of) AS v ON l.term = v.term
+)
+
+SELECT
+    release_id AS release,
+    'check_manifest' AS measure,
+    'threshold' AS scope,
+    (SELECT count(*) FROM unseen)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    (SELECT count(*) FROM unseen) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    (SELECT count(*) FROM unseen) = 0 AS passed
+FROM listed;

@@ -1,6 +1,6 @@
 -- Step of a release: from reports to super-records. Composed before it from the dataset schema:
 -- srsql_report(report_id, case_id), srsql_report_box(report_id, position, low, high),
--- srsql_report_term(report_id, term, spelling), srsql_report_drug(report_id, drug),
+-- srsql_report_term(report_id, term, spelling, shown), srsql_report_drug(report_id, drug),
 -- srsql_attribute(position, name, kind, span, parent, last, height), srsql_node(position, node,
 -- pre, last), srsql_knowledge(drug, disease), srsql_run(unit).
 
@@ -39,14 +39,20 @@ FROM temp.main.srsql_report_drug AS d
 INNER JOIN temp.main.srsql_case_report AS c ON d.report_id = c.report_id;
 
 CREATE OR REPLACE TEMP TABLE srsql_belief AS
-SELECT c.case_no, t.term, min(t.spelling) AS spelling, any_value(r.unit) AS weight, true AS direct
+SELECT
+    c.case_no,
+    t.term,
+    min(t.spelling) AS spelling,
+    any_value(r.unit) AS weight,
+    true AS direct,
+    bool_or(t.shown) AS shown
 FROM temp.main.srsql_report_term AS t
 INNER JOIN temp.main.srsql_case_report AS c ON t.report_id = c.report_id
 CROSS JOIN temp.main.srsql_run AS r
 GROUP BY c.case_no, t.term;
 
 INSERT INTO temp.main.srsql_belief
-SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false
+SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false, false
 FROM srsql.inferred_terms(
     'temp.main.srsql_case_drug',
     'temp.main.srsql_knowledge',
@@ -64,7 +70,7 @@ FROM temp.main.srsql_belief AS b
 GROUP BY b.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_case_term AS
-SELECT b.case_no, t.term_no, b.weight, b.direct
+SELECT b.case_no, t.term_no, b.weight, b.direct, b.shown
 FROM temp.main.srsql_belief AS b
 INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
 

@@ -60,7 +60,7 @@ WITH held AS (
     SELECT DISTINCT b.term_no
     FROM temp.main.srsql_case_term AS b
     INNER JOIN temp.main.srsql_grouped AS g ON b.case_no = g.case_no
-    WHERE b.direct
+    WHERE b.shown
 )
 
 SELECT

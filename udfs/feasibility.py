@@ -19,8 +19,12 @@ BUNDLE_TRIES = 64
 
 @njit(cache=True)
 def _cap(n: int, num: int, den: int, one: int) -> int:
-    """Largest sigma (in units of 1 / one) that is <= num / den of n cases."""
-    return num * n // den * one + num * n % den * one // den
+    """Largest sigma (in units of 1 / one) that is <= num / den of n cases.
+
+    The product is split so that no part passes 62 bits for den <= 10**9.
+    """
+    rest = num * n % den
+    return num * n // den * one + rest * (one // den) + rest * (one % den) // den
 
 
 @njit(cache=True)

@@ -50,6 +50,16 @@ def ms_group(
     Raises:
         ValueError: k is too small for a threshold, or ``first`` is out of range.
     """
+    if leftovers not in ("withhold", "merge"):
+        raise ValueError(f"leftovers is {leftovers!r}: give withhold or merge")
+    if k < 1 or cases.one < 1:
+        raise ValueError("k and the unit must be 1 or more")
+    sizes = np.diff(attributes.tree_start)
+    trees = sizes > 0
+    if bool((cases.low > cases.high).any() or (cases.low[:, trees] < 0).any()):
+        raise ValueError("a box ends before it begins, or before its tree")
+    if bool((cases.high[:, trees] >= sizes[trees]).any()):
+        raise ValueError("a box ends behind its tree")
     n = len(cases.low)
     if n == 0:
         return np.empty(0, np.int32)

@@ -35,6 +35,21 @@ class Attributes:
     height: Ints
     """Longest path from each node down to a leaf."""
 
+    def __post_init__(self) -> None:
+        """Refuse what compiled code would read past its ends for."""
+        sizes = np.diff(self.tree_start)
+        nodes = np.arange(len(self.parent)) - np.repeat(self.tree_start[:-1], sizes)
+        within = np.repeat(sizes, sizes)
+        if not (len(self.parent) == len(self.last) == len(self.height) == int(sizes.sum())):
+            raise ValueError("parent, last and height must have one entry per node")
+        if bool(((self.span == 0) != (sizes > 0)).any()):
+            raise ValueError("a QID has either a span above 0 or a tree")
+        wrong = (self.parent >= nodes) | ((self.parent < 0) != (nodes == 0))
+        wrong |= (self.last < nodes) | (self.last >= within)
+        wrong |= (nodes == 0) & (self.last != within - 1)
+        if bool(wrong.any()):
+            raise ValueError("tree nodes must be numbered in preorder, the root first")
+
 
 @dataclass(frozen=True)
 class Cases:

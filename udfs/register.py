@@ -58,15 +58,21 @@ def _nested(scalar: pa.ListScalar) -> tuple[NDArray[np.int64], pa.Array]:
 
 
 def _numbers(values: pa.Array) -> NDArray[np.int64]:
-    """Numbers as int64, NULL as 0."""
-    return np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    """Numbers as int64; the compiled code takes no NULL."""
+    if values.null_count:
+        raise ValueError("a number of the kernel's input is NULL")
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _terms(
-    scalar: pa.ListScalar, cases: NDArray[np.int64]
+    scalar: pa.ListScalar, cases: NDArray[np.int64], vocabulary: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Offsets [n + 1], terms and weights by case, from STRUCT(case_no, term_no, weight)[]."""
     row, terms, weights = _by_case(scalar.values, cases)
+    if len(terms) and not (terms.min() >= 0 and terms.max() < vocabulary):
+        raise ValueError("term_no must run from 0 to the number of thresholds - 1")
+    if bool((weights < 1).any()):
+        raise ValueError("weights must be 1 or more")
     offsets = np.zeros(len(cases) + 1, dtype=np.int64)
     np.cumsum(np.bincount(row, minlength=len(cases)), out=offsets[1:])
     return offsets, terms.astype(np.int32), weights
@@ -87,6 +93,8 @@ def _boxes(
 def _by_case(values: pa.Array, cases: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Fields of structs, ordered by case; the first, case_no, as an index into ``cases``."""
     fields = [_numbers(values.field(i)) for i in range(values.type.num_fields)]
+    if len(fields[0]) and not np.isin(fields[0], cases).all():
+        raise ValueError("a row belongs to a case that is not among the cases")
     if bool((np.diff(fields[0]) < 0).any()):
         order = np.argsort(fields[0], kind="stable")
         fields = [field[order] for field in fields]
@@ -119,7 +127,7 @@ def _ms_group(
     ):  # fmt: skip
         numbers = _flat(row[0])
         low, high = _boxes(row[1], numbers, _flat(row[4]))
-        offsets, held, weights = _terms(row[2], numbers)
+        offsets, held, weights = _terms(row[2], numbers, len(row[9].values))
         cases = Cases(low, high, offsets, held, weights, one=row[3].as_py())
         tree_start, parents = _nested(row[6])
         attributes = Attributes(
@@ -154,7 +162,10 @@ def _withhold_infeasible(
 
     results = [
         withhold_infeasible(
-            *_terms(row[1], _flat(row[0])), _flat(row[2]), _flat(row[3]), row[4].as_py()
+            *_terms(row[1], _flat(row[0]), len(row[2].values)),
+            _flat(row[2]),
+            _flat(row[3]),
+            row[4].as_py(),
         )
         for row in _rows(case_nos, terms, theta_num, theta_den, one)
     ]

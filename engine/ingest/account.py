@@ -105,17 +105,21 @@ def check_rates(
         IngestError: above ``highest``, over all tables or in one of 1,000 records or more.
     """
     counted = [file for file in files if file.table != "deleted"]
-    groups = [[file] for file in counted if file.records >= _JUDGED_ALONE_FROM]
-    for group in [*groups, counted]:
-        records = sum(file.records for file in group)
-        rejected = sum(file.rejected for file in group)
+    alone = [
+        [file] for file in files if file.table == "deleted" or file.records >= _JUDGED_ALONE_FROM
+    ]
+    for group in [*alone, counted]:
+        # a blank line of a list of withdrawn cases withdraws nobody
+        blank = sum(f.reasons.get("blank line", 0) for f in group if f.table == "deleted")
+        records = sum(file.records for file in group) - blank
+        rejected = sum(file.rejected for file in group) - blank
         if rejected > highest * records:
             names = [file.file for file in group]
             reason, file, line = warehouse.rows(
                 "SELECT reason, arg_min(file, (file, line)), arg_min(line, (file, line)) "
                 "FROM srsql.reject WHERE ingestion_id = ? AND kind = 'row' "
                 "AND list_contains(?::VARCHAR[], file) "
-                "GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1",
+                "GROUP BY reason ORDER BY reason = 'blank line', count(*) DESC, reason LIMIT 1",
                 [ingestion, names],
             )[0]
             place = names[0] if len(names) == 1 else "the period"
