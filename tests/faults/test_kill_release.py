@@ -43,7 +43,7 @@ def progress(stage):
 
 if point == "before the commit":
     done = life._drop_temporaries
-    life._drop_temporaries = lambda warehouse: (done(warehouse), die())
+    life._drop_temporaries = lambda *given: (done(*given), die())
 with Engine(db) as engine:
     engine.release("2011Q4", k=3, theta="0.5", seed=1, progress=progress)
     if point == "after the commit":

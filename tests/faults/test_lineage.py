@@ -61,8 +61,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def release(opened: Engine) -> Case:
     built: list[Built] = []
 
-    def kept(*arguments: Any) -> list[Built]:
-        built.extend(build_tables(*arguments))
+    def kept(*arguments: Any, **options: Any) -> list[Built]:
+        built.extend(build_tables(*arguments, **options))
         return built
 
     with pytest.MonkeyPatch.context() as patch:
@@ -204,8 +204,8 @@ def test_a_view_that_reads_a_second_table_is_refused(released: Case, select: str
 def test_a_release_whose_tables_show_a_secret_is_rolled_back_whole(
     opened: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def leaking(*arguments: Any) -> list[Built]:
-        built = build_tables(*arguments)
+    def leaking(*arguments: Any, **options: Any) -> list[Built]:
+        built = build_tables(*arguments, **options)
         warehouse, _, _, number = arguments
         query = built[0].query.copy().select('"t"."surname" AS "surname"')
         warehouse.run(
