@@ -110,7 +110,11 @@ def check_rates(
     ]
     for group in [*alone, counted]:
         # a blank line of a list of withdrawn cases withdraws nobody
-        blank = sum(f.reasons.get("blank line", 0) for f in group if f.table == "deleted")
+        blank = warehouse.value(
+            "SELECT count(*) FROM srsql.reject WHERE ingestion_id = ? AND reason = 'blank line' "
+            "AND list_contains(?::VARCHAR[], file)",
+            [ingestion, [file.file for file in group if file.table == "deleted"]],
+        )
         records = sum(file.records for file in group) - blank
         rejected = sum(file.rejected for file in group) - blank
         if rejected > highest * records:

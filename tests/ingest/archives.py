@@ -50,7 +50,7 @@ def vaers(data: str | bytes, year: str = "2004") -> dict[str, str | bytes]:
 def pack(path: Path, files: dict[str, str | bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content)  # the same bytes whenever packed
     return path
 
 
