@@ -1,12 +1,13 @@
-"""Whether the thresholds can be met at all, and what to do about values that cannot (SPEC 6)."""
+"""What of a quarter can be released at all: feasible thresholds, complete cases, k_effective."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from srsql.engine.errors import InfeasibleError
+from srsql.engine.errors import InfeasibleError, ReleaseError
 from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 OnInfeasible = Literal["error", "withhold"]
 SHOWN = 10
@@ -90,3 +91,53 @@ def _explain(values: list[InfeasibleValue]) -> str:
         "theta for them (--theta levels:FILE), use --theta frequency, or withhold cases "
         "(--on-infeasible withhold)"
     )
+
+
+def drop_incomplete(warehouse: Warehouse, dataset: Dataset, missing: str) -> None:
+    """``missing = "drop"``: cases that lack a QID stay out (the papers' choice)."""
+    if missing == "drop":
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_withheld "
+            "SELECT p.case_no, 'missing_qid' FROM temp.main.srsql_profile AS p WHERE p.known <> ?",
+            [2 ** len(dataset.qid) - 1],
+        )
+        drop_withheld(warehouse)
+
+
+def k_effective(warehouse: Warehouse, k: int) -> int:
+    """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6)."""
+    need = warehouse.value(
+        "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) "
+        "FROM temp.main.srsql_theta AS q "
+        "WHERE q.theta_num > 0 AND q.term_no IN (SELECT t.term_no "
+        "FROM temp.main.srsql_case_term AS t SEMI JOIN temp.main.srsql_profile AS p "
+        "ON t.case_no = p.case_no)"
+    )
+    return max(k, int(need or 0))
+
+
+def need_groups(warehouse: Warehouse, quarter: str, k: int, leftovers: str) -> None:
+    """Refuse a quarter of which nothing is left, or leftovers where they are an error.
+
+    Raises:
+        ReleaseError: the text tells why cases were withheld.
+    """
+    released, unplaced = warehouse.rows(
+        "SELECT (SELECT count(*) FROM temp.main.srsql_grouped),"
+        " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
+    )[0]
+    if not released:
+        reasons = warehouse.rows(
+            "SELECT w.reason, count(*) FROM temp.main.srsql_withheld AS w GROUP BY w.reason "
+            "UNION ALL SELECT 'deleted', count(DISTINCT d.case_id) "
+            "FROM temp.main.srsql_deleted AS d ORDER BY 2 DESC, 1"
+        )
+        why = ", ".join(f"{reason} {count:,}" for reason, count in reasons if count)
+        raise ReleaseError(
+            f"nothing of {quarter} can be released with groups of {k}: every case is "
+            f"withheld ({why or 'it has none'}); lower k, raise theta or keep missing values"
+        )
+    if unplaced and leftovers == "error":
+        raise ReleaseError(
+            f"{unplaced:,} case(s) of {quarter} fit no group: use --leftovers withhold or merge"
+        )

@@ -16,7 +16,9 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.feasibility import (
     InfeasibleValue,
     OnInfeasible,
-    drop_withheld,
+    drop_incomplete,
+    k_effective,
+    need_groups,
     resolve_infeasible,
 )
 from srsql.engine.knowledge import Knowledge
@@ -119,16 +121,16 @@ def release(
             release_id = _register(warehouse, dataset, request, series, ingestion_id)
             with clock.stage("cases"):
                 load_cases(warehouse, dataset, request.quarter, request.knowledge)
-                _drop_incomplete(warehouse, dataset, request.missing)
+                drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
                 infeasible = resolve_infeasible(warehouse, request.on_infeasible)
-                k = _k_effective(warehouse, request.model.k)
+                k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
-                _need_groups(warehouse, request, k)
+                need_groups(warehouse, request.quarter, k, request.model.leftovers)
             with clock.stage("regions"):
                 _run_step(warehouse, "step_regions.sql")
                 make_identity(warehouse, dataset, series)
@@ -222,54 +224,8 @@ def _register(
     return release_id
 
 
-def _drop_incomplete(warehouse: Warehouse, dataset: Dataset, missing: str) -> None:
-    """``missing = "drop"``: cases that lack a QID stay out (the papers' choice)."""
-    if missing == "drop":
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_withheld "
-            "SELECT p.case_no, 'missing_qid' FROM temp.main.srsql_profile AS p WHERE p.known <> ?",
-            [2 ** len(dataset.qid) - 1],
-        )
-        drop_withheld(warehouse)
-
-
-def _k_effective(warehouse: Warehouse, k: int) -> int:
-    """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6)."""
-    need = warehouse.value(
-        "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) "
-        "FROM temp.main.srsql_theta AS q "
-        "WHERE q.theta_num > 0 AND q.term_no IN (SELECT t.term_no "
-        "FROM temp.main.srsql_case_term AS t SEMI JOIN temp.main.srsql_profile AS p "
-        "ON t.case_no = p.case_no)"
-    )
-    return max(k, int(need or 0))
-
-
 def _draw(request: Request, dataset: Dataset) -> str:
     return f"{request.seed}/{dataset.name}/{request.quarter}"
-
-
-def _need_groups(warehouse: Warehouse, request: Request, k: int) -> None:
-    released, unplaced = warehouse.rows(
-        "SELECT (SELECT count(*) FROM temp.main.srsql_grouped),"
-        " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
-    )[0]
-    if not released:
-        reasons = warehouse.rows(
-            "SELECT w.reason, count(*) FROM temp.main.srsql_withheld AS w GROUP BY w.reason "
-            "UNION ALL SELECT 'deleted', count(DISTINCT d.case_id) "
-            "FROM temp.main.srsql_deleted AS d ORDER BY 2 DESC, 1"
-        )
-        why = ", ".join(f"{reason} {count:,}" for reason, count in reasons if count)
-        raise ReleaseError(
-            f"nothing of {request.quarter} can be released with groups of {k}: every case is "
-            f"withheld ({why or 'it has none'}); lower k, raise theta or keep missing values"
-        )
-    if unplaced and request.model.leftovers == "error":
-        raise ReleaseError(
-            f"{unplaced:,} case(s) of {request.quarter} fit no group: "
-            "use --leftovers withhold or merge"
-        )
 
 
 def _set_release(warehouse: Warehouse, release_id: int, k_effective: int) -> None:

@@ -1,55 +1,21 @@
 """Stage 2 of the grouping (Lin 2016, Algorithm 2): every leftover joins its best group.
 
 The search runs over a tree of the groups' regions, whose bounds only loosen as groups grow. A
-bound is never broken: a case that no group can take is left out, or groups are merged until one
-can take it.
+bound is never broken: a case that no group can take is left out (see ``merging`` for the other
+choice).
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.box_tree import Shape, build_shape, hull_loss
+from srsql.udfs.box_tree import Shape, build_shape
 from srsql.udfs.candidates import NEAR, exact_order, near
+from srsql.udfs.group_tree import Groups, Reach, join, least_added, new_reach, refresh_reach
 from srsql.udfs.problem import Ints, Losses
-from srsql.udfs.search import NONE, STACK, Terms, added_loss
-
-
-class Groups(NamedTuple):
-    """G groups with their regions and members; size 0 marks a group merged into another."""
-
-    low: Ints
-    high: Ints
-    size: Ints
-    loss: Ints
-    """[G] sum of the QIDs' losses, in loss units (IL is size x loss)."""
-    head: NDArray[np.int32]
-    """[G] first member."""
-    following: NDArray[np.int32]
-    """[n] next member of the same group, or -1."""
-
-
-class Reach(NamedTuple):
-    """What each node of the tree knows of the groups under it."""
-
-    low_min: Ints
-    low_max: Ints
-    high_min: Ints
-    high_max: Ints
-    """[nodes, d] extremes of the regions' ends."""
-    loss_max: Ints
-    """[nodes, d] largest loss of each QID."""
-    size_min: Ints
-    loss_min: Ints
-    """[nodes] least size and least total loss."""
-    least: Ints
-    """[nodes] least group number."""
-    full: Ints
-    """[nodes] frequent terms of which no group under the node can take another case."""
+from srsql.udfs.search import STACK, Terms, added_loss
 
 
 @njit(cache=True)
@@ -73,7 +39,7 @@ def place_leftovers(
     full = np.empty(len(groups.size), np.int64)
     for g in range(len(full)):
         full[g] = _full_mask(g, groups, terms, theta_num, theta_den, k, one)
-    reach = _new_reach(shape, groups, full, losses)
+    reach = new_reach(shape, groups, full, losses)
     slot = np.full(len(theta_num), -1, np.int32)
     for at in range(len(leftovers)):
         r = int(leftovers[at])
@@ -82,33 +48,12 @@ def place_leftovers(
         )
         if g < 0:
             continue
-        _join(r, g, low, high, losses, group, groups)
+        join(r, g, low, high, losses, group, groups)
         full[g] = _full_mask(g, groups, terms, theta_num, theta_den, k, one)
         node = shape.leaf_of[g]
         while node >= 0:
-            _refresh(node, shape, groups, full, losses, reach)
+            refresh_reach(node, shape, groups, full, losses, reach)
             node = shape.up[node]
-
-
-@njit(cache=True)
-def _join(
-    r: int,
-    g: int,
-    low: Ints,
-    high: Ints,
-    losses: Losses,
-    group: NDArray[np.int32],
-    groups: Groups,
-) -> None:
-    group[r] = g
-    groups.following[r] = groups.head[g]
-    groups.head[g] = r
-    groups.size[g] += 1
-    groups.loss[g] = 0
-    for i in range(low.shape[1]):
-        groups.low[g, i] = min(groups.low[g, i], low[r, i])
-        groups.high[g, i] = max(groups.high[g, i], high[r, i])
-        groups.loss[g] += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
 
 
 @njit(cache=True)
@@ -130,85 +75,6 @@ def _full_mask(
         if sigma[b] >= max(k, groups.size[g] + 1) * theta_num[s] // theta_den[s] * one:
             mask |= 1 << b
     return mask
-
-
-@njit(cache=True)
-def _new_reach(shape: Shape, groups: Groups, full: Ints, losses: Losses) -> Reach:
-    nodes, d = len(shape.left), groups.low.shape[1]
-    reach = Reach(
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.int64),
-    )
-    for node in range(nodes - 1, -1, -1):
-        _refresh(node, shape, groups, full, losses, reach)
-    return reach
-
-
-@njit(cache=True)
-def _refresh(
-    node: int, shape: Shape, groups: Groups, full: Ints, losses: Losses, reach: Reach
-) -> None:
-    """Recompute one node from its children or groups."""
-    d = groups.low.shape[1]
-    reach.low_min[node], reach.low_max[node] = NONE, -NONE
-    reach.high_min[node], reach.high_max[node] = NONE, -NONE
-    reach.loss_max[node] = 0
-    reach.size_min[node] = reach.loss_min[node] = reach.least[node] = NONE
-    reach.full[node] = -1
-    if shape.left[node] < 0:
-        for j in range(shape.begin[node], shape.end[node]):
-            g = shape.order[j]
-            reach.size_min[node] = min(reach.size_min[node], groups.size[g])
-            reach.loss_min[node] = min(reach.loss_min[node], groups.loss[g])
-            reach.least[node] = min(reach.least[node], g)
-            reach.full[node] &= full[g]
-            for i in range(d):
-                a, b = groups.low[g, i], groups.high[g, i]
-                loss = hull_loss(losses, i, a, b)
-                reach.low_min[node, i] = min(reach.low_min[node, i], a)
-                reach.low_max[node, i] = max(reach.low_max[node, i], a)
-                reach.high_min[node, i] = min(reach.high_min[node, i], b)
-                reach.high_max[node, i] = max(reach.high_max[node, i], b)
-                reach.loss_max[node, i] = max(reach.loss_max[node, i], loss)
-        return
-    for child in (shape.left[node], shape.right[node]):
-        reach.size_min[node] = min(reach.size_min[node], reach.size_min[child])
-        reach.loss_min[node] = min(reach.loss_min[node], reach.loss_min[child])
-        reach.least[node] = min(reach.least[node], reach.least[child])
-        reach.full[node] &= reach.full[child]
-        for i in range(d):
-            reach.low_min[node, i] = min(reach.low_min[node, i], reach.low_min[child, i])
-            reach.low_max[node, i] = max(reach.low_max[node, i], reach.low_max[child, i])
-            reach.high_min[node, i] = min(reach.high_min[node, i], reach.high_min[child, i])
-            reach.high_max[node, i] = max(reach.high_max[node, i], reach.high_max[child, i])
-            reach.loss_max[node, i] = max(reach.loss_max[node, i], reach.loss_max[child, i])
-
-
-@njit(cache=True)
-def _least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach) -> int:
-    """Lower bound of dIL over the groups under the node, for the box ``low``, ``high``."""
-    joint = growth = 0
-    for i in range(len(low)):
-        widest = hull_loss(
-            losses, i, min(low[i], reach.low_max[node, i]), max(high[i], reach.high_min[node, i])
-        )
-        joint += widest
-        if losses.numeric[i]:
-            apart = max(0, reach.low_min[node, i] - low[i]) + max(
-                0, high[i] - reach.high_max[node, i]
-            )
-            growth += apart * losses.weight[i]
-        else:
-            growth += max(0, widest - reach.loss_max[node, i])
-    joint = max(joint, reach.loss_min[node] + growth)
-    return int(reach.size_min[node] * growth + joint)
 
 
 @njit(cache=True)
@@ -289,8 +155,8 @@ def _best_group(
         left = shape.left[node]
         if left >= 0:
             right = shape.right[node]
-            left_loss = _least_added(left, low[r], high[r], losses, reach)
-            right_loss = _least_added(right, low[r], high[r], losses, reach)
+            left_loss = least_added(left, low[r], high[r], losses, reach)
+            right_loss = least_added(right, low[r], high[r], losses, reach)
             if right_loss < left_loss:
                 left, right = right, left
                 left_loss, right_loss = right_loss, left_loss
@@ -299,7 +165,7 @@ def _best_group(
             top += 2
             continue
         for j in range(shape.begin[node], shape.end[node]):
-            best, best_loss, best_risk = _better_of(
+            best, best_loss, best_risk = better_of(
                 r, shape.order[j], best, best_loss, best_risk,
                 low, high, losses, terms, theta_num, theta_den, k, one, groups, slot,
             )  # fmt: skip
@@ -307,7 +173,7 @@ def _best_group(
 
 
 @njit(cache=True)
-def _better_of(
+def better_of(
     r: int,
     g: int,
     best: int,
@@ -355,97 +221,3 @@ def _outranked(loss: int, least: int, best: int, best_loss: int, best_risk: floa
     if best_risk == 1.0:
         return loss > best_loss or (loss == best_loss and least > best)
     return loss > best_loss * best_risk * (1 + NEAR)
-
-
-@njit(cache=True)
-def merge_leftovers(
-    low: Ints,
-    high: Ints,
-    losses: Losses,
-    terms: Terms,
-    theta_num: Ints,
-    theta_den: Ints,
-    k: int,
-    one: int,
-    group: NDArray[np.int32],
-    groups: Groups,
-) -> None:
-    """Merge groups until each case of group -1 fits one (``--leftovers merge``).
-
-    As long as no group can take the case, the group of least dIL for it absorbs the group whose
-    union with it loses least; with one group left a case that does not fit stays out. Costs
-    O(groups) per case and merge.
-    """
-    slot = np.full(len(theta_num), -1, np.int32)
-    leftovers = np.flatnonzero(group < 0)
-    for at in range(len(leftovers)):
-        r = int(leftovers[at])
-        while True:
-            best, best_loss, best_risk = -1, 0, np.inf
-            for g in range(len(groups.size)):
-                if groups.size[g] > 0:
-                    best, best_loss, best_risk = _better_of(
-                        r, g, best, best_loss, best_risk,
-                        low, high, losses, terms, theta_num, theta_den, k, one, groups, slot,
-                    )  # fmt: skip
-            if best >= 0:
-                _join(r, best, low, high, losses, group, groups)
-                break
-            g = _least_loss_group(r, low, high, losses, groups)
-            partner = _cheapest_union(g, losses, groups)
-            if partner < 0:
-                break
-            _absorb(min(g, partner), max(g, partner), losses, group, groups)
-
-
-@njit(cache=True)
-def _least_loss_group(r: int, low: Ints, high: Ints, losses: Losses, groups: Groups) -> int:
-    best, best_loss = -1, NONE
-    for g in range(len(groups.size)):
-        if groups.size[g] == 0:
-            continue
-        loss = added_loss(
-            groups.low[g], groups.high[g], groups.size[g], groups.loss[g], low[r], high[r], losses
-        )
-        if loss < best_loss:
-            best, best_loss = g, loss
-    return best
-
-
-@njit(cache=True)
-def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
-    best, best_loss = -1, NONE
-    for h in range(len(groups.size)):
-        if h == g or groups.size[h] == 0:
-            continue
-        joint = 0
-        for i in range(groups.low.shape[1]):
-            joint += hull_loss(
-                losses,
-                i,
-                min(groups.low[g, i], groups.low[h, i]),
-                max(groups.high[g, i], groups.high[h, i]),
-            )
-        loss = groups.size[g] * (joint - groups.loss[g]) + groups.size[h] * (joint - groups.loss[h])
-        if loss < best_loss:
-            best, best_loss = h, loss
-    return best
-
-
-@njit(cache=True)
-def _absorb(g: int, h: int, losses: Losses, group: NDArray[np.int32], groups: Groups) -> None:
-    member = groups.head[h]
-    while member >= 0:
-        following = groups.following[member]
-        group[member] = g
-        groups.following[member] = groups.head[g]
-        groups.head[g] = member
-        member = following
-    groups.size[g] += groups.size[h]
-    groups.size[h] = 0
-    groups.head[h] = -1
-    groups.loss[g] = 0
-    for i in range(groups.low.shape[1]):
-        groups.low[g, i] = min(groups.low[g, i], groups.low[h, i])
-        groups.high[g, i] = max(groups.high[g, i], groups.high[h, i])
-        groups.loss[g] += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])

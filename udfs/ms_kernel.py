@@ -15,10 +15,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import Shape, build_shape, hull_loss
+from srsql.udfs.cell_tree import Bounds, forget, new_bounds
 from srsql.udfs.cells import Cells, build_cells, case_masks, frequent_terms, take
-from srsql.udfs.leftovers import Groups, merge_leftovers, place_leftovers
+from srsql.udfs.group_tree import Groups
+from srsql.udfs.leftovers import place_leftovers
+from srsql.udfs.merging import merge_leftovers
 from srsql.udfs.problem import Attributes, Cases, Ints, Losses, integer_losses
-from srsql.udfs.search import Bounds, Terms, farthest, forget, nearest, new_bounds
+from srsql.udfs.search import Terms, farthest, nearest
 
 Leftovers = Literal["withhold", "merge"]
 
