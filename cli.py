@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from srsql.engine.engine import DEFAULTS, Engine
-from srsql.engine.errors import SrsqlError, WarehouseError
+from srsql.engine.errors import SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
 from srsql.version import __version__
 
@@ -74,11 +74,10 @@ def _defaults(command: click.Group) -> dict[str, Any]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="srsql")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.pass_context
-def cli(context: click.Context, debug: bool) -> None:
+def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
-    context.obj = {"debug": debug}
     context.default_map = _defaults(cli)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -458,7 +457,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return "the reader of the output went away", 141
-    text = " ".join(str(error).split())[:300]
+    text = one_line(error)
     if isinstance(error, (OSError, duckdb.Error)):
         return f"{text} (nothing of the unfinished step was kept)", 2
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)", 2

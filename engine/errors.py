@@ -31,3 +31,8 @@ class ReleaseError(SrsqlError):
 
 class CheckFailedError(ReleaseError):
     """A release failed its own check and was rolled back."""
+
+
+def one_line(error: BaseException) -> str:
+    """The text of an error of somebody else's, folded into one line of at most 300 characters."""
+    return " ".join(str(error).split())[:300]

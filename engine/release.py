@@ -12,7 +12,7 @@ from typing import Any, Literal
 import duckdb
 
 from srsql.engine.cases import load_cases
-from srsql.engine.errors import ReleaseError
+from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.feasibility import (
     InfeasibleValue,
     OnInfeasible,
@@ -167,8 +167,7 @@ def release(
             _drop_temporaries(warehouse, before)
     except duckdb.Error as error:
         raise ReleaseError(
-            f"{request.quarter} was not released, the warehouse is as it was: "
-            + " ".join(str(error).split())[:300]
+            f"{request.quarter} was not released, the warehouse is as it was: " + one_line(error)
         ) from error
     released.seconds.update(clock.seconds)
     return released

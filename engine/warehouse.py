@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from srsql.engine.errors import WarehouseError
+from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.statements import literal, quoted, statements
 from srsql.version import __version__
 
@@ -97,7 +97,7 @@ class Warehouse:
         try:
             self.con.execute("COMMIT")
         except duckdb.Error as error:
-            raise WarehouseError(f"the warehouse refused the change: {_line(error)}") from None
+            raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
 
     def run(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> None:
         """Execute one statement for its effect."""
@@ -222,7 +222,7 @@ def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
         con.execute(f"USE {ALIAS}")
     except duckdb.Error as error:
         con.close()
-        text = _line(error)
+        text = one_line(error)
         if "lock" in text.lower():
             raise WarehouseError(
                 f"{path} is in use by another process: wait until it ends, or stop it"
@@ -233,7 +233,3 @@ def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     con.execute("SET enable_progress_bar = false")
     con.execute("SET temp_directory = ?", [str(path.with_name(path.name + ".tmp"))])
     return con
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]

@@ -94,8 +94,7 @@ def ms_group(
     if count == 0:
         return group
     groups = _groups(group, count, low, high, losses)
-    eta_of = (theta_num, theta_den)
-    place_leftovers(low, high, losses, terms, eta_of[0], eta_of[1], k, cases.one, group, groups)
+    place_leftovers(low, high, losses, terms, theta_num, theta_den, k, cases.one, group, groups)
     if leftovers == "merge" and bool((group < 0).any()):
         merge_leftovers(low, high, losses, terms, theta_num, theta_den, k, cases.one, group, groups)
         _, dense = np.unique(group, return_inverse=True)

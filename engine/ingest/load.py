@@ -14,7 +14,7 @@ from typing import Literal
 import duckdb
 
 from srsql.engine.catalog import register_dataset
-from srsql.engine.errors import IngestError
+from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, tables
 from srsql.engine.ingest.account import Ingested, IngestedFile
 from srsql.engine.ingest.extract import Extracted, extract_binary, extract_text, workspace
@@ -73,16 +73,16 @@ def _explained(name: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise IngestError(
-            f"{name} could not be loaded: {_line(error)}; nothing was changed"
+            f"{name} could not be loaded: {one_line(error)}; nothing was changed"
         ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError):
         raise IngestError(f"{name} is damaged or cut off: download it again") from None
     except OSError as error:
         raise IngestError(
-            f"{name}: {error.strerror or _line(error)}; nothing was changed"
+            f"{name}: {error.strerror or one_line(error)}; nothing was changed"
         ) from None
     except RuntimeError as error:  # encrypted, or packed by a method Python cannot unpack
-        raise IngestError(f"{name} cannot be unpacked: {_line(error)}") from None
+        raise IngestError(f"{name} cannot be unpacked: {one_line(error)}") from None
 
 
 @contextmanager
@@ -95,10 +95,6 @@ def _in_file_order(warehouse: Warehouse) -> Iterator[None]:
         yield
     finally:
         warehouse.run(f"SET {setting} = {kept}")
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]
 
 
 @dataclass
