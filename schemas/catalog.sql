@@ -113,7 +113,8 @@ CREATE TABLE IF NOT EXISTS srsql.series (
     PRIMARY KEY (dataset, series)
 );
 
--- status: draft, released or superseded; position orders the releases of a series in time.
+-- status: draft, released or superseded. A series is ordered by quarter, then release_id. An imported
+-- release has the model 'imported' and, where nobody told, k = 0 and thresholds of 0 / 0.
 CREATE TABLE IF NOT EXISTS srsql.release (
     release_id INTEGER PRIMARY KEY,
     dataset VARCHAR NOT NULL,
@@ -191,6 +192,37 @@ CREATE TABLE IF NOT EXISTS srsql.withheld (
     case_id VARCHAR NOT NULL,
     reports INTEGER NOT NULL,
     reason VARCHAR NOT NULL
+);
+
+-- What a release withstands when it is joined with the others of its series: the attacks of SPEC
+-- section 9 that its model defends against, and alpha as an exact fraction (NULL: no alpha).
+CREATE TABLE IF NOT EXISTS srsql.promise (
+    release_id INTEGER NOT NULL,
+    attacks VARCHAR[] NOT NULL,
+    alpha_num BIGINT,
+    alpha_den BIGINT
+);
+
+-- What else decides the bounds of a released case. carrier: it counted towards k and theta;
+-- is_ss: it has substantially many symptoms; is_md: it was counted as absent from the next quarter
+-- (NULL: the model took no account of that).
+CREATE TABLE IF NOT EXISTS srsql.trait (
+    release_id INTEGER NOT NULL,
+    case_no INTEGER NOT NULL,
+    carrier BOOLEAN NOT NULL,
+    is_ss BOOLEAN NOT NULL,
+    is_md BOOLEAN
+);
+
+-- The rule for substantial symptoms per sensitive attribute: mean and standard deviation of the
+-- number of values over the quarter's super-records, and the number from which a case counts
+-- (NULL: the attribute defines none).
+CREATE TABLE IF NOT EXISTS srsql.ss_rule (
+    release_id INTEGER NOT NULL,
+    attribute VARCHAR NOT NULL,
+    mean DOUBLE,
+    sd DOUBLE,
+    cutoff BIGINT
 );
 
 -- One row per QID of each release: what losses are measured against.
