@@ -41,7 +41,7 @@ def load_cases(
         "WHERE r.case_id::VARCHAR IN (SELECT d.case_id FROM temp.main.srsql_deleted AS d)"
     )
     cases = warehouse.value("SELECT count(DISTINCT r.case_id) FROM temp.main.srsql_report AS r")
-    _attributes(warehouse, dataset)
+    load_attributes(warehouse, dataset)
     warehouse.run(_boxes(dataset), [quarter] * len(dataset.qid))
     warehouse.run(
         _values(dataset, dataset.sensitive, "srsql_report_term", "term"),
@@ -87,7 +87,8 @@ def _deleted() -> str:
     return create(exp.to_table("srsql_deleted"), query, temp=True)
 
 
-def _attributes(warehouse: Warehouse, dataset: Dataset) -> None:
+def load_attributes(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Fill ``srsql_attribute`` and ``srsql_node``: the quasi-identifiers and their hierarchies."""
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_attribute (position INTEGER, name VARCHAR,"
         " kind VARCHAR, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])"

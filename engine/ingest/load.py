@@ -56,18 +56,18 @@ def ingest(
     """
     if not 0 <= max_reject_rate <= 1:
         raise IngestError(f"--max-reject-rate {max_reject_rate} is not between 0 and 1")
-    with _explained("the source"):
+    with explained("the source"):
         found = find_sources(sources, dataset, period)
     done = []
     for source in found:
-        with _explained(source.path.name):
+        with explained(source.path.name):
             run = _Run(warehouse, dataset, source, max_reject_rate, progress or (lambda _: None))
             done.append(run.period(replace, origin or dataset.name))
     return done
 
 
 @contextmanager
-def _explained(name: str) -> Iterator[None]:
+def explained(name: str) -> Iterator[None]:
     """Turn what storage and archives raise into one line."""
     try:
         yield
@@ -86,7 +86,7 @@ def _explained(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _in_file_order(warehouse: Warehouse) -> Iterator[None]:
+def in_file_order(warehouse: Warehouse) -> Iterator[None]:
     """Line numbers need insertion order, which the owner of a connection may have turned off."""
     setting = "preserve_insertion_order"
     kept = warehouse.value(f"SELECT current_setting('{setting}')")
@@ -122,7 +122,7 @@ class _Run:
                 )
         with (
             workspace(self.warehouse) as folder,
-            _in_file_order(self.warehouse),
+            in_file_order(self.warehouse),
             self.warehouse.transaction(),
         ):
             register_dataset(self.warehouse, self.dataset, origin)
