@@ -17,6 +17,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
+from srsql.engine import show_attack
 from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
@@ -340,8 +341,71 @@ def status(db: Path, as_json: bool) -> None:
             continue
         table = _table(title, list(rows[0]))
         for row in rows:
-            table.add_row(*[f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()])
+            table.add_row(*[f"{v:,}" if isinstance(v, int) else str(v or "") for v in row.values()])
         out.print(table)
+
+
+@cli.command("import-release")
+@click.argument("file", type=click.Path(path_type=Path))
+@_quarter
+@_dataset
+@click.option(
+    "--originals",
+    type=click.Path(path_type=Path),
+    help="The raw records behind it: case id and quasi-identifiers.",
+)
+@_series
+@click.option("--group-column", help="Column that tells the groups.  [default: group_id, if there]")
+@click.option(
+    "--separator", default=";", show_default=True, help="Stands between the values of a field."
+)
+@click.option("--supersede", is_flag=True, help="Import the quarter anew; the old one stays known.")
+@_db
+@_json
+def import_release(
+    file: Path, quarter: str, dataset: str | None, db: Path, as_json: bool, **options: Any
+) -> None:
+    """Register somebody else's released table (CSV or Parquet), to audit or attack it."""
+    with _progress(), _engine(db) as engine:
+        imported = engine.import_release(file, quarter, dataset=dataset, **options)
+    if as_json:
+        _emit(dataclasses.asdict(imported))
+        return
+    for line in show_attack.imported_lines(imported):
+        out.print(line)
+
+
+@cli.command()
+@_quarter
+@click.option(
+    "--qid", "qids", multiple=True, help="What the attacker knows, such as age=37; may be repeated."
+)
+@click.option("--new", is_flag=True, help="The target is known to be in no earlier release.")
+@click.option("--stopped", is_flag=True, help="The target is known not to be in the next quarter.")
+@_dataset
+@_series
+@_db
+@_json
+def attack(
+    quarter: str,
+    qids: tuple[str, ...],
+    dataset: str | None,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Play one attacker: candidates, exclusion sets, what is inferred."""
+    pairs = [text.partition("=")[::2] for text in qids]
+    known = {name.strip(): value for name, value in pairs}
+    if len(known) < len(pairs) or not all("=" in text for text in qids):
+        raise click.UsageError("--qid takes NAME=VALUE, such as --qid age=37, each name once")
+    with _engine(_existing(db), read_only=True) as engine:
+        played = engine.attack(quarter, known, dataset=dataset, **options)
+    if as_json:
+        _emit(dataclasses.asdict(played))
+        return
+    for line in show_attack.attack_lines(played):
+        out.print(line)
 
 
 @cli.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +11,11 @@ from typing import Any, Literal
 import duckdb
 import pandas as pd
 
+from srsql.engine.attack import Attack, attack
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
 from srsql.engine.errors import DatasetError
+from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
@@ -183,6 +185,52 @@ class Engine:
             schema = self._dataset_of(quarter, dataset)
             return measure(self.warehouse, released_id(self.warehouse, schema, quarter, series))
 
+    def import_release(
+        self,
+        path: str | Path,
+        quarter: str,
+        *,
+        dataset: str | Path | None = None,
+        originals: str | Path | None = None,
+        series: str = DEFAULTS.series,
+        group_column: str | None = None,
+        separator: str = ";",
+        supersede: bool = False,
+    ) -> Imported:
+        """Register somebody else's released table; see ``srsql import-release``."""
+        request = ImportRequest(
+            Path(path),
+            quarter,
+            originals=Path(originals) if originals is not None else None,
+            series=series,
+            group_column=group_column,
+            separator=separator,
+            supersede=supersede,
+        )
+        with self.warehouse.guarded():
+            schema = self.dataset(dataset)
+            return import_release(
+                self.warehouse, schema, request, str(dataset or self._dataset or schema.name)
+            )
+
+    def attack(
+        self,
+        quarter: str,
+        qids: Mapping[str, str | int],
+        *,
+        new: bool = False,
+        stopped: bool = False,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> Attack:
+        """Play one attacker against a release; see ``srsql attack``."""
+        known = {name: str(value) for name, value in qids.items()}
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            return attack(
+                self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
+            )
+
     def status(self) -> Status:
         """What the warehouse holds; see ``srsql status``."""
         with self.warehouse.guarded():
@@ -204,6 +252,13 @@ class Engine:
                 for row in self.warehouse.rows(
                     "SELECT DISTINCT i.dataset FROM srsql.ingestion AS i "
                     "WHERE i.quarter = ? AND NOT i.replaced",
+                    [quarter],
+                )
+            ]
+            holders = holders or [
+                row[0]
+                for row in self.warehouse.rows(
+                    "SELECT DISTINCT r.dataset FROM srsql.release AS r WHERE r.quarter = ?",
                     [quarter],
                 )
             ]

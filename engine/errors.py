@@ -33,6 +33,14 @@ class CheckFailedError(ReleaseError):
     """A release failed its own check and was rolled back."""
 
 
+class ImportReleaseError(SrsqlError):
+    """Somebody else's table cannot be registered; nothing was changed."""
+
+
+class AttackError(SrsqlError):
+    """An attack cannot be played: an unknown period, quasi-identifier or value."""
+
+
 def one_line(error: BaseException) -> str:
     """The text of an error of somebody else's, folded into one line of at most 300 characters."""
     return " ".join(str(error).split())[:300]

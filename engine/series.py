@@ -15,6 +15,8 @@ from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 MAIN = "main"
+IMPORTED = "imported"
+"""Model and family of somebody else's releases, which have no views."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -90,7 +92,7 @@ def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) 
         return found
     key = None if name == MAIN else secrets.token_bytes(64)
     plain = "released" if name == MAIN else f"released_{name}".lower()
-    cumulative = _free_schema(warehouse, plain, dataset.name)
+    cumulative = "" if family == IMPORTED else _free_schema(warehouse, plain, dataset.name)
     warehouse.run(
         "INSERT INTO srsql.series VALUES (?, ?, ?, ?, ?)",
         [dataset.name, name, family, cumulative, key],

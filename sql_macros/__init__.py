@@ -12,4 +12,5 @@ MACRO_FILES: tuple[str, ...] = (
     "checks.sql",
     "pseudonym.sql",
     "manifest.sql",
+    "attack.sql",
 )

@@ -1,0 +1,50 @@
+"""What an attacker knows of the target: values of quasi-identifiers, coded as the catalog does."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from srsql.engine.errors import AttackError
+from srsql.engine.ingest import numbers
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid
+
+
+def known_interval(warehouse: Warehouse, dataset: Dataset, name: str, text: str) -> tuple[int, int]:
+    """The interval of one value, in granules or preorder numbers of nodes.
+
+    Raises:
+        AttackError: no such quasi-identifier, no number, an impossible one, or no node.
+    """
+    qid = next((q for q in dataset.qid if q.name == name.strip().lower()), None)
+    if qid is None:
+        names = ", ".join(q.name for q in dataset.qid)
+        raise AttackError(f"--qid {name}: no such quasi-identifier; {dataset.name} has {names}")
+    if qid.kind == "numeric":
+        granules = _granules(warehouse, qid, text)
+        return granules, granules
+    tree = dataset.hierarchies[qid.name]
+    codes = {label.strip().upper(): label for label in (*tree.labels, *qid.aliases)}
+    label = codes.get(text.strip().upper(), "")
+    node = tree.number.get(qid.aliases.get(label, label))
+    if node is None:
+        shown = ", ".join(tree.labels[:12]) + (", ..." if len(tree.labels) > 12 else "")
+        raise AttackError(f"--qid {name}={text}: not a node of its hierarchy, which has {shown}")
+    return node, tree.last[node]
+
+
+def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
+    single = qid.model_copy(
+        update={"name": "value", "column": "value", "unit_column": None, "units": {}, "missing": ()}
+    )
+    rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
+    granules, reason = numbers.numeric(single)
+    query = exp.select(granules, reason).from_(numbers.measured(rows, [single]).subquery("known"))
+    value, wrong = warehouse.rows(query.sql(dialect="duckdb"))[0]
+    if value is None:
+        unit = f" in {qid.unit}" if qid.unit else ""
+        raise AttackError(
+            f"--qid {qid.name}={text}: {wrong or 'no value'}; give one number{unit}, or leave "
+            f"{qid.name} out where the attacker does not know it"
+        )
+    return int(value)
