@@ -1,0 +1,58 @@
+"""Wu 2022, Table I: the three attacks of Section III on a released series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent / "wu2022"
+
+
+@pytest.fixture(scope="module")
+def table_1(imported: Callable[..., Any]) -> Any:
+    quarters = ["2011Q1", "2011Q2", "2011Q3"]
+    return imported(HERE / "released_table1.csv", HERE / "wu.toml", quarters)
+
+
+def candidates(found: dict[str, Any]) -> set[str]:
+    return {candidate["case_id"] for candidate in found["candidates"]}
+
+
+def excluded(found: dict[str, Any]) -> dict[str, set[str]]:
+    return {e["name"]: {one["case_id"] for one in e["excluded"]} for e in found["exclusions"]}
+
+
+def test_backward_attack_on_a_male_of_37(table_1: Any) -> None:
+    found = table_1.attack("2011Q3", "--qid", "sex=Male", "--qid", "age=37")
+    assert candidates(found) == {"1", "3", "7", "12"}
+    assert excluded(found) == {"B": {"1", "3", "7"}, "F": set()}
+    assert found["remaining"] == ["12"]
+    assert {i["term"]: i["confidence"] for i in found["inferences"]} == {"DIABETES": 1, "FLU": 1}
+
+
+def test_forward_attack_on_a_male_of_44(table_1: Any) -> None:
+    found = table_1.attack("2011Q2", "--qid", "sex=Male", "--qid", "age=44")
+    assert candidates(found) == {"1", "3", "8", "9"}
+    assert excluded(found)["F"] == {"1", "3"}
+
+
+def test_latest_attack_on_a_new_female_of_30(table_1: Any) -> None:
+    found = table_1.attack("2011Q3", "--qid", "sex=Female", "--qid", "age=30", "--new")
+    assert excluded(found) == {"B": set(), "F": set(), "L": {"13", "14"}}
+    assert found["remaining"] == ["15", "16"]
+    assert [(i["term"], i["confidence"]) for i in found["inferences"]] == [("BREAST CANCER", 1)]
+
+
+def test_each_exclusion_tells_where_the_case_was_seen(table_1: Any) -> None:
+    found = table_1.attack("2011Q3", "--qid", "sex=Male", "--qid", "age=37")
+    reasons = {
+        e["case_id"]: (e["quarter"], e["region"]) for e in found["exclusions"][0]["excluded"]
+    }
+    assert reasons == {
+        "1": ("2011Q1", {"age": {"low": 20, "high": 30}}),
+        "3": ("2011Q1", {"age": {"low": 20, "high": 30}}),
+        "7": ("2011Q1", {"age": {"low": 30, "high": 35}}),
+    }

@@ -1,0 +1,93 @@
+"""One attacker against a series, from Huang's definitions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+Interval = tuple[int, int]
+Region = tuple[Interval | None, ...]
+"""One interval a quasi-identifier; None where it is missing, which covers everything."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One release, superseded or not, in the order in which the attacker got them."""
+
+    quarter: str
+    region: Mapping[int, Region]
+    """Case -> its region."""
+    terms: Mapping[int, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    candidates: frozenset[int]
+    excluded: Mapping[str, frozenset[int]]
+    not_evaluated: tuple[str, ...]
+    remaining: frozenset[int]
+    confidence: Mapping[str, Fraction]
+    persistence: Mapping[str, frozenset[int]]
+
+
+def covers(region: Region, known: Mapping[int, Interval]) -> bool:
+    ends = {position: region[position] for position in known}
+    return all(
+        end is None or (end[0] <= known[position][0] and known[position][1] <= end[1])
+        for position, end in ends.items()
+    )
+
+
+def play(
+    series: Sequence[Published],
+    at: int,
+    known: Mapping[int, Interval],
+    *,
+    new: bool,
+    stopped: bool,
+) -> Outcome:
+    """The attack on ``series[at]``, which is ordered by quarter and, within it, by time."""
+    target = series[at]
+    quarters = sorted({release.quarter for release in series})
+    place = quarters.index(target.quarter)
+    neighbours = {
+        "next": quarters[place + 1] if place + 1 < len(quarters) else None,
+        "previous": quarters[place - 1] if place else None,
+    }
+
+    def present(quarter: str | None) -> set[int]:
+        return {case for r in series if r.quarter == quarter for case in r.region}
+
+    candidates = {case for case, region in target.region.items() if covers(region, known)}
+    excluded = {
+        name: {
+            case
+            for case in candidates
+            for release in releases
+            if case in release.region and not covers(release.region[case], known)
+        }
+        for name, releases in (("B", series[:at]), ("F", series[at + 1 :]))
+    }
+    if new:
+        excluded["L"] = {c for c in candidates if any(c in r.region for r in series[:at])}
+    if stopped:
+        excluded["MD"] = candidates & present(neighbours["next"])
+    remaining = candidates.difference(*excluded.values())
+    held: dict[str, int] = {}
+    for case in remaining:
+        for term in target.terms[case]:
+            held[term] = held.get(term, 0) + 1
+    contradicted = {"next": stopped, "previous": new}
+    return Outcome(
+        frozenset(candidates),
+        {name: frozenset(cases) for name, cases in excluded.items()},
+        ("MD",) if stopped and neighbours["next"] is None else (),
+        frozenset(remaining),
+        {term: Fraction(n, len(remaining)) for term, n in held.items()},
+        {
+            quarter: frozenset(remaining & present(quarter))
+            for side, quarter in neighbours.items()
+            if quarter is not None and not contradicted[side]
+        },
+    )
