@@ -395,9 +395,8 @@ def attack(
     **options: Any,
 ) -> None:
     """Play one attacker: candidates, exclusion sets, what is inferred."""
-    pairs = [text.partition("=")[::2] for text in qids]
-    known = {name.strip(): value for name, value in pairs}
-    if len(known) < len(pairs) or not all("=" in text for text in qids):
+    known = dict(text.partition("=")[::2] for text in qids)
+    if len(known) < len(qids) or not all("=" in text for text in qids):
         raise click.UsageError("--qid takes NAME=VALUE, such as --qid age=37, each name once")
     with _engine(_existing(db), read_only=True) as engine:
         played = engine.attack(quarter, known, dataset=dataset, **options)

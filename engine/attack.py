@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from srsql.engine.attacker import known_interval
+from srsql.engine.attacker import known_intervals
 from srsql.engine.errors import AttackError
 from srsql.engine.statements import dotted
 from srsql.engine.warehouse import Warehouse
@@ -126,9 +126,7 @@ def attack(
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
-    known = {
-        name: known_interval(warehouse, dataset, name, text) for name, text in knowledge.items()
-    }
+    known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id)
     try:
         played.prepare(known)
@@ -197,7 +195,8 @@ class _Played:
         unknown = ["MD"] if stopped and neighbours["next"] is None else []
         exclusions, gone = self._exclusions(names, unknown, case_ids)
         left = [row for row in listed if row[0] not in gone]
-        ss = sum(bool(row[3]) for row in left) if all(r[3] is not None for r in left) else None
+        told = left and all(row[3] is not None for row in left)
+        ss = sum(row[3] for row in left) if told else None
         regions = self._regions()
         contradicted = {"next": stopped, "previous": new}
         return Attack(
@@ -213,8 +212,8 @@ class _Played:
             not_evaluated=tuple(unknown),
             remaining=tuple(row[1] for row in left),
             inferences=self._inferences([row[0] for row in left]),
-            ss_cases=ss if left else None,
-            ss_share=ss / len(left) if left and ss is not None else None,
+            ss_cases=ss,
+            ss_share=None if ss is None else ss / len(left),
             persistence=tuple(
                 Persistence(where, len(kept), tuple(kept))
                 for side, index in (("next", 4), ("previous", 5))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from srsql.engine.errors import AttackError
@@ -10,26 +12,40 @@ from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 
-def known_interval(warehouse: Warehouse, dataset: Dataset, name: str, text: str) -> tuple[int, int]:
-    """The interval of one value, in granules or preorder numbers of nodes.
+def known_intervals(
+    warehouse: Warehouse, dataset: Dataset, knowledge: Mapping[str, str]
+) -> dict[str, tuple[int, int]]:
+    """QID -> the interval of its value, in granules or preorder numbers of nodes.
 
     Raises:
-        AttackError: no such quasi-identifier, no number, an impossible one, or no node.
+        AttackError: no such quasi-identifier or one given twice, no number or an impossible one,
+            no node.
     """
-    qid = next((q for q in dataset.qid if q.name == name.strip().lower()), None)
-    if qid is None:
-        names = ", ".join(q.name for q in dataset.qid)
-        raise AttackError(f"--qid {name}: no such quasi-identifier; {dataset.name} has {names}")
+    known: dict[str, tuple[int, int]] = {}
+    for name, text in knowledge.items():
+        qid = next((q for q in dataset.qid if q.name == name.strip().lower()), None)
+        if qid is None:
+            names = ", ".join(q.name for q in dataset.qid)
+            raise AttackError(f"--qid {name}: no such quasi-identifier; {dataset.name} has {names}")
+        if qid.name in known:
+            raise AttackError(f"--qid {qid.name} is given twice: an attacker knows one value of it")
+        known[qid.name] = _interval(warehouse, dataset, qid, text)
+    return known
+
+
+def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tuple[int, int]:
     if qid.kind == "numeric":
         granules = _granules(warehouse, qid, text)
         return granules, granules
     tree = dataset.hierarchies[qid.name]
-    codes = {label.strip().upper(): label for label in (*tree.labels, *qid.aliases)}
+    codes = {label.strip().upper(): label for label in (*qid.aliases, *tree.labels)}
     label = codes.get(text.strip().upper(), "")
-    node = tree.number.get(qid.aliases.get(label, label))
+    node = tree.number.get(label, tree.number.get(qid.aliases.get(label, "")))
     if node is None:
         shown = ", ".join(tree.labels[:12]) + (", ..." if len(tree.labels) > 12 else "")
-        raise AttackError(f"--qid {name}={text}: not a node of its hierarchy, which has {shown}")
+        raise AttackError(
+            f"--qid {qid.name}={text}: not a node of its hierarchy, which has {shown}"
+        )
     return node, tree.last[node]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.series import IMPORTED
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -34,8 +35,12 @@ class MeasureRow:
 
 
 def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
-    """Every metric that applies to the release, computed now from the catalog."""
-    return [
+    """Every metric that applies to the release, computed now from the catalog.
+
+    Of somebody else's release neither k nor theta nor what was withheld is known, so nothing is
+    said about them.
+    """
+    rows = [
         MeasureRow(*row)
         for macro in MACROS
         for row in warehouse.rows(
@@ -43,6 +48,18 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
             + macro.format(id=int(release_id))
             + " AS m ORDER BY m.measure DESC, m.scope"
         )
+    ]
+    model = warehouse.value(
+        "SELECT r.model FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
+    )
+    if model != IMPORTED:
+        return rows
+    return [
+        replace(row, violating=None, threshold=None, passed=None)
+        if row.measure == "group_size"
+        else row
+        for row in rows
+        if row.measure not in ("dr", "withheld")
     ]
 
 
