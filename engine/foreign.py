@@ -85,6 +85,8 @@ def read_table(
     columns = match(
         dataset, path.name, layout.names, original=kind == ORIGINAL, group_column=group_column
     )
+    if parquet:
+        _refuse_lists(warehouse, path.name, target, columns)
     table = _Table(dataset, kind, layout, columns, quarter)
     warehouse.run(table.parsed())
     refuse_faults(warehouse, path.name, f"{kind}_parsed")
@@ -116,6 +118,22 @@ def refuse_faults(warehouse: Warehouse, file: str, table: str) -> None:
         line, fault, faults = rows[0]
         more = f" (and {faults - 1:,} more such faults)" if faults > 1 else ""
         raise ImportReleaseError(f"{file} line {line}: {fault}{more}; nothing was registered")
+
+
+def _refuse_lists(warehouse: Warehouse, file: str, parquet: Path, columns: Columns) -> None:
+    """A list would arrive as one text."""
+    described = warehouse.rows(
+        "SELECT column_name, column_type FROM "
+        "(DESCRIBE FROM read_parquet($path, hive_partitioning = false))",
+        {"path": str(parquet)},
+    )
+    for at in columns.sensitive:
+        name, kind = described[at.place - 1]
+        if kind.endswith("]"):
+            raise ImportReleaseError(
+                f"{file}: column {name!r} is a list: write its values into one text (see "
+                "--separator), as array_to_string does"
+            )
 
 
 def _other_periods(warehouse: Warehouse, columns: Columns) -> str:

@@ -370,6 +370,19 @@ def test_the_dataset_is_known_by_name_afterwards(engine: Engine, other: Path) ->
     ]
 
 
+def test_a_parquet_column_of_lists_is_refused(engine: Engine, other: Path) -> None:
+    file = other.parent / "t.parquet"
+    engine.con.execute(
+        "COPY (SELECT 1 AS case_id, 1 AS age, 'M' AS sex, ['a', 'b'] AS adr, '' AS disease) "
+        f"TO '{file}'"
+    )
+    with pytest.raises(ImportReleaseError, match=r"t\.parquet: column 'adr' is a list"):
+        engine.import_release(file, "2011Q1", dataset=other)
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(IngestError, match=r"t\.parquet could not be loaded"):
+        engine.import_release(file, "2011Q1", dataset=other)
+
+
 def test_hostile_values_are_data(engine: Engine, other: Path) -> None:
     nasty = "'; DROP TABLE srsql.member; --"
     rows = [(nasty, *ROWS[0][:-2], nasty.replace(";", ","), "{}")]
