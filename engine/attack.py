@@ -44,7 +44,7 @@ class Excluded:
 
 @dataclass(frozen=True)
 class ExclusionSet:
-    """One exclusion set of Huang 2021, Definitions 1 to 4."""
+    """One exclusion set of Huang 2021, Definitions 1 to 3 and 5."""
 
     name: str
     """``B``, ``F``, ``L`` or ``MD``."""

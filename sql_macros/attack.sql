@@ -7,7 +7,7 @@
 -- Inputs:  of_release.
 -- Outputs: release_id, quarter, earlier (before of_release in the order of quarter, release_id),
 --          next, previous (of the nearest quarter after or before).
--- Source:  Huang 2021, Definitions 1 to 4; SPEC section 9.
+-- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 9.
 CREATE OR REPLACE MACRO srsql.attack_releases(of_release) AS TABLE
 WITH known AS (
     SELECT
@@ -72,7 +72,7 @@ WHERE m.release_id = of_release;
 -- Inputs:  knowledge; candidates(case_no, case_id, ...); of_release.
 -- Outputs: exclusion ('B', 'F', 'L', 'MD'), case_no, release_id, quarter, position, low, high: the
 --          part of the region that does not cover; NULL for L and MD.
--- Source:  Huang 2021, Definitions 1 to 4.
+-- Source:  Huang 2021, Definitions 1 to 3 and 5.
 CREATE OR REPLACE MACRO srsql.attack_exclusions(knowledge, candidates, of_release) AS TABLE
 WITH seen AS (
     SELECT c.case_no, a.release_id, a.quarter, a.earlier, a.next, m.group_id
@@ -106,7 +106,7 @@ WHERE s.next;
 -- Inputs:  remaining(case_no); of_release.
 -- Outputs: term, holders (cases that have the value themselves), confidence, theta_num, theta_den
 --          (theta_den = 0: not known), exceeds (exact; NULL where theta is not known).
--- Source:  Lin 2016, Definition 1; Huang 2021, Definition 5.
+-- Source:  Lin 2016, Definition 1; Huang 2021, Definition 7.
 CREATE OR REPLACE MACRO srsql.attack_inference(remaining, of_release) AS TABLE
 WITH
 crowd AS (

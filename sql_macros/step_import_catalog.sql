@@ -88,7 +88,7 @@ ORDER BY t.case_no, h.term_no;
 INSERT INTO srsql.promise
 SELECT u.release_id, []::VARCHAR[], NULL, NULL FROM temp.main.srsql_import AS u;
 
--- An ss case reaches the cutoff of some attribute (Huang 2021, Definition 5).
+-- An ss case reaches the cutoff of some attribute (Huang 2021, Definition 6).
 INSERT INTO srsql.trait
 SELECT
     u.release_id,
