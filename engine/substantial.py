@@ -19,8 +19,8 @@ def cutoff(n: int, total: int, total_of_squares: int, multiplier: Fraction) -> i
         The cutoff; None where the standard deviation is 0, so that no case stands out.
 
     Source:
-        Huang 2021, Definition 6 and the experiments (multiplier 1). With ``x = c * n - total`` the condition
-        is ``x >= multiplier * sqrt(n * total_of_squares - total ** 2)``.
+        Huang 2021, Definition 6 and section 5 (multiplier 1). With ``x = c * n - total`` the
+        condition is ``x >= multiplier * sqrt(n * total_of_squares - total ** 2)``.
     """
     spread = n * total_of_squares - total * total
     if spread <= 0:
