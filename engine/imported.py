@@ -45,7 +45,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,8 @@ def import_release(
         IngestError: a file cannot be read.
         ReleaseError: the series holds releases of our own models.
     """
-    if not request.quarter.strip():
+    request = replace(request, quarter=request.quarter.strip())
+    if not request.quarter:
         raise ImportReleaseError("the period is blank: give a label such as 2011Q4")
     if not request.separator:
         raise ImportReleaseError("--separator is empty: give what stands between two values")

@@ -352,6 +352,22 @@ def test_a_missing_file_series_of_ours_and_a_changed_dataset_are_refused(
         put(engine, other, quarter="2011Q2")
 
 
+def test_an_import_that_breaks_off_leaves_the_warehouse_as_it_was(
+    engine: Engine, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(engine, other)
+    before = catalog(engine)
+
+    def full(*_: object) -> None:
+        raise duckdb.IOException("no space left on device")
+
+    monkeypatch.setattr("srsql.engine.imported._account", full)
+    with pytest.raises(IngestError, match="no space left on device; nothing was changed"):
+        put(engine, other, quarter="2011Q2", supersede=True)
+    assert catalog(engine) == before
+    assert engine.sql("SELECT table_name FROM duckdb_tables() WHERE temporary") == []
+
+
 def test_an_empty_file_and_one_without_rows_are_refused(engine: Engine, other: Path) -> None:
     empty = other.parent / "empty.csv"
     empty.write_text("")
