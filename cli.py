@@ -17,7 +17,9 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import show_attack
+from srsql.engine import show_attack, show_audit
+from srsql.engine.audit import SCOPES
+from srsql.engine.audit_plan import parse_share
 from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
@@ -405,6 +407,47 @@ def attack(
         return
     for line in show_attack.attack_lines(played):
         out.print(line)
+
+
+@cli.command()
+@click.option("--quarter", "--period", help="Report this period only.")
+@click.option("--attacks", help="Some of b,f,l,md,ss.  [default: what each release defends]")
+@click.option("--scope", type=click.Choice(SCOPES), help="Whose candidates.  [default: both]")
+@click.option("--k", type=click.IntRange(1), help="[default: the release's]")
+@click.option("--theta", help="As for release.  [default: the release's]")
+@click.option("--alpha", help="A share such as 0.5 or 1/3.  [default: the release's]")
+@_series
+@_dataset
+@_db
+@_json
+def audit(
+    attacks: str | None,
+    scope: str | None,
+    alpha: str | None,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Attack every case of a series: exit 0 safe, 1 unsafe, 2 could not run."""
+    with _engine(_existing(db), read_only=True) as engine:
+        found = engine.audit(
+            attacks=None if attacks is None else [a.strip() for a in attacks.lower().split(",")],
+            scopes=SCOPES if scope is None else [scope],
+            alpha=None if alpha is None else parse_share(alpha, "--alpha"),
+            evidence=show_audit.EVIDENCE,
+            **options,
+        )
+    if as_json:
+        _emit(dataclasses.asdict(found))
+    else:
+        table = _table("audit", show_audit.COLUMNS)
+        for row in show_audit.audit_rows(found):
+            table.add_row(*row)
+        out.print(table)
+        for line in show_audit.audit_lines(found):
+            out.print(line)
+    if not found.safe:
+        click.get_current_context().exit(1)
 
 
 @cli.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import duckdb
 import pandas as pd
 
 from srsql.engine.attack import Attack, attack
+from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
 from srsql.engine.errors import DatasetError
@@ -229,6 +231,35 @@ class Engine:
             schema = self._dataset_of(quarter, dataset)
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
+            )
+
+    def audit(
+        self,
+        *,
+        quarter: str | None = None,
+        attacks: Sequence[str] | None = None,
+        scopes: Sequence[str] = SCOPES,
+        k: int | None = None,
+        theta: str | None = None,
+        alpha: Fraction | None = None,
+        evidence: int | None = None,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> Audit:
+        """Attack every case of a series; see ``srsql audit``."""
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            return audit(
+                self.warehouse,
+                schema,
+                series,
+                quarter=quarter,
+                attacks=tuple(attacks) if attacks is not None else None,
+                scopes=tuple(scopes),
+                k=k,
+                theta=parse_theta(theta) if theta is not None else None,
+                alpha=alpha,
+                evidence=evidence,
             )
 
     def status(self) -> Status:

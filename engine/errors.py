@@ -41,6 +41,10 @@ class AttackError(SrsqlError):
     """An attack cannot be played: an unknown period, quasi-identifier or value."""
 
 
+class AuditError(SrsqlError):
+    """A series cannot be audited; the text says what to give."""
+
+
 def one_line(error: BaseException) -> str:
     """The text of an error of somebody else's, folded into one line of at most 300 characters."""
     return " ".join(str(error).split())[:300]

@@ -13,4 +13,7 @@ MACRO_FILES: tuple[str, ...] = (
     "pseudonym.sql",
     "manifest.sql",
     "attack.sql",
+    "exclusion.sql",
+    "covering.sql",
+    "evidence.sql",
 )
