@@ -27,9 +27,17 @@ __all__ = ["ATTACKS", "SCOPES", "Audit", "AuditRow", "GroupEvidence", "audit"]
 SCOPES = ("group", "match")
 """Candidates are the cases of the target's group, or all whose region covers it."""
 _STEPS = {
-    "group": ("step_audit_group.sql",),
-    "match": ("step_audit_places.sql", "step_audit_match.sql", "step_audit_sets.sql"),
+    ("group", True): ("step_audit_targets.sql", "step_audit_group.sql"),
+    ("group", False): ("step_audit_cells.sql", "step_audit_group.sql"),
+    ("match", True): ("step_audit_places.sql", "step_audit_match.sql", "step_audit_sets.sql"),
+    ("match", False): (
+        "step_audit_places.sql",
+        "step_audit_cells_match.sql",
+        "step_audit_match.sql",
+        "step_audit_sets.sql",
+    ),
 }
+"""Scope, whether originals are known: what is run."""
 _FOUND = {
     "group": ("srsql_audit_sets", "srsql_audit_breach"),
     "match": ("srsql_audit_match_sets", "srsql_audit_match_breach"),
@@ -183,7 +191,7 @@ def _prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | No
 
 
 def _load(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
-    """The cases, groups and targets of one release."""
+    """The cases, groups and bounds of one release."""
     alpha = subject.alpha if subject.alpha is not None else Fraction(1)
     flags = ", ".join(f"{name in subject.attacks} AS {name}" for name in ATTACKS)
     warehouse.run(
@@ -201,10 +209,6 @@ def _load(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> 
     )
     fill_theta(warehouse, subject, theta)
     _run(warehouse, "step_audit_release.sql")
-    _run(
-        warehouse,
-        "step_audit_targets.sql" if subject.originals else "step_audit_cells.sql",
-    )
 
 
 def _judge(
@@ -216,12 +220,13 @@ def _judge(
 ) -> Iterator[tuple[AuditRow, list[GroupEvidence]]]:
     """The row and the evidence of one release at each scope."""
     groups = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_audit_crowd"))
-    facts = _facts(warehouse, subject)
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
-        for file in _STEPS[scope]:
+        for file in _STEPS[scope, subject.originals]:
             _run(warehouse, file)
+        if scope == "group":
+            facts = _facts(warehouse, subject)
         if scope not in scopes:
             continue
         sets, breaches = (literal(f"temp.main.{name}") for name in _FOUND[scope])

@@ -15,5 +15,6 @@ MACRO_FILES: tuple[str, ...] = (
     "attack.sql",
     "exclusion.sql",
     "covering.sql",
+    "cells.sql",
     "evidence.sql",
 )

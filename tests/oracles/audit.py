@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -70,74 +70,105 @@ def covers(region: Box, value: Box) -> bool:
     )
 
 
-def findings(
-    series: list[Release],
-    i: int,
-    attacks: tuple[str, ...],
-    scope: str,
-    next_ids: set[str] | None = None,
-) -> Iterator[Finding]:
-    """One finding for every target of the i-th release of an ordered series."""
-    own = series[i]
-    quarters = sorted({release.quarter for release in series})
-    at = quarters.index(own.quarter)
-    earlier, later = series[:i], series[i + 1 :]
-    after = (
-        set().union(*(r.ids for r in series if r.quarter == quarters[at + 1]))
-        if at + 1 < len(quarters)
-        else next_ids
-    )
-    before = set().union(*(r.ids for r in series if r.quarter == quarters[at - 1])) if at else None
-    everyone = {case.case_id: case for group in own.groups for case in group.cases}
+@dataclass(frozen=True)
+class Kind:
+    """What an attacker knows of a target besides its values."""
 
-    def contradicted(case_id: str, value: Box, others: list[Release]) -> bool:
-        regions = (release.region_of(case_id) for release in others)
-        return any(region is not None and not covers(region, value) for region in regions)
+    old: bool
+    goes_on: bool
+    came: bool
 
-    old = set().union(*(release.ids for release in earlier))
-    for number, group in enumerate(own.groups):
-        for target in group.cases:
-            t, who = target.raw, target.case_id
-            candidates = frozenset(
-                case.case_id
-                for other in own.groups
-                for case in other.cases
-                if (other is group if scope == "group" else covers(other.region, t))
-            )
-            excluded = {
-                "b": {c for c in candidates if contradicted(c, t, earlier)},
-                "f": {c for c in candidates if contradicted(c, t, later)},
-                "l": {c for c in candidates if c in old and who not in old},
-                "md": {
-                    c for c in candidates if after is not None and c in after and who not in after
-                },
-            }
-            gone = set().union(*(excluded[a] for a in attacks if a in excluded))
-            remaining = candidates - gone
-            totals: dict[str, int] = {}
-            for c in remaining:
-                for term, weight in everyone[c].terms.items():
-                    totals[term] = totals.get(term, 0) + weight
-            staying = [
-                len(remaining & quarter)
-                for quarter in (after, before)
-                if quarter is not None and who in quarter
-            ]
-            ss = sum(everyone[c].ss for c in remaining)
-            yield Finding(
-                group=number,
-                target=target,
-                candidates=candidates,
-                excluded={a: frozenset(excluded.get(a, ())) for a in attacks},
-                remaining=frozenset(remaining),
-                dig=len(remaining) < own.k,
-                dsg=bool(remaining)
-                and any(
-                    Fraction(total, own.unit * len(remaining)) > own.thetas[term]
-                    for term, total in totals.items()
-                ),
-                ssg="ss" in attacks
-                and bool(remaining)
-                and Fraction(ss, len(remaining)) > own.alpha,
-                persistent=any(n < own.k for n in staying),
-            )
+
+class Attacker:
+    """One who has an ordered series and attacks its i-th release."""
+
+    def __init__(
+        self,
+        series: list[Release],
+        i: int,
+        attacks: tuple[str, ...],
+        scope: str,
+        next_ids: set[str] | None = None,
+    ) -> None:
+        self.own, self.attacks, self.scope = series[i], attacks, scope
+        self.earlier, self.later = series[:i], series[i + 1 :]
+        quarters = sorted({release.quarter for release in series})
+        at = quarters.index(self.own.quarter)
+
+        def present(quarter: int) -> set[str]:
+            return set().union(*(r.ids for r in series if r.quarter == quarters[quarter]))
+
+        self.after = present(at + 1) if at + 1 < len(quarters) else next_ids
+        self.before = present(at - 1) if at else set()
+        self.old = set().union(*(release.ids for release in self.earlier))
+        self.cases = {case.case_id: case for group in self.own.groups for case in group.cases}
+
+    def kind(self, case: Case) -> Kind:
+        who = case.case_id
+        return Kind(who in self.old, who in (self.after or ()), who in self.before)
+
+    def findings(self) -> Iterator[Finding]:
+        """One finding for every case."""
+        for number, group in enumerate(self.own.groups):
+            for target in group.cases:
+                yield self.finding(number, target, self.kind(target))
+
+    def guesses(self, values: Iterable[Box]) -> Iterator[Finding]:
+        """One finding for each of the values in a region and each kind of case in its group."""
+        known = list(values)
+        for number, group in enumerate(self.own.groups):
+            for kind in {self.kind(case) for case in group.cases}:
+                for value in known:
+                    if covers(group.region, value):
+                        yield self.finding(number, Case("", value, {}), kind)
+
+    def finding(self, number: int, target: Case, kind: Kind) -> Finding:
+        own, t = self.own, target.raw
+        candidates = frozenset(
+            case.case_id
+            for n, group in enumerate(own.groups)
+            for case in group.cases
+            if (n == number if self.scope == "group" else covers(group.region, t))
+        )
+        after = self.after
+        excluded = {
+            "b": {c for c in candidates if contradicted(c, t, self.earlier)},
+            "f": {c for c in candidates if contradicted(c, t, self.later)},
+            "l": {c for c in candidates if c in self.old and not kind.old},
+            "md": {c for c in candidates if after and c in after and not kind.goes_on},
+        }
+        gone = set().union(*(excluded[a] for a in self.attacks if a in excluded))
+        remaining = candidates - gone
+        totals: dict[str, int] = {}
+        for c in remaining:
+            for term, weight in self.cases[c].terms.items():
+                totals[term] = totals.get(term, 0) + weight
+        staying = [
+            len(remaining & quarter)
+            for quarter, known in ((after, kind.goes_on), (self.before, kind.came))
+            if quarter is not None and known
+        ]
+        ss = sum(self.cases[c].ss for c in remaining)
+        return Finding(
+            group=number,
+            target=target,
+            candidates=candidates,
+            excluded={a: frozenset(excluded.get(a, ())) for a in self.attacks},
+            remaining=frozenset(remaining),
+            dig=len(remaining) < own.k,
+            dsg=bool(remaining)
+            and any(
+                Fraction(total, own.unit * len(remaining)) > own.thetas[term]
+                for term, total in totals.items()
+            ),
+            ssg="ss" in self.attacks
+            and bool(remaining)
+            and Fraction(ss, len(remaining)) > own.alpha,
+            persistent=any(n < own.k for n in staying),
+        )
+
+
+def contradicted(case_id: str, value: Box, others: list[Release]) -> bool:
+    """Whether some of the releases has the case with a region that does not cover the value."""
+    regions = (release.region_of(case_id) for release in others)
+    return any(region is not None and not covers(region, value) for region in regions)

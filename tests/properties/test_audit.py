@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.audit import Box, Case, Finding, Group, Interval, Release, findings
+from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from oracles.examples import REPEATABLE
 
 from srsql.engine.audit import Audit, audit
@@ -183,6 +183,10 @@ def coded(release: Release) -> Release:
                    release.unit, release.status)  # fmt: skip
 
 
+def flags(findings: list[Finding]) -> tuple[bool, ...]:
+    return tuple(any(getattr(f, name) for f in findings) for name in ("dig", "dsg", "ssg"))
+
+
 def check(
     found: Audit, releases: list[Release], attacks: tuple[str, ...], next_ids: set[str] | None
 ) -> None:
@@ -195,7 +199,7 @@ def check(
     for (i, scope), row in rows.items():
         own = releases[i]
         by_group: dict[int, list[Finding]] = defaultdict(list)
-        for finding in findings(releases, i, attacks, scope, next_ids):
+        for finding in Attacker(releases, i, attacks, scope, next_ids).findings():
             by_group[finding.group].append(finding)
         evaluated = set(attacks) - set(row.not_evaluated)
         newest = own.quarter == releases[-1].quarter
@@ -203,16 +207,12 @@ def check(
             ("md",) if "md" in attacks and newest and next_ids is None else ()
         )
         assert set(row.attacks) == evaluated
-        flags = {
-            g: tuple(any(getattr(f, name) for f in fs) for name in ("dig", "dsg", "ssg"))
-            for g, fs in by_group.items()
-        }
-        dangerous = {g for g, three in flags.items() if any(three)}
+        danger = {g: flags(fs) for g, fs in by_group.items()}
         evidence = {e.group_id: e for e in shown[i, scope]}
         told = {g: (e.dig, e.dsg, e.ssg) for g, e in evidence.items() if e.dig or e.dsg or e.ssg}
-        assert told == {g: flags[g] for g in dangerous}
+        assert told == {g: three for g, three in danger.items() if any(three)}
         assert (row.groups, row.dig, row.dsg, row.ssg) == (
-            len(own.groups), *(sum(three[n] for three in flags.values()) for n in range(3))
+            len(own.groups), *(sum(three[n] for three in danger.values()) for n in range(3))
         )  # fmt: skip
         if scope == "group":
             assert row.persistence == sum(any(f.persistent for f in fs) for fs in by_group.values())
@@ -251,3 +251,36 @@ def test_an_audit_finds_what_the_definitions_find(
         name = "temp.main.coming"
     found = audit(catalog.warehouse, DATASET, "main", attacks=chosen, next_cases=name)
     check(found, releases, chosen, next_ids)
+
+
+VALUES: list[Box] = [
+    (age, place)
+    for age in (None, *((n, n) for n in range(-4, 15)))
+    for place in (None, *((a, z) for a, z in NODES if a == z))
+]
+
+
+@settings(parent=REPEATABLE, max_examples=EXAMPLES)
+@given(releases=series(), attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))
+def test_without_originals_an_audit_finds_what_some_value_in_the_regions_would_tell(
+    catalog: Catalog, releases: list[Release], attacks: list[str]
+) -> None:
+    catalog.store(releases, originals=False)
+    chosen = tuple(a for a in ATTACKS if a in attacks)
+    found = audit(catalog.warehouse, DATASET, "main", attacks=chosen)
+    releases = [coded(release) for release in releases]
+    for row in found.releases:
+        assert row.targets == ("cells" if releases[row.release_id].groups else "originals")
+        by_group: dict[int, list[Finding]] = defaultdict(list)
+        for finding in Attacker(releases, row.release_id, chosen, row.scope).guesses(VALUES):
+            by_group[finding.group].append(finding)
+        danger = {g: three for g, fs in by_group.items() if any(three := flags(fs))}
+        evidence = {
+            e.group_id: e
+            for e in found.evidence
+            if (e.release_id, e.scope) == (row.release_id, row.scope) and (e.dig or e.dsg or e.ssg)
+        }
+        assert {g: (e.dig, e.dsg, e.ssg) for g, e in evidence.items()} == danger
+        for g, e in evidence.items():
+            bad = [f for f in by_group[g] if f.dig or f.dsg or f.ssg or row.scope == "group"]
+            assert e.remaining == min(len(f.remaining) for f in bad)
