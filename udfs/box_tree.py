@@ -1,6 +1,7 @@
 """A k-d tree over boxes: its shape, and the losses that bound a search in it.
 
-Boxes are split at the median of the low or high end whose spread costs most. What a node knows of
+Boxes are split at the median of the low or high end whose spread costs most, equal boxes at the
+median of a rank of their own. What a node knows of
 its boxes is kept by the searches that use the tree (``ms_kernel``, ``ms_leftovers``), because they
 bound different things.
 """
@@ -68,8 +69,8 @@ def _widest_key(
 
 
 @njit(cache=True)
-def build_shape(low: Ints, high: Ints, losses: Losses) -> Shape:
-    """Build the tree over the boxes ``low``, ``high`` (both [m, d], m >= 1)."""
+def build_shape(low: Ints, high: Ints, rank: NDArray[np.float64], losses: Losses) -> Shape:
+    """Build the tree over the boxes ``low``, ``high`` ([m, d], m >= 1), equal ones by ``rank``."""
     m = low.shape[0]
     order = np.arange(m).astype(np.int32)
     size = max(1, 2 * m)
@@ -84,24 +85,25 @@ def build_shape(low: Ints, high: Ints, losses: Losses) -> Shape:
     node = 0
     while node < nodes:
         b, e = begin[node], end[node]
-        key = _widest_key(low, high, order, b, e, losses) if e - b > LEAF_SIZE else -1
-        if key < 0:
+        values = np.empty(e - b, np.float64)
+        if e - b > LEAF_SIZE:
+            key = _widest_key(low, high, order, b, e, losses)
+            ends, i = low if key % 2 == 0 else high, key // 2
+            for j in range(b, e):
+                values[j - b] = rank[order[j]] if key < 0 else ends[order[j], i]
+        else:
+            values[:] = 0
+        least = values.min()
+        if values.max() == least:
             for j in range(b, e):
                 leaf_of[order[j]] = node
             node += 1
             continue
-        ends = low if key % 2 == 0 else high
-        i = key // 2
-        values = np.empty(e - b, np.int64)
-        least = ends[order[b], i]
-        for j in range(b, e):
-            values[j - b] = ends[order[j], i]
-            least = min(least, values[j - b])
         median = np.partition(values, (e - b) // 2)[(e - b) // 2]
-        cut = median if median > least else median + 1  # left takes what lies below the cut
+        low_part = values < median if median > least else values == least  # what goes left
         split = b
         for j in range(b, e):
-            if ends[order[j], i] < cut:
+            if low_part[j - b]:
                 order[split], order[j] = order[j], order[split]
                 split += 1
         left[node], right[node] = nodes, nodes + 1

@@ -40,12 +40,32 @@ def inverse(x: int) -> int:
     return result
 
 
+def _small_inverses(count: int) -> Ints:
+    """Inverses of 0 (left at 0), 1, 2 ... modulo the prime."""
+    table = np.ones(count, np.int64)
+    table[0] = 0
+    for x in range(2, count):
+        table[x] = (PRIME - PRIME // x) * int(table[PRIME % x]) % PRIME
+    return table
+
+
+SMALL = _small_inverses(4096)
+
+
+@njit(cache=True)
+def quotient(numerator: int, denominator: int) -> int:
+    """numerator / denominator modulo the prime."""
+    if denominator < len(SMALL):
+        return int(numerator % PRIME * SMALL[denominator] % PRIME)
+    return int(numerator % PRIME * inverse(denominator) % PRIME)
+
+
 @njit(cache=True)
 def residue(numerators: Ints, denominators: Ints) -> int:
     """1 + the sum of the fractions, modulo the prime."""
     total = 1
     for i in range(len(numerators)):
-        total = (total + numerators[i] % PRIME * inverse(denominators[i])) % PRIME
+        total = (total + quotient(numerators[i], denominators[i])) % PRIME
     return total
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import Shape
 from srsql.udfs.cells import Cells
@@ -27,6 +28,10 @@ class Bounds(NamedTuple):
     """[nodes, d] largest low + high (numeric) or high end (categorical)."""
     least: Ints
     """[nodes] least case number, ``NONE`` where no case remains."""
+    floor: NDArray[np.float64]
+    """[nodes] least plain PR of the cells that remain."""
+    kinds: Ints
+    """[nodes] kinds of the cases that remain, as a bit mask."""
 
 
 @njit(cache=True)
@@ -39,6 +44,8 @@ def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
         np.full(nodes, NONE, np.int64),
+        np.empty(nodes, np.float64),
+        np.zeros(nodes, np.int64),
     )
     for node in range(nodes - 1, -1, -1):
         refresh(node, shape, cells, losses, bounds)
@@ -49,17 +56,24 @@ def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
 def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> bool:
     """Recompute one node from its children or cells; whether anything changed."""
     d = cells.low.shape[1]
-    least = NONE
+    least, kinds, floor = NONE, 0, np.inf
     leaf = shape.left[node] < 0
     if leaf:
         for j in range(shape.begin[node], shape.end[node]):
-            head = cells.head[shape.order[j]]
-            if head >= 0:
-                least = min(least, head)
+            cell = shape.order[j]
+            if cells.head[cell] >= 0:
+                least = min(least, cells.head[cell])
+                kinds |= 1 << cells.kind[cell]
+                floor = min(floor, cells.base[cell])
     else:
-        least = min(bounds.least[shape.left[node]], bounds.least[shape.right[node]])
-    changed = least != bounds.least[node]
-    bounds.least[node] = least
+        left, right = shape.left[node], shape.right[node]
+        least = min(bounds.least[left], bounds.least[right])
+        kinds = bounds.kinds[left] | bounds.kinds[right]
+        floor = min(bounds.floor[left], bounds.floor[right])
+    changed = (
+        least != bounds.least[node] or kinds != bounds.kinds[node] or floor != bounds.floor[node]
+    )
+    bounds.least[node], bounds.kinds[node], bounds.floor[node] = least, kinds, floor
     for i in range(d):
         low_max, high_min, mid_min, mid_max = -NONE, NONE, NONE, -NONE
         if leaf:

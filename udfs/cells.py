@@ -1,8 +1,8 @@
-"""Cells: the distinct (box, frequent-term mask) of a problem, with their cases in order.
+"""Cells: the distinct (box, frequent-term mask, kind, plain risk), with their cases in order.
 
-Cases of one cell cost a group the same information loss, and at least the same privacy risk: the
-risk of the frequent terms in the mask. A search therefore looks at cells, and within a cell only
-until it meets a case that adds no risk of its own.
+Cases of one cell cost a group the same information loss, and at least the same privacy risk: that
+of an empty group and of the frequent terms in the mask. A search therefore looks at cells, and
+within a cell only until it meets a case that adds no risk of its own.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ class Cells(NamedTuple):
     high: Ints
     mask: Ints
     """[m] bit b is set where the cell's cases hold frequent term b."""
+    kind: NDArray[np.int8]
+    """[m] kind of the cell's cases (see ``Bounding``)."""
+    base: NDArray[np.float64]
+    """[m] PR of the cell's cases in a group that holds none of their terms."""
     of_case: NDArray[np.int32]
-    """[n] the cell of each case."""
+    """[n] the cell of each case, -1 for a case in none."""
     head: NDArray[np.int32]
     """[m] first case still there, or -1."""
     after: NDArray[np.int32]
@@ -62,18 +66,27 @@ def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -
 
 
 @njit(cache=True)
-def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
-    """Group equal (low, high, mask) rows by hashing; cells are numbered by first appearance."""
+def build_cells(
+    low: Ints,
+    high: Ints,
+    masks: Ints,
+    kinds: NDArray[np.int8],
+    base: NDArray[np.float64],
+    who: NDArray[np.int64],
+) -> Cells:
+    """Group the cases ``who`` (ascending) by hashing; cells are numbered by first appearance."""
     n, d = low.shape
     capacity = 16
-    while capacity < 2 * n:
+    while capacity < 2 * len(who):
         capacity *= 2
     slot = np.full(capacity, -1, np.int32)
-    of_case = np.empty(n, np.int32)
-    first = np.empty(max(n, 1), np.int32)
+    of_case = np.full(n, -1, np.int32)
+    first = np.empty(max(len(who), 1), np.int32)
+    base_bits = base.view(np.int64)
     m = 0
-    for r in range(n):
+    for r in who:
         code = np.uint64(masks[r] + 1469598103934665603)
+        code = (code ^ np.uint64(base_bits[r] + kinds[r])) * np.uint64(1099511628211)
         for i in range(d):
             code = (code ^ np.uint64(low[r, i])) * np.uint64(1099511628211)
             code = (code ^ np.uint64(high[r, i])) * np.uint64(1099511628211)
@@ -88,7 +101,7 @@ def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
                 m += 1
                 break
             other = first[cell]
-            same = masks[other] == masks[r]
+            same = masks[other] == masks[r] and kinds[other] == kinds[r] and base[other] == base[r]
             for i in range(d):
                 same = same and low[other, i] == low[r, i] and high[other, i] == high[r, i]
             if same:
@@ -99,7 +112,7 @@ def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
     tail = np.full(m, -1, np.int32)
     after = np.full(n, -1, np.int32)
     before = np.full(n, -1, np.int32)
-    for r in range(n):
+    for r in who:
         cell = of_case[r]
         if head[cell] < 0:
             head[cell] = r
@@ -107,16 +120,11 @@ def build_cells(low: Ints, high: Ints, masks: Ints) -> Cells:
             after[tail[cell]] = r
             before[r] = tail[cell]
         tail[cell] = r
-    cell_low = np.empty((m, d), np.int64)
-    cell_high = np.empty((m, d), np.int64)
-    mask = np.empty(m, np.int64)
-    for cell in range(m):
-        r = first[cell]
-        mask[cell] = masks[r]
-        for i in range(d):
-            cell_low[cell, i] = low[r, i]
-            cell_high[cell, i] = high[r, i]
-    return Cells(cell_low, cell_high, mask, of_case, head, after, before)
+    first = first[:m]
+    return Cells(
+        low[first], high[first], masks[first], kinds[first], base[first],
+        of_case, head, after, before,
+    )  # fmt: skip
 
 
 @njit(cache=True)

@@ -11,9 +11,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from srsql.udfs.alpha import VIEWS, update_group
 from srsql.udfs.box_tree import Shape, hull_loss
 from srsql.udfs.cell_tree import NONE
 from srsql.udfs.problem import Ints, Losses
+from srsql.udfs.task import Task
 
 
 class Groups(NamedTuple):
@@ -22,8 +24,12 @@ class Groups(NamedTuple):
     low: Ints
     high: Ints
     size: Ints
+    carriers: Ints
+    """[G] members that carry the bounds."""
     loss: Ints
     """[G] sum of the QIDs' losses, in loss units (IL is size x loss)."""
+    state: Ints
+    """[G, 2, 4] MSAVR and N of each view (see ``alpha``)."""
     head: NDArray[np.int32]
     """[G] first member."""
     following: NDArray[np.int32]
@@ -45,30 +51,62 @@ class Reach(NamedTuple):
     """[nodes] least size and least total loss."""
     least: Ints
     """[nodes] least group number."""
+    carriers_max: Ints
+    """[nodes] most carriers of a group."""
     full: Ints
-    """[nodes] frequent terms of which no group under the node can take another case."""
+    """[nodes] frequent terms, and kinds, of which no group under the node can take another case."""
 
 
 @njit(cache=True)
-def join(
-    r: int,
-    g: int,
-    low: Ints,
-    high: Ints,
-    losses: Losses,
-    group: NDArray[np.int32],
-    groups: Groups,
-) -> None:
-    """Add case ``r`` to group ``g``: region, size, loss and member list."""
+def new_groups(task: Task, group: NDArray[np.int32], count: int) -> Groups:
+    """The groups of stage 1 as hulls with member lists."""
+    n, d = task.low.shape
+    groups = Groups(
+        np.full((count, d), NONE, np.int64),
+        np.full((count, d), -NONE, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros((count, 2, VIEWS), np.int64),
+        np.full(count, -1, np.int32),
+        np.full(n, -1, np.int32),
+    )
+    groups.state[:, 1, :] = task.k
+    for r in range(n - 1, -1, -1):
+        if group[r] >= 0:
+            _enter(r, group[r], task, groups, False)
+    for g in range(count):
+        groups.loss[g] = region_loss(g, groups, task.losses)
+    return groups
+
+
+@njit(cache=True)
+def join(r: int, g: int, task: Task, group: NDArray[np.int32], groups: Groups) -> None:
+    """Add the remaining case ``r`` to group ``g``."""
     group[r] = g
+    _enter(r, g, task, groups, True)
+    groups.loss[g] = region_loss(g, groups, task.losses)
+
+
+@njit(cache=True)
+def _enter(r: int, g: int, task: Task, groups: Groups, remaining: bool) -> None:
     groups.following[r] = groups.head[g]
     groups.head[g] = r
     groups.size[g] += 1
-    groups.loss[g] = 0
-    for i in range(low.shape[1]):
-        groups.low[g, i] = min(groups.low[g, i], low[r, i])
-        groups.high[g, i] = max(groups.high[g, i], high[r, i])
-        groups.loss[g] += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
+    groups.carriers[g] += task.carrier[r]
+    update_group(groups.state[g], task.kind[r], remaining)
+    for i in range(task.low.shape[1]):
+        groups.low[g, i] = min(groups.low[g, i], task.low[r, i])
+        groups.high[g, i] = max(groups.high[g, i], task.high[r, i])
+
+
+@njit(cache=True)
+def region_loss(g: int, groups: Groups, losses: Losses) -> int:
+    """The sum of the QIDs' losses of the group's region."""
+    loss = 0
+    for i in range(groups.low.shape[1]):
+        loss += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
+    return loss
 
 
 @njit(cache=True)
@@ -81,6 +119,7 @@ def new_reach(shape: Shape, groups: Groups, full: Ints, losses: Losses) -> Reach
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
+        np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
@@ -101,6 +140,7 @@ def refresh_reach(
     reach.high_min[node], reach.high_max[node] = NONE, -NONE
     reach.loss_max[node] = 0
     reach.size_min[node] = reach.loss_min[node] = reach.least[node] = NONE
+    reach.carriers_max[node] = 0
     reach.full[node] = -1
     if shape.left[node] < 0:
         for j in range(shape.begin[node], shape.end[node]):
@@ -108,6 +148,7 @@ def refresh_reach(
             reach.size_min[node] = min(reach.size_min[node], groups.size[g])
             reach.loss_min[node] = min(reach.loss_min[node], groups.loss[g])
             reach.least[node] = min(reach.least[node], g)
+            reach.carriers_max[node] = max(reach.carriers_max[node], groups.carriers[g])
             reach.full[node] &= full[g]
             for i in range(d):
                 a, b = groups.low[g, i], groups.high[g, i]
@@ -122,6 +163,7 @@ def refresh_reach(
         reach.size_min[node] = min(reach.size_min[node], reach.size_min[child])
         reach.loss_min[node] = min(reach.loss_min[node], reach.loss_min[child])
         reach.least[node] = min(reach.least[node], reach.least[child])
+        reach.carriers_max[node] = max(reach.carriers_max[node], reach.carriers_max[child])
         reach.full[node] &= reach.full[child]
         for i in range(d):
             reach.low_min[node, i] = min(reach.low_min[node, i], reach.low_min[child, i])

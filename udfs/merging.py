@@ -8,61 +8,64 @@ from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import hull_loss
 from srsql.udfs.cell_tree import NONE
-from srsql.udfs.group_tree import Groups, join
-from srsql.udfs.leftovers import better_of
-from srsql.udfs.problem import Ints, Losses
-from srsql.udfs.search import Terms, added_loss
+from srsql.udfs.group_tree import Groups, join, region_loss
+from srsql.udfs.leftovers import Desk, better_of, new_desk
+from srsql.udfs.problem import Losses
+from srsql.udfs.search import added_loss
+from srsql.udfs.task import Task
 
 
 @njit(cache=True)
-def merge_leftovers(
-    low: Ints,
-    high: Ints,
-    losses: Losses,
-    terms: Terms,
-    theta_num: Ints,
-    theta_den: Ints,
-    k: int,
-    one: int,
-    group: NDArray[np.int32],
-    groups: Groups,
-) -> None:
+def merge_leftovers(task: Task, group: NDArray[np.int32], groups: Groups) -> None:
     """Merge groups until each case of group -1 fits one (``--leftovers merge``).
 
     As long as no group can take the case, the group of least dIL for it absorbs the group whose
     union with it loses least; with one group left a case that does not fit stays out. Costs
-    O(groups) per case and merge.
+    O(groups) per case and merge. A union keeps the bounds its parts keep: eta of the sum is at
+    least the sum of the etas, and so it is with MSAVR and N.
     """
-    slot = np.full(len(theta_num), -1, np.int32)
-    leftovers = np.flatnonzero(group < 0)
-    for at in range(len(leftovers)):
-        r = int(leftovers[at])
-        while True:
-            best, best_loss, best_risk = -1, 0, np.inf
-            for g in range(len(groups.size)):
-                if groups.size[g] > 0:
-                    best, best_loss, best_risk = better_of(
-                        r, g, best, best_loss, best_risk,
-                        low, high, losses, terms, theta_num, theta_den, k, one, groups, slot,
-                    )  # fmt: skip
-            if best >= 0:
-                join(r, best, low, high, losses, group, groups)
-                break
-            g = _least_loss_group(r, low, high, losses, groups)
-            partner = _cheapest_union(g, losses, groups)
-            if partner < 0:
-                break
-            _absorb(min(g, partner), max(g, partner), losses, group, groups)
+    desk = new_desk(task, groups)
+    for carrying in (True, False):
+        for r in range(len(group)):
+            if group[r] < 0 and task.carrier[r] == carrying:
+                _place(r, task, group, groups, desk)
 
 
 @njit(cache=True)
-def _least_loss_group(r: int, low: Ints, high: Ints, losses: Losses, groups: Groups) -> int:
+def _place(r: int, task: Task, group: NDArray[np.int32], groups: Groups, desk: Desk) -> None:
+    while True:
+        desk.listed[0] = -1  # what was looked up is of the groups as they were
+        desk.risk_of[:] = -1
+        best, best_loss, best_risk, best_plain = -1, 0, np.inf, False
+        for g in range(len(groups.size)):
+            if groups.size[g] > 0:
+                best, best_loss, best_risk, best_plain = better_of(
+                    r, g, best, best_loss, best_risk, best_plain, task, group, groups, desk
+                )
+        if best >= 0:
+            join(r, best, task, group, groups)
+            return
+        g = _least_loss_group(r, task, groups)
+        partner = _cheapest_union(g, task.losses, groups)
+        if partner < 0:
+            return
+        _absorb(min(g, partner), max(g, partner), task.losses, group, groups)
+
+
+@njit(cache=True)
+def _least_loss_group(r: int, task: Task, groups: Groups) -> int:
     best, best_loss = -1, NONE
     for g in range(len(groups.size)):
         if groups.size[g] == 0:
             continue
         loss = added_loss(
-            groups.low[g], groups.high[g], groups.size[g], groups.loss[g], low[r], high[r], losses
+            groups.low[g],
+            groups.high[g],
+            groups.size[g],
+            groups.loss[g],
+            task.low[r],
+            task.high[r],
+            task.losses,
         )
         if loss < best_loss:
             best, best_loss = g, loss
@@ -99,10 +102,11 @@ def _absorb(g: int, h: int, losses: Losses, group: NDArray[np.int32], groups: Gr
         groups.head[g] = member
         member = following
     groups.size[g] += groups.size[h]
-    groups.size[h] = 0
+    groups.carriers[g] += groups.carriers[h]
+    groups.state[g] += groups.state[h]
+    groups.size[h] = groups.carriers[h] = 0
     groups.head[h] = -1
-    groups.loss[g] = 0
     for i in range(groups.low.shape[1]):
         groups.low[g, i] = min(groups.low[g, i], groups.low[h, i])
         groups.high[g, i] = max(groups.high[g, i], groups.high[h, i])
-        groups.loss[g] += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
+    groups.loss[g] = region_loss(g, groups, losses)

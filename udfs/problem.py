@@ -69,6 +69,41 @@ class Cases:
     """What a certain term weighs."""
 
 
+@dataclass(frozen=True)
+class Bounding:
+    """What the bounds of a group are counted against, and how groups are grown."""
+
+    carrier: NDArray[np.bool_]
+    """[n] cases that count towards k and in eta: all of them for MS, new ones for PPMS, new ones
+    that stop for PPMS with alpha."""
+    grows: NDArray[np.bool_]
+    """[n] cases among which groups are grown: all, or the carriers alone (NCC grouping)."""
+    kind: NDArray[np.int8]
+    """[n] 0: no substantial symptoms; with them 1: new and stops, 2: new, 3: stops, 4: neither."""
+    alpha_num: int = 1
+    alpha_den: int = 1
+    after_join: bool = False
+    """PR with sigma counted after the record joins (Huang 2021, eq. (2)), not before (Lin 2016)."""
+    from_last: bool = False
+    """The next seed is farthest from the record added last (Huang 2021), not from the last seed."""
+
+    @staticmethod
+    def of_all(n: int) -> Bounding:
+        """MS(k, theta*)-bounding: every case counts."""
+        return Bounding(np.ones(n, np.bool_), np.ones(n, np.bool_), np.zeros(n, np.int8))
+
+    def __post_init__(self) -> None:
+        """Refuse what no rule could mean."""
+        if not len(self.carrier) == len(self.grows) == len(self.kind):
+            raise ValueError("carrier, grows and kind must have one entry per case")
+        if bool((self.carrier & ~self.grows).any()):
+            raise ValueError("a carrier must be among the cases that groups are grown on")
+        if len(self.kind) and not (0 <= self.kind.min() and self.kind.max() <= 4):
+            raise ValueError("kind must be 0 to 4")
+        if not 0 <= self.alpha_num <= self.alpha_den or self.alpha_den < 1:
+            raise ValueError("alpha must lie between 0 and 1")
+
+
 class Losses(NamedTuple):
     """The QIDs with integer loss weights, as the compiled code takes them."""
 

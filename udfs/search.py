@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import Shape, hull_loss
-from srsql.udfs.candidates import NEAR, exact_order, near
+from srsql.udfs.candidates import exact_order, near
 from srsql.udfs.cell_tree import NONE, Bounds
 from srsql.udfs.cells import Cells
 from srsql.udfs.problem import Ints, Losses
+from srsql.udfs.risk import Terms, cannot_win, mask_risk, privacy_risk, risk_fractions
 
 STACK = 512
-
-
-class Terms(NamedTuple):
-    """Terms of the cases, and what the group under construction holds of them."""
-
-    offsets: Ints
-    terms: NDArray[np.int32]
-    weights: Ints
-    sigma: Ints
-    """[V] sigma_s(g) in units of 1 / one."""
-    eta: Ints
-    """[V] eta_s(g + r) in the same units."""
-    frequent: NDArray[np.int32]
-    """Term of each mask bit."""
-    bit: NDArray[np.int8]
-    """[V] mask bit of each term, -1 for most."""
 
 
 @njit(cache=True)
@@ -49,46 +31,22 @@ def added_loss(
 
 
 @njit(cache=True)
-def mask_risk(mask: int, terms: Terms) -> float:
-    """Lower bound of PR over the cases of a cell: 1 plus the risk of its frequent terms."""
-    risk = 1.0
-    b = 0
-    while mask:
-        if mask & 1:
-            s = terms.frequent[b]
-            room = terms.eta[s] - terms.sigma[s]
-            if room <= 0:
-                return np.inf
-            risk += terms.sigma[s] / room
-        mask >>= 1
-        b += 1
-    return risk
-
-
-@njit(cache=True)
-def risk_fractions(r: int, terms: Terms) -> tuple[Ints, Ints]:
-    """sigma and eta - sigma of the terms of case ``r`` that the group holds already."""
-    most = terms.offsets[r + 1] - terms.offsets[r]
-    numerators, denominators = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = 0
-    for j in range(terms.offsets[r], terms.offsets[r + 1]):
-        s = terms.terms[j]
-        if terms.sigma[s] > 0:
-            numerators[count] = terms.sigma[s]
-            denominators[count] = terms.eta[s] - terms.sigma[s]
-            count += 1
-    return numerators[:count], denominators[:count]
-
-
-@njit(cache=True)
 def _ranks_before(
-    r: int, loss: int, risk: float, best: int, best_loss: int, best_risk: float, terms: Terms
+    r: int,
+    loss: int,
+    risk: float,
+    plain: bool,
+    best: int,
+    best_loss: int,
+    best_risk: float,
+    best_plain: bool,
+    terms: Terms,
 ) -> bool:
     """Whether case ``r`` is a better choice than ``best`` (-1: none yet), ties by case number."""
     if best < 0:
         return True
-    if loss == best_loss and risk == 1.0 and best_risk == 1.0:
-        return r < best
+    if loss == best_loss and plain and best_plain:
+        return risk < best_risk or (risk == best_risk and r < best)
     product, best_product = loss * risk, best_loss * best_risk
     if not near(product, best_product):
         return product < best_product
@@ -109,6 +67,7 @@ def nearest(
     size: int,
     loss: int,
     held: int,
+    kinds: int,
     shape: Shape,
     cells: Cells,
     losses: Losses,
@@ -117,11 +76,12 @@ def nearest(
 ) -> int:
     """The record of least dIL' for a group, or -1 where every dIL' is infinite (eq. (8)).
 
-    Branch and bound with PR >= 1: a subtree is left out only where no case in it can rank before
-    the best one found. ``held`` is the mask of frequent terms in the group.
+    Branch and bound: a subtree is left out only where no case in it can rank before the best one
+    found, PR being at least the least plain PR in it. ``held`` is the mask of frequent terms in the
+    group, ``kinds`` that of the kinds it may still take.
     """
-    best, best_loss, best_risk = -1, 0, np.inf
-    if bounds.least[0] == NONE:
+    best, best_loss, best_risk, best_plain = -1, 0, np.inf, False
+    if bounds.kinds[0] & kinds == 0:
         return best
     node_stack = np.empty(STACK, np.int32)
     loss_stack = np.empty(STACK, np.int64)
@@ -131,23 +91,24 @@ def nearest(
     while top > 0:
         top -= 1
         node, node_loss = node_stack[top], loss_stack[top]
-        if _cannot_win(node_loss, bounds.least[node], best, best_loss, best_risk):
+        if cannot_win(
+            node_loss, bounds.floor[node], bounds.least[node],
+            best, best_loss, best_risk, best_plain,
+        ):  # fmt: skip
             continue
         left = shape.left[node]
         if left >= 0:
             right = shape.right[node]
             left_loss = right_loss = NONE
-            if bounds.least[left] != NONE:
+            if bounds.kinds[left] & kinds:
                 left_loss = added_loss(
                     low, high, size, loss, bounds.low_max[left], bounds.high_min[left], losses
                 )
-            if bounds.least[right] != NONE:
+            if bounds.kinds[right] & kinds:
                 right_loss = added_loss(
                     low, high, size, loss, bounds.low_max[right], bounds.high_min[right], losses
                 )
-            if right_loss < left_loss or (
-                right_loss == left_loss and bounds.least[right] < bounds.least[left]
-            ):
+            if _comes_first(right, right_loss, left, left_loss, bounds):
                 left, right = right, left
                 left_loss, right_loss = right_loss, left_loss
             if right_loss != NONE:
@@ -160,53 +121,41 @@ def nearest(
         for j in range(shape.begin[node], shape.end[node]):
             cell = shape.order[j]
             r = cells.head[cell]
-            if r < 0:
+            if r < 0 or kinds >> cells.kind[cell] & 1 == 0:
                 continue
             cell_loss = added_loss(low, high, size, loss, cells.low[cell], cells.high[cell], losses)
-            if _cannot_win(cell_loss, r, best, best_loss, best_risk):
+            if cannot_win(cell_loss, cells.base[cell], r, best, best_loss, best_risk, best_plain):
                 continue
-            floor = 1.0
             shared = cells.mask[cell] & held
             if shared:
-                floor = mask_risk(shared, terms)
-                if floor == np.inf or cell_loss * floor > best_loss * best_risk * (1 + NEAR):
+                floor = cells.base[cell] + mask_risk(shared, terms)
+                if floor == np.inf or cannot_win(
+                    cell_loss, floor, r, best, best_loss, best_risk, False
+                ):
                     continue
             while r >= 0:
-                risk, own = _risk(r, terms)
+                risk, plain, own = privacy_risk(r, terms)
                 if risk < np.inf and _ranks_before(
-                    r, cell_loss, risk, best, best_loss, best_risk, terms
+                    r, cell_loss, risk, plain, best, best_loss, best_risk, best_plain, terms
                 ):
-                    best, best_loss, best_risk = r, cell_loss, risk
-                if own == 0:
+                    best, best_loss, best_risk, best_plain = r, cell_loss, risk, plain
+                if plain or (own == 0 and (terms.one == 1 or not terms.after_join)):
                     break  # least PR of its cell, and least case number at that PR
                 r = cells.after[r]
     return best
 
 
 @njit(cache=True)
-def _cannot_win(loss: int, least: int, best: int, best_loss: int, best_risk: float) -> bool:
-    """Whether nothing of dIL >= ``loss`` and case number >= ``least`` ranks before the best."""
-    if best < 0:
-        return False
-    if best_risk == 1.0:
-        return loss > best_loss or (loss == best_loss and least > best)
-    return loss > best_loss * best_risk * (1 + NEAR)
-
-
-@njit(cache=True)
-def _risk(r: int, terms: Terms) -> tuple[float, int]:
-    """PR of eq. (6) and how many of its terms outside the mask are already in the group."""
-    risk = 1.0
-    own = 0
-    for j in range(terms.offsets[r], terms.offsets[r + 1]):
-        s = terms.terms[j]
-        sigma = terms.sigma[s]
-        if sigma + terms.weights[j] > terms.eta[s]:
-            return np.inf, 1
-        if sigma > 0:
-            risk += sigma / (terms.eta[s] - sigma)
-            own += terms.bit[s] < 0
-    return risk, own
+def _comes_first(one: int, one_loss: int, other: int, other_loss: int, bounds: Bounds) -> bool:
+    """Whether node ``one`` is to be searched before ``other``, the likelier one to hold the best."""
+    if one_loss == NONE or other_loss == NONE:
+        return one_loss < other_loss
+    product, other_product = one_loss * bounds.floor[one], other_loss * bounds.floor[other]
+    if product != other_product:
+        return bool(product < other_product)
+    if bounds.floor[one] != bounds.floor[other]:
+        return bool(bounds.floor[one] < bounds.floor[other])
+    return bool(bounds.least[one] < bounds.least[other])
 
 
 @njit(cache=True)

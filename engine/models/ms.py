@@ -39,7 +39,7 @@ class Ms(GroupingModel):
 
     def prepare(self) -> None:
         """Load the grouping kernel."""
-        from srsql.udfs.ms_kernel import warm_up
+        from srsql.udfs.greedy import warm_up
 
         warm_up()
 
