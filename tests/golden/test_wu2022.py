@@ -56,3 +56,23 @@ def test_each_exclusion_tells_where_the_case_was_seen(table_1: Any) -> None:
         "3": ("2011Q1", {"age": {"low": 20, "high": 30}}),
         "7": ("2011Q1", {"age": {"low": 30, "high": 35}}),
     }
+
+
+@pytest.mark.parametrize("scope", ["group", "match"])
+def test_an_audit_without_originals_finds_the_groups_of_the_examples(
+    table_1: Any, scope: str
+) -> None:
+    found = table_1.audit("--attacks", "b,f,l", "--scope", scope, "--k", 4, "--theta", "1/2")
+    assert found["code"] == 1
+    assert not found["safe"]
+    assert [
+        (row["quarter"], row["targets"], row["dig"], row["dsg"]) for row in found["releases"]
+    ] == [
+        ("2011Q1", "cells", 2, 2),
+        ("2011Q2", "cells", 1, 1),
+        ("2011Q3", "cells", 2, 2),
+    ]
+    worst = {(e["quarter"], e["group_id"]): e["remaining"] for e in found["evidence"] if e["dig"]}
+    assert worst[("2011Q2", 1)] == 1
+    assert worst[("2011Q3", 1)] == 1
+    assert worst[("2011Q3", 2)] == 2
