@@ -50,7 +50,7 @@ def test_the_guide_s_example_does_what_the_guide_says(
         (tmp_path / name).write_text(text, encoding="utf-8")
     for command in commands.strip().splitlines():
         answer = srsql(*shlex.split(command)[1:])
-        assert answer.code == 0, answer.err
+        assert answer.code == (" audit " in command), answer.err
     assert "remaining: 2 cases: 5, 7" in answer.out
 
 
