@@ -64,63 +64,79 @@ places AS (
 ),
 
 seen AS (
-    SELECT
-        f.case_key * 128 + p.axis AS line,
-        p.axis,
-        p.bound,
-        r.seq,
-        r.quarter_no,
-        r.reported,
-        m.release_id,
-        m.case_no
+    SELECT f.case_key, r.seq, r.quarter_no, r.reported, m.release_id, m.case_no, m.group_id
     FROM srsql.member AS m
     INNER JOIN query_table(releases) AS r ON m.release_id = r.release_id
     INNER JOIN followed AS f ON m.case_id = f.case_id
-    INNER JOIN places AS p ON m.release_id = p.release_id AND m.group_id = p.group_id
 ),
 
 sides AS (
     SELECT
         s.release_id,
         s.case_no,
-        s.axis,
-        s.bound,
         s.reported,
-        min(s.bound) OVER before AS earlier,
-        min(s.bound) OVER after AS later,
-        max(s.bound) OVER before AS widest,
-        first_value(s.bound) OVER before AS earliest,
+        p.axis,
+        p.bound,
+        min(p.bound) OVER before AS earlier,
+        min(p.bound) OVER after AS later,
+        max(p.bound) OVER before AS widest,
+        first_value(p.bound) OVER before AS earliest
+    FROM seen AS s
+    INNER JOIN places AS p ON s.release_id = p.release_id AND s.group_id = p.group_id
+    WINDOW
+        before AS (
+            PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ),
+        after AS (
+            PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
+            ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        )
+),
+
+boxes AS (
+    SELECT
+        s.release_id,
+        s.case_no,
+        CASE WHEN max(s.earlier) IS NOT NULL THEN list(s.earlier ORDER BY s.axis) END AS earlier,
+        CASE WHEN max(s.later) IS NOT NULL THEN list(s.later ORDER BY s.axis) END AS later,
+        coalesce(bool_and(s.bound >= s.widest), true) AS bounds_all,
+        coalesce(bool_and(s.bound >= s.earliest), true) AS bounds_earliest
+    FROM sides AS s
+    WHERE s.reported
+    GROUP BY s.release_id, s.case_no
+),
+
+neighbours AS (
+    SELECT
+        s.release_id,
+        s.case_no,
         max(s.quarter_no) OVER next_quarter IS NOT NULL AS goes_on,
         max(s.quarter_no) OVER previous_quarter IS NOT NULL AS came
     FROM seen AS s
     WINDOW
-        before AS (
-            PARTITION BY s.line ORDER BY s.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ),
-        after AS (
-            PARTITION BY s.line ORDER BY s.seq ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
-        ),
         next_quarter AS (
-            PARTITION BY s.line ORDER BY s.quarter_no RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING
+            PARTITION BY s.case_key ORDER BY s.quarter_no
+            RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING
         ),
         previous_quarter AS (
-            PARTITION BY s.line ORDER BY s.quarter_no RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING
+            PARTITION BY s.case_key ORDER BY s.quarter_no
+            RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING
         )
 )
 
 SELECT
-    s.release_id,
-    s.case_no,
-    max(s.earlier) IS NOT NULL AS old,
-    bool_or(s.goes_on) AS goes_on,
-    bool_or(s.came) AS came,
-    CASE WHEN max(s.earlier) IS NOT NULL THEN list(s.earlier ORDER BY s.axis) END AS earlier,
-    CASE WHEN max(s.later) IS NOT NULL THEN list(s.later ORDER BY s.axis) END AS later,
-    coalesce(bool_and(s.bound >= s.widest), true) AS bounds_all,
-    coalesce(bool_and(s.bound >= s.earliest), true) AS bounds_earliest
-FROM sides AS s
-WHERE s.reported
-GROUP BY s.release_id, s.case_no;
+    b.release_id,
+    b.case_no,
+    b.earlier IS NOT NULL AS old,
+    n.goes_on,
+    n.came,
+    b.earlier,
+    b.later,
+    b.bounds_all,
+    b.bounds_earliest
+FROM boxes AS b
+INNER JOIN neighbours AS n ON b.release_id = n.release_id AND b.case_no = n.case_no;
 
 -- What:    the pairs of a target and a case of its group whose other regions rule it out.
 -- Inputs:  targets(target_no, group_id, box, is_new, stopped); followed(group_id, case_no, earlier,

@@ -79,7 +79,12 @@ FROM temp.main.srsql_audit_cover AS c
 INNER JOIN temp.main.srsql_audit_place_load AS w ON c.place_no = w.place_no
 GROUP BY c.point_no, w.term_no;
 
--- at_most: who remains without the other regions; at_least: if these rule out all they may.
+CREATE OR REPLACE TEMP TABLE srsql_audit_peak AS
+SELECT w.point_no, max(w.weight) AS weight
+FROM temp.main.srsql_audit_point_load AS w GROUP BY w.point_no;
+
+-- at_most: who remains without the other regions; at_least: if these rule out all they may; peak:
+-- no value has more weight than that.
 CREATE OR REPLACE TEMP TABLE srsql_audit_question AS
 WITH
 questions AS (
@@ -98,9 +103,11 @@ stocks AS (
         sum(s.loose)::BIGINT AS loose,
         sum(s.loose_l)::BIGINT AS loose_l,
         sum(s.loose_md)::BIGINT AS loose_md,
-        sum(s.loose_both)::BIGINT AS loose_both
+        sum(s.loose_both)::BIGINT AS loose_both,
+        coalesce(sum(w.weight), 0)::HUGEINT AS peak
     FROM temp.main.srsql_audit_view AS v
     INNER JOIN temp.main.srsql_audit_point_stock AS s ON v.point_no = s.point_no
+    LEFT JOIN temp.main.srsql_audit_peak AS w ON v.point_no = w.point_no
     GROUP BY v.ask_no
 )
 
@@ -118,26 +125,48 @@ SELECT
         srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, q.is_new, q.stopped)
         - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, q.is_new, q.stopped),
         0
-    ) AS at_least
+    ) AS at_least,
+    coalesce(s.peak, 0) AS peak
 FROM questions AS q
 LEFT JOIN stocks AS s ON q.ask_no = s.ask_no;
 
 -- Values that may exceed theta: for the places that cover a question together only if for those of
--- some pattern, since a share of a union is not above the shares of all its parts.
+-- some pattern, since a share of a union is not above the shares of all its parts; and only if it
+-- would with the peaks of the other patterns.
 CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
 WITH
 views AS (
-    SELECT DISTINCT q.is_new, q.stopped FROM temp.main.srsql_audit_question AS q
+    SELECT
+        v.point_no,
+        q.is_new,
+        q.stopped,
+        max(q.peak) AS peak,
+        min(q.at_least) AS at_least
+    FROM temp.main.srsql_audit_question AS q
+    INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
+    GROUP BY v.point_no, q.is_new, q.stopped
 ),
 
 high AS (
-    SELECT w.point_no, w.term_no, v.is_new, v.stopped
+    SELECT
+        w.point_no,
+        w.term_no,
+        v.is_new,
+        v.stopped,
+        b.theta_num,
+        b.theta_den,
+        u.weight_one,
+        w.weight - k.weight AS above_peak
     FROM temp.main.srsql_audit_point_load AS w
     INNER JOIN temp.main.srsql_audit_point_stock AS s ON w.point_no = s.point_no
+    INNER JOIN temp.main.srsql_audit_peak AS k ON w.point_no = k.point_no
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
-    CROSS JOIN views AS v
+    INNER JOIN views AS v ON w.point_no = v.point_no
     CROSS JOIN temp.main.srsql_audit_run AS u
     WHERE srsql.exceeds(
+        v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, u.weight_one
+    )
+    AND srsql.exceeds(
         srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
         b.theta_num,
         b.theta_den,
@@ -153,6 +182,9 @@ asked AS (
     INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
     INNER JOIN high AS h
         ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
+    WHERE srsql.exceeds(
+        q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_one
+    )
 ),
 
 summed AS (
