@@ -23,17 +23,21 @@ FROM srsql.elementary_cells(
     'temp.main.srsql_audit_whole', 'temp.main.srsql_audit_cut', 'temp.main.srsql_audit_leaf'
 ) AS c;
 
+-- Targets of a place stand for the groups there that have a case of their kind.
+CREATE OR REPLACE TEMP TABLE srsql_audit_home AS
+SELECT DISTINCT p.place_no AS home, s.group_id, s.is_new, s.stopped
+FROM temp.main.srsql_audit_sort AS s
+INNER JOIN temp.main.srsql_audit_crowd AS g ON s.group_id = g.group_id
+INNER JOIN temp.main.srsql_audit_place AS p ON g.box = p.box;
+
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
 WITH sorts AS (
-    SELECT DISTINCT s.group_id, p.place_no, s.is_new, s.stopped
-    FROM temp.main.srsql_audit_sort AS s
-    INNER JOIN temp.main.srsql_audit_crowd AS g ON s.group_id = g.group_id
-    INNER JOIN temp.main.srsql_audit_place AS p ON g.box = p.box
+    SELECT DISTINCT h.home, h.is_new, h.stopped FROM temp.main.srsql_audit_home AS h
 )
 
 SELECT
-    row_number() OVER (ORDER BY s.group_id, c.box, s.is_new, s.stopped)::INTEGER AS target_no,
-    s.group_id,
+    row_number() OVER (ORDER BY s.home, c.box, s.is_new, s.stopped)::INTEGER AS target_no,
+    s.home AS group_id,
     c.box,
     s.is_new,
     s.stopped,
@@ -43,4 +47,4 @@ SELECT
     1 AS cases,
     true AS inside
 FROM temp.main.srsql_audit_cell AS c
-INNER JOIN sorts AS s ON c.place_no = s.place_no;
+INNER JOIN sorts AS s ON c.place_no = s.home;

@@ -1,6 +1,6 @@
 -- Step of an audit: the targets of one release, from the raw quasi-identifiers. Cases of a group
--- that an attacker's questions cannot tell apart are one target, case_no the least of them. Reads
--- the tables of step_audit_release.sql.
+-- that an attacker's questions cannot tell apart are one target, case_no the least of them; each
+-- stands for its own group (srsql_audit_home). Reads the tables of step_audit_release.sql.
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
 WITH
@@ -43,3 +43,7 @@ SELECT
     srsql.covers(g.box, c.box) AS inside
 FROM classes AS c
 INNER JOIN temp.main.srsql_audit_crowd AS g ON c.group_id = g.group_id;
+
+CREATE OR REPLACE TEMP TABLE srsql_audit_home AS
+SELECT DISTINCT t.group_id AS home, t.group_id, t.is_new, t.stopped
+FROM temp.main.srsql_audit_target AS t;
