@@ -284,3 +284,65 @@ def test_without_originals_an_audit_finds_what_some_value_in_the_regions_would_t
         for g, e in evidence.items():
             bad = [f for f in by_group[g] if f.dig or f.dsg or f.ssg or row.scope == "group"]
             assert e.remaining == min(len(f.remaining) for f in bad)
+
+
+def crowd(*ids: int, age: int = 1, region: Box = ((0, 9), None)) -> Group:
+    return Group(region, tuple(Case(str(n), ((age, age), None), {}) for n in ids))
+
+
+def released(quarter: str, *groups: Group, status: str = "released") -> Release:
+    return Release(quarter, groups, 2, dict.fromkeys("s", Fraction(1)), status=status)
+
+
+def test_an_audit_works_inside_a_transaction_and_leaves_nothing(catalog: Catalog) -> None:
+    catalog.store([released("2011Q1", crowd(1, 2)), released("2011Q2", crowd(1, 3))])
+    before = catalog.con.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+    catalog.con.execute("BEGIN TRANSACTION")
+    found = audit(catalog.warehouse, DATASET, "main")
+    catalog.con.execute("COMMIT")
+    assert [row.dig for row in found.releases] == [0, 0, 0, 0]
+    assert catalog.con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == before
+
+
+def test_a_draft_counts_only_if_it_is_asked_for(catalog: Catalog) -> None:
+    narrow = crowd(1, 2, age=5, region=((5, 5), None))
+    catalog.store([released("2011Q1", crowd(1, 2)), released("2011Q2", narrow, status="draft")])
+    without = audit(catalog.warehouse, DATASET, "main", attacks=("b", "f", "l"))
+    assert (without.safe, {row.quarter for row in without.releases}) == (True, {"2011Q1"})
+    with_it = audit(catalog.warehouse, DATASET, "main", attacks=("b", "f", "l"), draft=1)
+    assert [(row.quarter, row.scope, row.dig) for row in with_it.releases] == [
+        ("2011Q1", "group", 1), ("2011Q1", "match", 1),
+        ("2011Q2", "group", 0), ("2011Q2", "match", 0),
+    ]  # fmt: skip
+
+
+def test_a_superseded_release_stays_known_and_is_judged_itself(catalog: Catalog) -> None:
+    first = released("2011Q1", crowd(1, 2, region=((0, 2), None)), status="superseded")
+    second = released("2011Q1", crowd(1, 3, age=4))
+    catalog.store([first, second])
+    found = audit(catalog.warehouse, DATASET, "main", attacks=("b",), scopes=("group",))
+    assert [(row.status, row.dig) for row in found.releases] == [("superseded", 0), ("released", 1)]
+    (worst,) = [e for e in found.evidence if e.dig]
+    assert (worst.case_id, worst.b, worst.remaining) == ("1", 1, 1)
+
+
+def test_each_release_is_audited_for_what_it_promises(catalog: Catalog) -> None:
+    catalog.store([released("2011Q1", crowd(1, 2)), released("2011Q2", crowd(1, 3))])
+    catalog.con.execute("UPDATE srsql.promise SET attacks = ['md', 'l'] WHERE release_id = 0")
+    catalog.con.execute("UPDATE srsql.promise SET attacks = [] WHERE release_id = 1")
+    found = audit(catalog.warehouse, DATASET, "main", scopes=("group",))
+    assert [row.attacks for row in found.releases] == [("l", "md"), ("b", "f", "l")]
+
+
+def test_cases_outside_their_region_and_regions_that_shrink_are_counted(catalog: Catalog) -> None:
+    wide, narrow = ((0, 9), None), ((4, 6), None)
+    catalog.store(
+        [
+            released("2011Q1", crowd(1, 2, region=narrow)),
+            released("2011Q2", crowd(1, 2, age=5, region=wide)),
+            released("2011Q3", crowd(1, 2, age=5, region=narrow)),
+        ]
+    )
+    found = audit(catalog.warehouse, DATASET, "main", scopes=("group",))
+    figures = [(r.outside, r.qid_bounding, r.qid_bounding_earliest) for r in found.releases]
+    assert figures == [(2, 0, 0), (0, 0, 0), (0, 2, 0)]

@@ -1,0 +1,176 @@
+"""Boxes, coverage, cells and dangerous groups of an audit, against plain Python."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.audit import Box, covers
+from oracles.examples import REPEATABLE
+
+ANYTHING = 2**62
+PLACES = [(0, 6), (1, 3), (2, 2), (3, 3), (4, 6), (5, 5), (6, 6)]
+LEAVES = [2, 3, 5, 6]
+
+numbers = st.one_of(
+    st.none(),
+    st.tuples(st.integers(-40, 90), st.integers(0, 70)).map(lambda p: (p[0], p[0] + p[1])),
+)
+boxes = st.tuples(numbers, st.one_of(st.none(), st.sampled_from(PLACES[1:])))
+
+
+def coded(box: Box) -> list[int]:
+    """The box as the list that the macros take."""
+    return [n for x in box for n in ((-x[0], x[1]) if x else (ANYTHING, ANYTHING))]
+
+
+def decoded(box: list[int]) -> Box:
+    pairs = zip(box[::2], box[1::2], strict=True)
+    return tuple(None if high == ANYTHING else (-low, high) for low, high in pairs)
+
+
+def pattern(box: Box) -> list[bool]:
+    return [known for x in box for known in (x is not None,) * 2]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "root", "expected"),
+    [
+        (3, 9, (None, None), [-3, 9]),
+        (None, None, (None, None), [ANYTHING, ANYTHING]),
+        (1, 2, (0, 2), [-1, 2]),
+        (0, 2, (0, 2), [ANYTHING, ANYTHING]),
+        (0, 2, (None, None), [0, 2]),
+    ],
+)
+def test_a_missing_value_and_the_root_of_a_hierarchy_say_nothing(
+    sql: Any, low: int | None, high: int | None, root: tuple[Any, Any], expected: list[int]
+) -> None:
+    found = sql.rows("SELECT srsql.box_part(?::BIGINT, ?::BIGINT, ?, ?)", [low, high, *root])
+    assert found == [(expected,)]
+
+
+@REPEATABLE
+@given(region=boxes, value=boxes)
+def test_a_box_covers_what_lies_inside_it(sql: Any, region: Box, value: Box) -> None:
+    found = sql.rows("SELECT srsql.covers(?::BIGINT[], ?::BIGINT[])", [coded(region), coded(value)])
+    assert found == [(covers(region, value),)]
+
+
+def test_a_box_that_is_not_there_constrains_nothing(sql: Any) -> None:
+    assert sql.rows("SELECT srsql.covers(NULL::BIGINT[], [-1, 1]::BIGINT[])") == [(True,)]
+
+
+@REPEATABLE
+@given(regions=st.lists(boxes, max_size=12), values=st.lists(boxes, max_size=12))
+def test_covering_finds_every_region_of_every_question_once(
+    sql: Any, regions: list[Box], values: list[Box]
+) -> None:
+    asks = sql.table(
+        "ask", "ask_no INTEGER, box BIGINT[]", [(i, coded(v)) for i, v in enumerate(values)]
+    )
+    places = sql.table(
+        "place",
+        "place_no INTEGER, pattern BOOLEAN[], box BIGINT[]",
+        [(i, pattern(r), coded(r)) for i, r in enumerate(regions)],
+    )
+    sql.rows(f"CREATE OR REPLACE TEMP TABLE seen AS FROM srsql.projected({asks}, {places})")
+    sql.rows(
+        "CREATE OR REPLACE TEMP TABLE point AS SELECT row_number() OVER () AS point_no, pattern, "
+        "box FROM temp.main.seen GROUP BY pattern, box"
+    )
+    found = sql.rows(
+        f"SELECT s.ask_no, c.place_no FROM srsql.covering('temp.main.point', {places}) AS c "
+        "JOIN temp.main.point AS p USING (point_no) JOIN temp.main.seen AS s "
+        "ON s.pattern = p.pattern AND s.box = p.box"
+    )
+    expected = [
+        (v, r)
+        for v, value in enumerate(values)
+        for r, region in enumerate(regions)
+        if covers(region, value)
+    ]
+    assert sorted(found) == expected
+
+
+@REPEATABLE
+@given(region=boxes, others=st.lists(boxes, max_size=4))
+def test_elementary_cells_tell_apart_what_other_regions_tell_apart(
+    sql: Any, region: Box, others: list[Box]
+) -> None:
+    whole = sql.table(
+        "whole", "region_key INTEGER, cut_key INTEGER, box BIGINT[]", [(7, 1, coded(region))]
+    )
+    cut = sql.table("cut_box", "cut_key INTEGER, box BIGINT[]", [(1, coded(o)) for o in others])
+    sql.rows(f"CREATE OR REPLACE TEMP TABLE cut AS FROM srsql.box_cuts({cut})")
+    leaves = sql.table("leaf", "position INTEGER, leaf BIGINT", [(2, leaf) for leaf in LEAVES])
+    rows = sql.rows(f"FROM srsql.elementary_cells({whole}, 'temp.main.cut', {leaves})")
+    cells = [decoded(box) for _, box in rows]
+    assert all(covers(region, cell) for cell in cells)
+    assert len(set(cells)) == len(cells)
+
+    def told(value: Box) -> tuple[bool, ...]:
+        return tuple(covers(other, value) for other in others)
+
+    ages = [None, *((n, n) for n in range(-45, 165))]
+    places = [None, *((leaf, leaf) for leaf in LEAVES)]
+    values = [value for value in product(ages, places) if covers(region, value)]
+    assert {told(cell) for cell in cells} == {told(value) for value in values}
+
+
+def test_a_group_is_dangerous_by_its_worst_targets(sql: Any) -> None:
+    sets = sql.table(
+        "sets",
+        "target_no INTEGER, group_id INTEGER, remaining INTEGER, staying INTEGER,"
+        " staying_back INTEGER",
+        [(1, 1, 3, None, None), (2, 1, 2, None, None), (3, 2, 3, 3, 2), (4, 3, 3, 3, None),
+         (5, 4, 9, None, None), (6, 5, 9, None, None)],
+    )  # fmt: skip
+    breaches = sql.table(
+        "breach",
+        "target_no INTEGER, group_id INTEGER, term_no INTEGER",
+        [(5, 4, 0), (5, 4, 8), (6, 5, -1)],
+    )
+    rows = sql.rows(f"FROM srsql.dangerous_groups({sets}, {breaches}, 3) ORDER BY group_id")
+    assert rows == [
+        (1, True, False, False, False),
+        (2, False, False, False, True),
+        (4, False, True, False, False),
+        (5, False, False, True, False),
+    ]
+    sql.rows(
+        f"CREATE OR REPLACE TEMP TABLE danger AS FROM srsql.dangerous_groups({sets}, {breaches}, 3)"
+    )
+    shares = sql.rows(
+        "SELECT measure, violating, total, ratio, passed "
+        "FROM srsql.dangerous_shares('temp.main.danger', 8, 1, 'group')"
+    )
+    assert shares == [
+        ("dir", 1, 8, 0.125, False), ("dsr", 1, 8, 0.125, False), ("ssgr", 1, 8, 0.125, False)
+    ]  # fmt: skip
+
+
+def test_without_groups_the_shares_are_undefined_and_nothing_is_dangerous(sql: Any) -> None:
+    none = sql.table("danger", "dig BOOLEAN, dsg BOOLEAN, ssg BOOLEAN", [])
+    rows = sql.rows(
+        f"SELECT measure, violating, ratio, passed FROM srsql.dangerous_shares({none}, 0, 1, 'x')"
+    )
+    assert rows == [("dir", 0, None, True), ("dsr", 0, None, True), ("ssgr", 0, None, True)]
+
+
+@pytest.mark.parametrize(
+    ("weight", "theta", "cases", "exceeds"),
+    [(1, (1, 3), 3, False), (2, (1, 3), 5, True), (0, (0, 1), 5, False), (1, (0, 1), 5, True)],
+)
+def test_a_share_of_exactly_theta_does_not_exceed_it(
+    sql: Any, weight: int, theta: tuple[int, int], cases: int, exceeds: bool
+) -> None:
+    one = 9 * 10**17
+    rows = sql.rows(
+        "SELECT srsql.exceeds(?::HUGEINT, ?::BIGINT, ?::BIGINT, ?::BIGINT, ?::BIGINT)",
+        [weight * one, *theta, cases, one],
+    )
+    assert rows == [(exceeds,)]
