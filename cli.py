@@ -17,12 +17,13 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import show_attack, show_audit
+from srsql.engine import show_attack, show_audit, show_release
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
+from srsql.engine.ranges import Range, is_range
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
@@ -215,6 +216,19 @@ def ingest(
 @_quarter
 @_dataset
 @click.option("--model", type=click.Choice(list(MODELS)), default=DEFAULTS.model, show_default=True)
+@click.option("--alpha", help="ppms-alpha: largest share of cases with many symptoms.  [0.5]")
+@click.option(
+    "--assume-md",
+    type=click.Choice(["none", "all"]),
+    help="ppms-alpha: all counts every case as stopping where the next quarter is not loaded; the "
+    "MD-attack is then open.  [none]",
+)
+@click.option(
+    "--ss-rule",
+    default=DEFAULTS.ss_rule,
+    show_default=True,
+    help="Substantially many symptoms: mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5.",
+)
 @click.option(
     "--k", type=int, default=DEFAULTS.k, show_default=True, help="Cases per group, at least."
 )
@@ -266,10 +280,16 @@ def release(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Anonymize one quarter into views."""
+    """Anonymize one quarter, or a range FIRST:LAST, into views."""
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
     with _progress() as progress, _engine(_existing(db)) as engine:
+        if is_range(quarter) and not confirm:
+            made = engine.release_range(
+                quarter, dataset=dataset, series=series, progress=progress, **options
+            )
+            _print_range(made, as_json)
+            return
         if confirm:
             released = engine.confirm(quarter, dataset=dataset, series=series)
         else:
@@ -279,25 +299,26 @@ def release(
     if as_json:
         _emit(dataclasses.asdict(released))
         return
-    facts = released.manifest
-    out.print(
-        f"{released.quarter} {released.status} as {released.schema}: "
-        f"{facts['cases']['released']:,} cases in {facts['groups']:,} groups, "
-        f"{facts['cases']['withheld']:,} withheld"
-    )
-    for reason, counts in facts["withheld"].items():
-        out.print(f"  withheld, {reason}: {counts['cases']:,} cases, {counts['reports']:,} reports")
-    for name, count in facts["values_given_up"].items():
-        out.print(f"  {name} released as missing for {count:,} cases whose pattern is too small")
-    if facts["k_effective"] != facts["k"]:
-        out.print(f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them")
+    for line in show_release.release_lines(released):
+        out.print(line)
     table = _table("rows", ["view", "rows"])
     for name, count in released.rows.items():
         table.add_row(f"{released.schema}.{name}", f"{count:,}")
     out.print(table)
-    if released.seconds:
-        out.print("  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items()))
-    out.print("  checked on the released rows: k, theta, completeness, regions, lineage")
+    for line in show_release.closing_lines(released):
+        out.print(line)
+
+
+def _print_range(made: Range, as_json: bool) -> None:
+    if as_json:
+        _emit(dataclasses.asdict(made))
+        return
+    table = _table(f"{made.first} to {made.last}", show_release.RANGE_COLUMNS)
+    for row in show_release.range_rows(made):
+        table.add_row(*row)
+    out.print(table)
+    for line in show_release.range_lines(made):
+        out.print(line)
 
 
 @cli.command()

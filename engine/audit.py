@@ -17,7 +17,7 @@ from typing import Any
 from srsql.engine.audit_evidence import GroupEvidence, gather
 from srsql.engine.audit_plan import ATTACKS, Choice, Subject, fill_theta, plan
 from srsql.engine.errors import AuditError
-from srsql.engine.statements import dotted, literal, statements
+from srsql.engine.statements import dotted, literal
 from srsql.engine.thresholds import ThetaPolicy
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -112,6 +112,7 @@ def audit(
     draft: int | None = None,
     next_cases: str | None = None,
     evidence: int | None = None,
+    releases: frozenset[int] | None = None,
 ) -> Audit:
     """Judge every release of a series; nothing but temporary tables is written.
 
@@ -127,6 +128,7 @@ def audit(
         alpha: greatest share of cases with substantially many symptoms.
         draft: a draft that counts as released.
         next_cases: a table (case_id) that stands for the quarter after the newest release.
+        releases: the only ones to report, as for ``quarter``.
         evidence: at most so many groups per release and scope; default: all in danger.
 
     Raises:
@@ -135,7 +137,7 @@ def audit(
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
         raise AuditError(f"--scope {','.join(wrong)!r}: choose group or match")
-    choice = Choice(quarter, attacks, k, theta, alpha, draft, next_cases)
+    choice = Choice(quarter, attacks, k, theta, alpha, draft, next_cases, releases)
     subjects = plan(warehouse, dataset, series, choice)
     rows: list[AuditRow] = []
     shown: list[GroupEvidence] = []
@@ -164,11 +166,6 @@ def _workspace(warehouse: Warehouse) -> Iterator[None]:
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
 
 
-def _run(warehouse: Warehouse, file: str) -> None:
-    for statement in statements("srsql.sql_macros", file):
-        warehouse.run(statement)
-
-
 def _prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | None) -> None:
     """What the attacker knows of the series as a whole."""
     warehouse.run(
@@ -187,7 +184,7 @@ def _prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | No
         "CREATE OR REPLACE TEMP TABLE srsql_audit_next AS "
         + (known if next_cases is not None else "SELECT NULL::VARCHAR AS case_id LIMIT 0")
     )
-    _run(warehouse, "step_audit.sql")
+    warehouse.run_step("step_audit.sql")
 
 
 def _load(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
@@ -208,7 +205,7 @@ def _load(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> 
         },
     )
     fill_theta(warehouse, subject, theta)
-    _run(warehouse, "step_audit_release.sql")
+    warehouse.run_step("step_audit_release.sql")
 
 
 def _judge(
@@ -224,7 +221,7 @@ def _judge(
         if scope == "match" and scope not in scopes:
             continue
         for file in _STEPS[scope, subject.originals]:
-            _run(warehouse, file)
+            warehouse.run_step(file)
         if scope == "group":
             facts = _facts(warehouse, subject)
         if scope not in scopes:

@@ -51,6 +51,8 @@ class Choice:
     alpha: Fraction | None = None
     draft: int | None = None
     next_cases: str | None = None
+    releases: frozenset[int] | None = None
+    """The only ones to report; the attacker has the others all the same."""
 
 
 def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) -> list[Subject]:
@@ -106,7 +108,8 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
             not_evaluated=tuple(a for a in ATTACKS if a in asked and a in unknown),
             newest=newest,
             originals=known[0],
-            reported=choice.quarter in (None, quarter),
+            reported=choice.quarter in (None, quarter)
+            and (choice.releases is None or release_id in choice.releases),
         )
         if subject.reported:
             _check_bounds(subject)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from srsql.engine.catalog import normalized, trimmed
 from srsql.engine.knowledge import Knowledge
-from srsql.engine.statements import column, create, statements, table, temporary, union_all
+from srsql.engine.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.udfs.knowledge import weight_unit
@@ -28,9 +28,13 @@ def derived(name: str) -> str:
 
 
 def load_cases(
-    warehouse: Warehouse, dataset: Dataset, quarter: str, knowledge: Knowledge | None
-) -> int:
-    """Build the temporary tables of ``step_cases.sql`` for one quarter; how many cases it has.
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarter: str,
+    release_id: int,
+    knowledge: Knowledge | None,
+) -> None:
+    """Build the temporary tables of ``step_cases.sql`` for one quarter.
 
     Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
     """
@@ -51,11 +55,15 @@ def load_cases(
     warehouse.run(_values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs))
     _knowledge(warehouse, knowledge)
     unit = weight_unit(cases) if knowledge else 1
-    warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT)")
-    warehouse.run("INSERT INTO temp.main.srsql_run VALUES (?)", [unit])
-    for statement in statements("srsql.sql_macros", "step_cases.sql"):
-        warehouse.run(statement)
-    return int(cases)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT, release_id INTEGER, cover VARCHAR,"
+        " md VARCHAR, alpha_num BIGINT, alpha_den BIGINT)"
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', NULL, NULL, NULL)",
+        [unit, release_id],
+    )
+    warehouse.run_step("step_cases.sql")
 
 
 def _reports(dataset: Dataset) -> str:
@@ -149,6 +157,7 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
     parts: list[exp.Query] = [
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
+            exp.Literal.string(attribute.column).as_("attribute"),
             column(derived(attribute.column), "t").as_(name),
             trimmed(column(attribute.column, "t")).as_("spelling"),
             exp.convert(attribute.column in dataset.table(attribute.table).publish).as_("shown"),
@@ -162,6 +171,7 @@ def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, na
         parts = [
             exp.select(
                 exp.column("report_id", table="r"),
+                exp.cast(exp.null(), "VARCHAR").as_("attribute"),
                 exp.cast(exp.null(), "VARCHAR").as_(name),
                 exp.cast(exp.null(), "VARCHAR").as_("spelling"),
                 exp.false().as_("shown"),

@@ -14,6 +14,7 @@ from srsql.engine.series import (
     schema_of,
     supersede_release,
 )
+from srsql.engine.series_check import check_series
 from srsql.engine.statements import dotted
 from srsql.engine.views import create_views
 from srsql.engine.warehouse import Warehouse
@@ -28,7 +29,9 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     """
     series = find_series(warehouse, dataset, series_name)
     drafts = series and warehouse.rows(
-        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest FROM srsql.release AS r "
+        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest,"
+        " coalesce(p.attacks, []) "
+        "FROM srsql.release AS r LEFT JOIN srsql.promise AS p ON r.release_id = p.release_id "
         "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
         [dataset.name, series_name, quarter],
     )
@@ -37,7 +40,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
             f"no draft of {quarter} in series {series_name!r}: make one with "
             f"'srsql release --quarter {quarter} --draft'"
         )
-    release_id, schema, k, manifest = drafts[0]
+    release_id, schema, k, manifest, attacks = drafts[0]
     with warehouse.transaction():
         later = warehouse.value(
             "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
@@ -62,6 +65,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
                 "were deleted: make the draft again"
             )
         check_bounds(warehouse, dataset, schema, release_id, k)
+        check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)
         supersede_release(warehouse, series, quarter, but=release_id)
         stores = dict(
             warehouse.rows(

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import duckdb
 import pandas as pd
 
 from srsql.engine.attack import Attack, attack
 from srsql.engine.audit import SCOPES, Audit, audit
+from srsql.engine.audit_plan import parse_share
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
 from srsql.engine.errors import DatasetError
@@ -21,9 +22,12 @@ from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
-from srsql.engine.models import DEFAULT_MODEL, model_class
+from srsql.engine.models import DEFAULT_MODEL, make_model
+from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import Released, Request, release
+from srsql.engine.series_check import measure_series
 from srsql.engine.status import Status, status
+from srsql.engine.symptoms import parse_symptoms_rule
 from srsql.engine.thresholds import parse_theta
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
@@ -38,11 +42,31 @@ class Defaults:
     model: str = DEFAULT_MODEL
     k: int = 5
     theta: str = "frequency"
+    ss_rule: str = "mean+sd"
     series: str = "main"
     dataset: str = "faers"
 
 
 DEFAULTS = Defaults()
+
+
+class ReleaseOptions(TypedDict, total=False):
+    """How to release; what is not given takes the default that ``srsql release --help`` shows."""
+
+    model: str
+    k: int
+    theta: str
+    missing: Literal["keep", "drop"]
+    leftovers: Literal["withhold", "merge", "error"]
+    on_infeasible: Literal["error", "withhold"]
+    knowledge: str | Path | None
+    alpha: str | None
+    assume_md: Literal["none", "all"] | None
+    ss_rule: str
+    seed: int | None
+    series: str
+    draft: bool
+    supersede: bool
 
 
 class Engine:
@@ -142,35 +166,50 @@ class Engine:
         quarter: str,
         *,
         dataset: str | Path | None = None,
-        model: str = DEFAULTS.model,
-        k: int = DEFAULTS.k,
-        theta: str = DEFAULTS.theta,
-        missing: Literal["keep", "drop"] = "keep",
-        leftovers: Literal["withhold", "merge", "error"] = "withhold",
-        on_infeasible: Literal["error", "withhold"] = "error",
-        knowledge: str | Path | None = None,
-        seed: int | None = None,
-        series: str = DEFAULTS.series,
-        draft: bool = False,
-        supersede: bool = False,
         progress: Progress | None = None,
+        **options: Unpack[ReleaseOptions],
     ) -> Released:
-        """Anonymize one quarter into views; see ``srsql release``."""
-        request = Request(
-            quarter=quarter,
-            model=model_class(model)(k=k, leftovers=leftovers),
-            theta=parse_theta(theta),
-            seed=secrets.randbits(63) if seed is None else seed,
-            missing=missing,
-            on_infeasible=on_infeasible,
-            knowledge=load_knowledge(Path(knowledge)) if knowledge else None,
-            series=series,
-            draft=draft,
-            supersede=supersede,
-        )
+        """Anonymize one quarter into views; see ``srsql release`` and ``ReleaseOptions``."""
+        request = self._request(quarter, options)
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset)
-            return release(self.warehouse, schema, request, progress)
+            return release(self.warehouse, self._dataset_of(quarter, dataset), request, progress)
+
+    def release_range(
+        self,
+        quarters: str,
+        *,
+        dataset: str | Path | None = None,
+        progress: Progress | None = None,
+        **options: Unpack[ReleaseOptions],
+    ) -> Range:
+        """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`."""
+        request = self._request(quarters, options)
+        with self.warehouse.guarded():
+            schema = self._dataset_of(range_ends(quarters)[0], dataset)
+            return release_range(self.warehouse, schema, request, progress)
+
+    def _request(self, quarter: str, options: ReleaseOptions) -> Request:
+        seed, alpha = options.get("seed"), options.get("alpha")
+        knowledge = options.get("knowledge")
+        return Request(
+            quarter=quarter,
+            model=make_model(
+                options.get("model", DEFAULTS.model),
+                k=options.get("k", DEFAULTS.k),
+                leftovers=options.get("leftovers", "withhold"),
+                alpha=parse_share(alpha, "--alpha") if alpha is not None else None,
+                assume_md=options.get("assume_md"),
+            ),
+            theta=parse_theta(options.get("theta", DEFAULTS.theta)),
+            seed=secrets.randbits(63) if seed is None else seed,
+            missing=options.get("missing", "keep"),
+            on_infeasible=options.get("on_infeasible", "error"),
+            knowledge=load_knowledge(Path(knowledge)) if knowledge else None,
+            series=options.get("series", DEFAULTS.series),
+            symptoms=parse_symptoms_rule(options.get("ss_rule", DEFAULTS.ss_rule)),
+            draft=options.get("draft", False),
+            supersede=options.get("supersede", False),
+        )
 
     def confirm(
         self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
@@ -185,7 +224,10 @@ class Engine:
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         with self.warehouse.guarded():
             schema = self._dataset_of(quarter, dataset)
-            return measure(self.warehouse, released_id(self.warehouse, schema, quarter, series))
+            release_id = released_id(self.warehouse, schema, quarter, series)
+            return measure(self.warehouse, release_id) + measure_series(
+                self.warehouse, schema, series, release_id, quarter
+            )
 
     def import_release(
         self,

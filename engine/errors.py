@@ -29,6 +29,10 @@ class ReleaseError(SrsqlError):
     """A release is refused or was rolled back; nothing was changed."""
 
 
+class NothingToReleaseError(ReleaseError):
+    """No case of the quarter can be released; in a range it becomes an empty release."""
+
+
 class CheckFailedError(ReleaseError):
     """A release failed its own check and was rolled back."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from srsql.engine.errors import InfeasibleError, ReleaseError
+from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 OnInfeasible = Literal["error", "withhold"]
 SHOWN = 10
+SYMPTOMS = "substantially many symptoms (alpha)"
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,47 @@ class InfeasibleValue:
     theta: float
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What must stay below which share of the carriers: the names of two tables, and a unit."""
+
+    held: str
+    """Table (case_no, term_no, weight)."""
+    thresholds: str
+    """Table (term_no, theta_num, theta_den)."""
+    unit: int
+    """Weight of a certain value."""
+
+
+def limits(warehouse: Warehouse) -> Limits:
+    """The values and their thresholds; with alpha the substantial symptoms are one of them."""
+    unit, alpha_den = warehouse.rows("SELECT u.unit, u.alpha_den FROM temp.main.srsql_run AS u")[0]
+    if alpha_den is None:
+        return Limits("temp.main.srsql_case_term", "temp.main.srsql_theta", unit)
+    return Limits("temp.main.srsql_burden", "temp.main.srsql_limit", unit * alpha_den)
+
+
 def infeasible_values(warehouse: Warehouse, cases: str) -> list[InfeasibleValue]:
     """Values that the cases of table ``cases`` hold too often for any grouping of them."""
+    bound = limits(warehouse)
     return [
         InfeasibleValue(*row)
         for row in warehouse.rows(
-            "SELECT t.spelling, i.cases, i.total, i.weight / (i.total * r.unit),"
+            "SELECT coalesce(t.spelling, ?), i.cases, i.total, i.weight / (i.total * ?),"
             " q.theta_num / q.theta_den "
-            "FROM srsql.infeasible('temp.main.srsql_case_term', 'temp.main.srsql_theta', ?,"
-            " (SELECT u.unit FROM temp.main.srsql_run AS u)) AS i "
-            "INNER JOIN temp.main.srsql_term AS t ON i.term_no = t.term_no "
-            "INNER JOIN temp.main.srsql_theta AS q ON i.term_no = q.term_no "
-            "CROSS JOIN temp.main.srsql_run AS r "
+            "FROM srsql.infeasible(?, ?, ?, ?) AS i "
+            "LEFT JOIN temp.main.srsql_term AS t ON i.term_no = t.term_no "
+            "INNER JOIN query_table(?) AS q ON i.term_no = q.term_no "
             "ORDER BY i.weight / i.total DESC, t.spelling",
-            [cases],
+            [
+                SYMPTOMS,
+                bound.unit,
+                bound.held,
+                bound.thresholds,
+                cases,
+                bound.unit,
+                bound.thresholds,
+            ],
         )
     ]
 
@@ -58,18 +86,25 @@ def resolve_infeasible(warehouse: Warehouse, choice: OnInfeasible) -> list[Infea
     return values
 
 
-def withhold(warehouse: Warehouse, profiles: str, reason: str) -> int:
-    """Withhold the greedy, inclusion-minimal set that makes ``profiles`` feasible; its size."""
-    before = warehouse.value("SELECT count(*) FROM temp.main.srsql_withheld")
+def withhold(warehouse: Warehouse, profiles: str, reason: str) -> None:
+    """Withhold the greedy, inclusion-minimal set that makes ``profiles`` feasible."""
+    choose_surplus(warehouse, profiles)
     warehouse.run(
         "INSERT INTO temp.main.srsql_withheld "
-        "SELECT w.case_no, ? FROM srsql.withhold_infeasible(?, 'temp.main.srsql_case_term',"
-        " 'temp.main.srsql_theta',"
-        " (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w",
-        [reason, profiles],
+        "SELECT s.case_no, ? FROM temp.main.srsql_surplus AS s",
+        [reason],
     )
     drop_withheld(warehouse)
-    return int(warehouse.value("SELECT count(*) FROM temp.main.srsql_withheld") - before)
+
+
+def choose_surplus(warehouse: Warehouse, profiles: str) -> None:
+    """Fill ``srsql_surplus(case_no)``: without these cases ``profiles`` is feasible."""
+    bound = limits(warehouse)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_surplus AS "
+        "SELECT w.case_no FROM srsql.withhold_infeasible(?, ?, ?, ?) AS w",
+        [profiles, bound.held, bound.thresholds, bound.unit],
+    )
 
 
 def drop_withheld(warehouse: Warehouse) -> None:
@@ -105,35 +140,58 @@ def drop_incomplete(warehouse: Warehouse, dataset: Dataset, missing: str) -> Non
 
 
 def k_effective(warehouse: Warehouse, k: int) -> int:
-    """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6)."""
+    """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6).
+
+    With alpha it can hold a case with substantially many symptoms, too.
+    """
+    bound = limits(warehouse)
     need = warehouse.value(
         "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) "
-        "FROM temp.main.srsql_theta AS q "
+        "FROM query_table(?) AS q "
         "WHERE q.theta_num > 0 AND q.term_no IN (SELECT t.term_no "
-        "FROM temp.main.srsql_case_term AS t SEMI JOIN temp.main.srsql_profile AS p "
-        "ON t.case_no = p.case_no)"
+        "FROM query_table(?) AS t SEMI JOIN temp.main.srsql_profile AS p "
+        "ON t.case_no = p.case_no)",
+        [bound.thresholds, bound.held],
     )
     return max(k, int(need or 0))
 
 
-def need_groups(warehouse: Warehouse, quarter: str, k: int, leftovers: str) -> None:
+def withhold_all(warehouse: Warehouse, reason: str) -> None:
+    """Withhold every case that is still to be grouped."""
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_withheld "
+        "SELECT p.case_no, ? FROM temp.main.srsql_profile AS p",
+        [reason],
+    )
+    drop_withheld(warehouse)
+
+
+def carriers(warehouse: Warehouse) -> int:
+    """How many cases that are still to be grouped count towards k."""
+    return int(warehouse.value("SELECT count(*) FROM temp.main.srsql_profile AS p WHERE p.carrier"))
+
+
+def need_groups(
+    warehouse: Warehouse, quarter: str, k: int, leftovers: str, *, may_be_empty: bool
+) -> None:
     """Refuse a quarter of which nothing is left, or leftovers where they are an error.
 
     Raises:
-        ReleaseError: the text tells why cases were withheld.
+        NothingToReleaseError: the text tells why cases were withheld.
+        ReleaseError: leftovers are an error, and there are some.
     """
     released, unplaced = warehouse.rows(
         "SELECT (SELECT count(*) FROM temp.main.srsql_grouped),"
         " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
     )[0]
-    if not released:
+    if not released and not may_be_empty:
         reasons = warehouse.rows(
             "SELECT w.reason, count(*) FROM temp.main.srsql_withheld AS w GROUP BY w.reason "
             "UNION ALL SELECT 'deleted', count(DISTINCT d.case_id) "
             "FROM temp.main.srsql_deleted AS d ORDER BY 2 DESC, 1"
         )
         why = ", ".join(f"{reason} {count:,}" for reason, count in reasons if count)
-        raise ReleaseError(
+        raise NothingToReleaseError(
             f"nothing of {quarter} can be released with groups of {k}: every case is "
             f"withheld ({why or 'it has none'}); lower k, raise theta or keep missing values"
         )

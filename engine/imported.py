@@ -59,7 +59,7 @@ from srsql.engine.ingest.extract import workspace
 from srsql.engine.ingest.load import explained, in_file_order
 from srsql.engine.ingest.typed import CODE, fill_codes
 from srsql.engine.series import IMPORTED, Series, open_series
-from srsql.engine.statements import dotted, statements
+from srsql.engine.statements import dotted
 from srsql.engine.substantial import cutoff
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -147,7 +147,7 @@ def import_release(
         foreign = _read(warehouse, dataset, request, folder)
         release_id = _register(warehouse, series, request)
         _substantial(warehouse, dataset, release_id)
-        _run_step(warehouse, "step_import_catalog.sql")
+        warehouse.run_step("step_import_catalog.sql")
         original = _originals(warehouse, dataset, request, folder)
         imported = _account(warehouse, series, request, release_id, foreign, original)
         for name in _TEMPORARIES:
@@ -193,7 +193,7 @@ def _read(warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder
         "SELECT unnest($names::VARCHAR[]) AS attribute",
         {"names": attribute_names(dataset)},
     )
-    _run_step(warehouse, "step_import.sql")
+    warehouse.run_step("step_import.sql")
     refuse_faults(warehouse, foreign.file, f"{RELEASED}_fault")
     return foreign
 
@@ -234,7 +234,7 @@ def _originals(
     original = read_table(
         warehouse, dataset, request.originals, folder, ORIGINAL, quarter=request.quarter
     )
-    _run_step(warehouse, "step_import_originals.sql")
+    warehouse.run_step("step_import_originals.sql")
     refuse_faults(warehouse, request.path.name, f"{ORIGINAL}_fault")
     return original
 
@@ -286,8 +286,3 @@ def _account(
         rows=foreign.rows,
         originals=original is not None,
     )
-
-
-def _run_step(warehouse: Warehouse, file: str) -> None:
-    for statement in statements("srsql.sql_macros", file):
-        warehouse.run(statement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ class Parameters:
     on_infeasible: str
     seed: int
     knowledge: str | None
+    symptoms: str
+    """The rule by which a case has substantially many."""
 
     def public(self, dataset: Dataset, quarter: str, k_effective: int) -> dict[str, str | int]:
         """What the public manifest tells of the parameters; never the seed or a file's name."""
@@ -43,6 +46,8 @@ class Parameters:
             "theta": str(self.theta) if uniform else self.theta.kind,
             "missing": self.missing,
             "leftovers": self.model.leftovers,
+            "attacks": ",".join(self.model.attacks) or "none",
+            **self.model.facts,
             "external_knowledge": "yes" if self.knowledge else "no",
         }
 
@@ -130,6 +135,7 @@ def private_manifest(
         "theta": str(parameters.theta),
         "on_infeasible": parameters.on_infeasible,
         "external_knowledge": parameters.knowledge,
+        "ss_rule": parameters.symptoms,
         "seed": parameters.seed,
         "noise": "none",
         "source": {"name": source, "sha256": digest},
@@ -151,6 +157,20 @@ def private_manifest(
         "values_given_up": dict(given_up),
         "infeasible": infeasible,
     }
+
+
+def keep_metrics(
+    warehouse: Warehouse,
+    release_id: int,
+    manifest: dict[str, Any],
+    metrics: list[tuple[Any, ...]],
+) -> None:
+    """Put the metrics into the private manifest, in memory and in the catalog."""
+    manifest["metrics"] = {f"{row[1]} ({row[2]})": row[5] for row in metrics}
+    warehouse.run(
+        "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",
+        [json.dumps(manifest), release_id],
+    )
 
 
 def released_rows(warehouse: Warehouse, stores: dict[str, str]) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """Grouping within missingness patterns, and what becomes of patterns that are too small.
 
+A pattern needs k cases that carry the bounds: for MS any, for PPMS new ones.
+
 A pattern is the set of QIDs a case is grouped by, as a bit mask. Patterns are worked off from the
 most QIDs to the fewest. A pattern that cannot be released gives its cases to a pattern with fewer
 QIDs, where more cases share the missing values: the occupied subset with the most QIDs (then the
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from srsql.engine.feasibility import infeasible_values, withhold
+from srsql.engine.feasibility import choose_surplus, infeasible_values, withhold
 from srsql.engine.warehouse import Warehouse
 
 Group = Callable[[int], None]
@@ -25,10 +27,10 @@ def group_by_pattern(warehouse: Warehouse, k: int, group: Group) -> None:
     while waiting := [p for p, n in counts.items() if n and p not in done]:
         pattern = max(waiting, key=lambda p: (p.bit_count(), -p))
         done.add(pattern)
-        if counts[pattern] >= k:
+        if _carriers(warehouse, pattern) >= k:
             _relieve(warehouse, pattern, counts)
             counts = _counts(warehouse)
-        if counts.get(pattern, 0) >= k:
+        if _carriers(warehouse, pattern) >= k:
             group(pattern)
             if warehouse.value("SELECT max(p.group_no) FROM temp.main.srsql_placed AS p") >= 0:
                 _accept(warehouse, pattern)
@@ -46,11 +48,20 @@ def _counts(warehouse: Warehouse) -> dict[int, int]:
     )
 
 
+def _carriers(warehouse: Warehouse, pattern: int) -> int:
+    return int(
+        warehouse.value(
+            "SELECT count(*) FROM temp.main.srsql_profile AS p WHERE p.pattern = ? AND p.carrier",
+            [pattern],
+        )
+    )
+
+
 def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None:
     """Move or withhold the cases without which the pattern meets every threshold."""
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_part AS "
-        "SELECT p.case_no FROM temp.main.srsql_profile AS p "
+        "SELECT p.case_no, p.carrier FROM temp.main.srsql_profile AS p "
         "WHERE p.pattern = ?",
         [pattern],
     )
@@ -60,11 +71,10 @@ def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None
     if target is None:
         withhold(warehouse, "temp.main.srsql_part", "pattern_infeasible")
         return
+    choose_surplus(warehouse, "temp.main.srsql_part")
     warehouse.run(
-        "UPDATE temp.main.srsql_profile SET pattern = ? WHERE case_no IN ("
-        "SELECT w.case_no FROM srsql.withhold_infeasible('temp.main.srsql_part',"
-        " 'temp.main.srsql_case_term', 'temp.main.srsql_theta',"
-        " (SELECT u.unit FROM temp.main.srsql_run AS u)) AS w)",
+        "UPDATE temp.main.srsql_profile SET pattern = ? "
+        "WHERE case_no IN (SELECT s.case_no FROM temp.main.srsql_surplus AS s)",
         [target],
     )
 

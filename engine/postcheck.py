@@ -123,12 +123,12 @@ def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False
     for attribute in attributes:
         if attribute.column not in published[attribute.table]:
             continue
-        value = exp.func("upper", _bare(column(attribute.column, "v")))
+        value = exp.func("upper", bare(column(attribute.column, "v")))
         parts.append(
             exp.select(column(dataset.case_id, "v").as_("case_id"), value.as_(name))
             .distinct()
             .from_(table(schema, attribute.table, alias="v"))
-            .where(_bare(column(attribute.column, "v")).neq(""))
+            .where(bare(column(attribute.column, "v")).neq(""))
         )
     if not parts:
         parts = [
@@ -142,7 +142,7 @@ def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False
     return union_all(parts)
 
 
-def _bare(value: exp.Expr) -> exp.Expr:
+def bare(value: exp.Expr) -> exp.Expr:
     """``value`` without any white space, visible or not, at its ends."""
     blanks = r"[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+"
     pattern = exp.Literal.string(f"^{blanks}|{blanks}$")

@@ -16,15 +16,18 @@ from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.feasibility import (
     InfeasibleValue,
     OnInfeasible,
+    carriers,
     drop_incomplete,
     k_effective,
     need_groups,
     resolve_infeasible,
+    withhold_all,
 )
 from srsql.engine.knowledge import Knowledge
 from srsql.engine.lineage import check_lineage
 from srsql.engine.manifest import (
     Parameters,
+    keep_metrics,
     private_manifest,
     released_rows,
     shown_k,
@@ -43,7 +46,15 @@ from srsql.engine.series import (
     schema_of,
     supersede_release,
 )
-from srsql.engine.statements import dotted, statements
+from srsql.engine.series_check import check_catalog, check_series
+from srsql.engine.statements import dotted
+from srsql.engine.symptoms import (
+    USUAL_RULE,
+    SymptomsRule,
+    find_next_cases,
+    find_substantial,
+    next_quarter,
+)
 from srsql.engine.thresholds import ThetaPolicy, apply_theta
 from srsql.engine.views import Built, build_tables, create_views
 from srsql.engine.warehouse import Warehouse
@@ -65,8 +76,11 @@ class Request:
     on_infeasible: OnInfeasible = "error"
     knowledge: Knowledge | None = None
     series: str = "main"
+    symptoms: SymptomsRule = USUAL_RULE
     draft: bool = False
     supersede: bool = False
+    may_be_empty: bool = False
+    """A quarter of which nothing can be released becomes an empty release."""
 
 
 @dataclass(frozen=True)
@@ -120,23 +134,31 @@ def release(
             remove_draft(warehouse, series, request.quarter)
             release_id = _register(warehouse, dataset, request, series, ingestion_id)
             with clock.stage("cases"):
-                load_cases(warehouse, dataset, request.quarter, request.knowledge)
+                load_cases(warehouse, dataset, request.quarter, release_id, request.knowledge)
+            with clock.stage("history"):
+                _cover(warehouse, dataset, request)
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
-                infeasible = resolve_infeasible(warehouse, request.on_infeasible)
+                infeasible = _make_feasible(warehouse, request)
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
-                need_groups(warehouse, request.quarter, k, request.model.leftovers)
+                need_groups(
+                    warehouse,
+                    request.quarter,
+                    k,
+                    request.model.leftovers,
+                    may_be_empty=request.may_be_empty,
+                )
             with clock.stage("regions"):
-                _run_step(warehouse, "step_regions.sql")
+                warehouse.run_step("step_regions.sql")
                 make_identity(warehouse, dataset, series)
             with clock.stage("catalog"):
-                _set_release(warehouse, release_id, k)
-                _run_step(warehouse, "step_catalog.sql")
+                _set_release(warehouse, request.model, release_id, k)
+                warehouse.run_step("step_catalog.sql")
             with clock.stage("views"):
                 built = build_tables(
                     warehouse, dataset, request.quarter, release_id, keyed=bool(series.key)
@@ -157,11 +179,22 @@ def release(
                 checks = check_release(
                     warehouse, dataset, released.schema, release_id, request.model.k
                 )
+                checks += check_catalog(warehouse, dataset, released.schema, release_id)
+            with clock.stage("audit"):
+                shares = check_series(
+                    warehouse,
+                    dataset,
+                    series.name,
+                    request.model.attacks,
+                    release_id,
+                    request.quarter,
+                )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
-                metrics = [astuple(row) for row in measure(warehouse, release_id)]
+                metrics = [astuple(row) for row in measure(warehouse, release_id)] + shares
                 require_passed(metrics)  # k and theta once more, from the catalog
                 store_measures(warehouse, release_id, "metric", metrics)
+                keep_metrics(warehouse, release_id, released.manifest, metrics)
             if not request.draft:
                 refresh_series_views(warehouse, dataset, series)
             _drop_temporaries(warehouse, before)
@@ -189,7 +222,6 @@ def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
             )
         ]
         have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-        have += "; give one quarter at a time" if ":" in quarter else ""
         have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
         raise ReleaseError(
             f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
@@ -223,13 +255,57 @@ def _register(
     return release_id
 
 
+def _cover(warehouse: Warehouse, dataset: Dataset, request: Request) -> None:
+    """What other quarters and the number of symptoms make of each case; QID-bounding.
+
+    Raises:
+        ReleaseError: the model needs the next quarter, and it is not in the warehouse.
+    """
+    model, following = request.model, None
+    if model.stopping == "next":
+        following = next_quarter(warehouse, dataset, request.quarter)
+        if following is None:
+            raise ReleaseError(
+                f"{model.name} needs the cases of the quarter after {request.quarter} to know who "
+                "stops: ingest it first, or give --assume-md all (the MD-attack is then open)"
+            )
+    alpha = model.share
+    warehouse.run(
+        "UPDATE temp.main.srsql_run SET cover = ?, md = ?, alpha_num = ?, alpha_den = ?",
+        [
+            model.cover,
+            model.stopping,
+            alpha.numerator if alpha else None,
+            alpha.denominator if alpha else None,
+        ],
+    )
+    find_substantial(warehouse, dataset, request.symptoms)
+    find_next_cases(warehouse, dataset, following)
+    warehouse.run_step("step_history.sql")
+
+
+def _make_feasible(warehouse: Warehouse, request: Request) -> list[InfeasibleValue]:
+    """Withhold, or refuse, what no grouping could keep below its threshold."""
+    if request.model.share is not None:
+        warehouse.run_step("step_burden.sql")
+    if request.model.cover != "none" and carriers(warehouse) < request.model.k:
+        withhold_all(warehouse, "too_few_new_cases")
+        return []
+    return resolve_infeasible(warehouse, request.on_infeasible)
+
+
 def _draw(request: Request, dataset: Dataset) -> str:
     return f"{request.seed}/{dataset.name}/{request.quarter}"
 
 
-def _set_release(warehouse: Warehouse, release_id: int, k_effective: int) -> None:
-    warehouse.run("ALTER TABLE temp.main.srsql_run ADD COLUMN release_id INTEGER")
-    warehouse.run("UPDATE temp.main.srsql_run SET release_id = ?", [release_id])
+def _set_release(
+    warehouse: Warehouse, model: GroupingModel, release_id: int, k_effective: int
+) -> None:
+    warehouse.run(
+        "INSERT INTO srsql.promise SELECT ?, ?, u.alpha_num, u.alpha_den "
+        "FROM temp.main.srsql_run AS u",
+        [release_id, list(model.attacks)],
+    )
     warehouse.run(
         "UPDATE srsql.release SET k_effective = ?,"
         " weight_one = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
@@ -256,6 +332,7 @@ def _publish(
         on_infeasible=request.on_infeasible,
         seed=request.seed,
         knowledge=request.knowledge.source if request.knowledge else None,
+        symptoms=request.symptoms.text,
     )
     facts = parameters.public(
         dataset, request.quarter, shown_k(warehouse, release_id, request.model.k)
@@ -287,11 +364,6 @@ def _publish(
         manifest,
         released_rows(warehouse, stores),
     )
-
-
-def _run_step(warehouse: Warehouse, file: str) -> None:
-    for statement in statements("srsql.sql_macros", file):
-        warehouse.run(statement)
 
 
 def _drop_temporaries(warehouse: Warehouse, kept: set[str]) -> None:

@@ -149,7 +149,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
-            "measure", "external_knowledge", "release",
+            "trait", "promise", "ss_rule", "measure", "external_knowledge", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

@@ -103,6 +103,11 @@ class Warehouse:
         """Execute one statement for its effect."""
         self.con.execute(query, parameters or None)
 
+    def run_step(self, file: str) -> None:
+        """Execute the statements of one ``step_*.sql`` file of ``sql_macros``."""
+        for statement in statements("srsql.sql_macros", file):
+            self.run(statement)
+
     def rows(
         self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()
     ) -> list[tuple[Any, ...]]:

@@ -113,8 +113,8 @@ CREATE TABLE IF NOT EXISTS srsql.series (
     PRIMARY KEY (dataset, series)
 );
 
--- status: draft, released or superseded. A series is ordered by quarter, then release_id. An imported
--- release has the model 'imported' and, where nobody told, k = 0 and thresholds of 0 / 0.
+-- status: draft, released or superseded. A series is ordered by quarter, then release_id. An
+-- imported release has the model 'imported' and, where nobody told, k = 0 and thresholds of 0 / 0.
 CREATE TABLE IF NOT EXISTS srsql.release (
     release_id INTEGER PRIMARY KEY,
     dataset VARCHAR NOT NULL,

@@ -209,3 +209,136 @@ SELECT
     0::DOUBLE AS threshold,
     (SELECT count(*) FROM unseen) = 0 AS passed
 FROM listed;
+
+-- What:    the catalog, which audits read, has what the released views show: the region of every
+--          report, every value of every case, every case with substantially many symptoms. A
+--          missing categorical QID is shown as the root of its hierarchy.
+-- Inputs:  identity_of(report_id, case_id, public_report, public_case); ends_of(report, position,
+--          low, high): the published regions, as the catalog codes them; values_of(case_id, term);
+--          symptoms_of(case_id, attribute, symptoms): off the released views.
+-- Outputs: three uniform rows.
+CREATE OR REPLACE MACRO srsql.check_catalog(
+    identity_of, ends_of, values_of, symptoms_of, of_release
+) AS TABLE
+WITH
+kept AS (
+    SELECT m.case_no, m.group_id, i.public_report, i.public_case
+    FROM srsql.member AS m
+    INNER JOIN query_table(identity_of) AS i ON m.case_id = i.case_id::VARCHAR
+    WHERE m.release_id = of_release
+),
+
+roots AS (
+    SELECT a.position, n.pre, n.last
+    FROM srsql.release AS r
+    INNER JOIN srsql.attribute AS a ON r.release_id = a.release_id AND a.kind = 'categorical'
+    INNER JOIN srsql.node AS n
+        ON r.dataset = n.dataset AND a.attribute = n.attribute AND n.parent IS NULL
+    WHERE r.release_id = of_release
+),
+
+coded AS (
+    SELECT
+        g.group_id,
+        g.position,
+        coalesce(g.low, t.pre) AS low,
+        coalesce(g.high, t.last) AS high
+    FROM srsql.region AS g
+    LEFT JOIN roots AS t ON g.position = t.position
+    WHERE g.release_id = of_release
+),
+
+regions AS (
+    SELECT
+        count(*) AS total,
+        count(*) FILTER (
+            WHERE
+            c.position IS NULL
+            OR c.low IS DISTINCT FROM e.low
+            OR c.high IS DISTINCT FROM e.high
+        ) AS n
+    FROM query_table(ends_of) AS e
+    LEFT JOIN kept AS k ON e.report = k.public_report
+    LEFT JOIN coded AS c ON k.group_id = c.group_id AND e.position = c.position
+),
+
+people AS (
+    SELECT DISTINCT k.public_case, k.case_no FROM kept AS k
+),
+
+held AS (
+    SELECT p.public_case, t.term
+    FROM people AS p
+    INNER JOIN srsql.case_term AS h ON h.release_id = of_release AND p.case_no = h.case_no
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
+),
+
+shown AS (
+    SELECT count(*) AS total, count(*) FILTER (WHERE h.term IS NULL) AS n
+    FROM (SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v) AS s
+    LEFT JOIN held AS h ON s.case_id = h.public_case AND s.term = h.term
+),
+
+symptoms AS (
+    SELECT
+        count(*) AS total,
+        count(*) FILTER (WHERE s.symptoms >= r.cutoff AND NOT coalesce(t.is_ss, false)) AS n
+    FROM query_table(symptoms_of) AS s
+    LEFT JOIN people AS p ON s.case_id = p.public_case
+    LEFT JOIN srsql.trait AS t ON t.release_id = of_release AND p.case_no = t.case_no
+    LEFT JOIN srsql.ss_rule AS r ON r.release_id = of_release AND s.attribute = r.attribute
+),
+
+figures AS (
+    SELECT 'region' AS scope, r.n, r.total FROM regions AS r
+    UNION ALL
+    SELECT 'value' AS scope, s.n, s.total FROM shown AS s
+    UNION ALL
+    SELECT 'substantial symptoms' AS scope, s.n, s.total FROM symptoms AS s
+)
+
+SELECT
+    of_release AS release,
+    'check_catalog' AS measure,
+    f.scope,
+    f.n::DOUBLE AS violating,
+    f.total::DOUBLE AS total,
+    f.n / nullif(f.total, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    f.n = 0 AS passed
+FROM figures AS f;
+
+-- What:    the releases of a series on which another release of it can change an attack: those that
+--          share a case with it, those of the last quarter before it (whose next quarter it is),
+--          and itself.
+-- Inputs:  of_release.
+-- Outputs: release_id.
+-- Source:  SPEC section 9: B, F and L ask for releases of the same case, MD for the next quarter.
+CREATE OR REPLACE MACRO srsql.touched_releases(of_release) AS TABLE
+WITH
+own AS (
+    SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release
+),
+
+others AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.release AS r
+    INNER JOIN own ON r.dataset = own.dataset AND r.series = own.series
+    WHERE r.status <> 'draft' AND r.release_id <> of_release
+),
+
+sharing AS (
+    SELECT DISTINCT m.release_id
+    FROM srsql.member AS m
+    SEMI JOIN srsql.member AS n ON m.case_id = n.case_id AND n.release_id = of_release
+)
+
+SELECT o.release_id
+FROM others AS o
+WHERE
+    o.release_id IN (SELECT s.release_id FROM sharing AS s)
+    OR o.quarter = (
+        SELECT max(l.quarter) FROM others AS l CROSS JOIN own WHERE l.quarter < own.quarter
+    )
+UNION ALL
+SELECT own.release_id FROM own;

@@ -1,23 +1,30 @@
 -- Grouping: the kernel as a table macro, and the regions of the groups it makes.
 
--- What:    MS(k, theta*)-bounding of the cases of one missingness pattern.
--- Inputs:  profiles(case_no, pattern); boxes(case_no, position, low, high); case_terms(case_no,
---          term_no, weight); attributes(position, span, parent[], last[], height[]);
---          thresholds(term_no dense from 0, theta_num, theta_den); chosen: the pattern (bit mask
---          of the QIDs grouped by); unit: the weight of a certain value; at_least: k; draw: a
---          number that picks the first record; rest: 'withhold' or 'merge'.
+-- What:    the greedy grouping of the cases of one missingness pattern.
+-- Inputs:  profiles(case_no, pattern, carrier, kind); boxes(case_no, position, low, high);
+--          case_terms(case_no, term_no, weight); attributes(position, span, parent[], last[],
+--          height[]); thresholds(term_no dense from 0, theta_num, theta_den); chosen: the pattern
+--          (bit mask of the QIDs grouped by); unit: the weight of a certain value; at_least: k;
+--          draw: a number that picks the first record; rest: 'withhold' or 'merge'; rules:
+--          STRUCT(core_only, after_join, from_last, alpha_num, alpha_den). carrier: the case counts
+--          towards k and eta; kind: 0, or 1 to 4 for a case with substantially many symptoms;
+--          core_only: groups are grown on carriers alone; after_join: PR of Huang 2021, eq. (2);
+--          from_last: the next seed is farthest from the record added last.
 -- Outputs: case_no, group_no (-1: no group could take the case).
--- Source:  Lin 2016, Algorithms 1 and 2; SPEC section 7.
-CREATE OR REPLACE MACRO srsql.ms_group(
-    profiles, boxes, case_terms, attributes, thresholds, chosen, unit, at_least, draw, rest
+-- Source:  Lin 2016, Algorithms 1 and 2; Huang 2021, procedures 1 to 3; SPEC sections 7 and 8.
+CREATE OR REPLACE MACRO srsql.group_cases(
+    profiles, boxes, case_terms, attributes, thresholds, chosen, unit, at_least, draw, rest, rules
 ) AS TABLE
 WITH
 members AS (
-    SELECT p.case_no FROM query_table(profiles) AS p WHERE p.pattern = chosen
+    SELECT p.case_no, p.carrier, p.kind FROM query_table(profiles) AS p WHERE p.pattern = chosen
 ),
 
 cases AS (
-    SELECT list(m.case_no ORDER BY m.case_no) AS case_nos FROM members AS m
+    SELECT
+        list(m.case_no ORDER BY m.case_no) AS case_nos,
+        list(struct_pack(carrier := m.carrier, kind := m.kind::INTEGER) ORDER BY m.case_no) AS roles
+    FROM members AS m
 ),
 
 ends AS (
@@ -38,12 +45,13 @@ held AS (
 ),
 
 qids AS (
-    SELECT
-        coalesce(list(a.position ORDER BY a.position), []::INTEGER[]) AS positions,
-        coalesce(list(a.span ORDER BY a.position), []::BIGINT[]) AS span,
-        coalesce(list(a.parent ORDER BY a.position), []::BIGINT[][]) AS parent,
-        coalesce(list(a.last ORDER BY a.position), []::BIGINT[][]) AS last,
-        coalesce(list(a.height ORDER BY a.position), []::BIGINT[][]) AS height
+    SELECT coalesce(list(struct_pack(
+        place := a.position,
+        span := a.span,
+        parent := a.parent,
+        last := a.last,
+        height := a.height
+    ) ORDER BY a.position), []) AS attributes
     FROM query_table(attributes) AS a
     WHERE (chosen::INTEGER >> a.position) & 1 = 1
 ),
@@ -57,9 +65,9 @@ theta AS (
 
 SELECT
     unnest(c.case_nos) AS case_no,
-    unnest(srsql_ms_group(
-        c.case_nos, e.boxes, h.terms, unit::BIGINT, q.positions, q.span, q.parent, q.last,
-        q.height, t.num, t.den, at_least::INTEGER, draw::BIGINT % len(c.case_nos), rest
+    unnest(srsql_group_cases(
+        c.case_nos, c.roles, e.boxes, h.terms, unit::BIGINT, q.attributes, t.num, t.den,
+        at_least::INTEGER, draw::BIGINT, rest, rules
     )) AS group_no
 FROM cases AS c
 CROSS JOIN ends AS e

@@ -1,6 +1,7 @@
 -- Step of a release: from reports to super-records. Composed before it from the dataset schema:
 -- srsql_report(report_id, case_id), srsql_report_box(report_id, position, low, high),
--- srsql_report_term(report_id, term, spelling, shown), srsql_report_drug(report_id, drug),
+-- srsql_report_term(report_id, attribute, term, spelling, shown),
+-- srsql_report_drug(report_id, drug),
 -- srsql_attribute(position, name, kind, span, parent, last, height), srsql_node(position, node,
 -- pre, last), srsql_knowledge(drug, disease), srsql_run(unit).
 
@@ -75,11 +76,6 @@ FROM temp.main.srsql_belief AS b
 INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
 
 DROP TABLE temp.main.srsql_belief;
-
--- The cases still to be grouped; pattern starts as the set of known QIDs.
-CREATE OR REPLACE TEMP TABLE srsql_profile AS
-SELECT k.case_no, k.known AS pattern, k.known
-FROM srsql.known_qids('temp.main.srsql_box') AS k;
 
 CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
 

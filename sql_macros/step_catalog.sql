@@ -1,5 +1,5 @@
 -- Step of a release: what the catalog keeps of it. Reads the temporary tables of the release and
--- srsql_run(unit, release_id).
+-- srsql_role, srsql_ss_rule and srsql_run(unit, release_id).
 
 INSERT INTO srsql.member
 SELECT
@@ -8,22 +8,25 @@ SELECT
     c.case_id::VARCHAR,
     g.group_no,
     c.reports,
-    NOT EXISTS (
-        SELECT 1
-        FROM srsql.member AS m
-        INNER JOIN srsql.release AS r ON m.release_id = r.release_id
-        INNER JOIN srsql.release AS own ON own.release_id = u.release_id
-        WHERE
-            m.case_id = c.case_id::VARCHAR
-            AND r.dataset = own.dataset
-            AND r.series = own.series
-            AND r.status <> 'draft'
-            AND r.quarter < own.quarter
-    )
+    r.is_new
 FROM temp.main.srsql_grouped AS g
 INNER JOIN temp.main.srsql_case AS c ON g.case_no = c.case_no
+INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no
 CROSS JOIN temp.main.srsql_run AS u
 ORDER BY c.case_no;
+
+INSERT INTO srsql.trait
+SELECT u.release_id, r.case_no, r.carrier, r.is_ss, r.is_md
+FROM temp.main.srsql_grouped AS g
+INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no
+CROSS JOIN temp.main.srsql_run AS u
+ORDER BY r.case_no;
+
+INSERT INTO srsql.ss_rule
+SELECT u.release_id, s.attribute, s.mean, s.sd, s.cutoff
+FROM temp.main.srsql_ss_rule AS s
+CROSS JOIN temp.main.srsql_run AS u
+ORDER BY s.attribute;
 
 INSERT INTO srsql.region
 SELECT u.release_id, r.group_no, r.position, r.low, r.high

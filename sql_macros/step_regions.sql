@@ -1,8 +1,8 @@
 -- Step of a release: the generalized QID of every group, and the rows that leave the house.
--- Reads srsql_grouped(case_no, group_no, pattern), srsql_box, srsql_attribute, srsql_node.
+-- Reads srsql_grouped(case_no, group_no, pattern), srsql_bounded, srsql_attribute, srsql_node.
 
 CREATE OR REPLACE TEMP TABLE srsql_group_hull AS
-SELECT h.* FROM srsql.group_hull('temp.main.srsql_grouped', 'temp.main.srsql_box') AS h;
+SELECT h.* FROM srsql.group_hull('temp.main.srsql_grouped', 'temp.main.srsql_bounded') AS h;
 
 CREATE OR REPLACE TEMP TABLE srsql_region AS
 SELECT e.group_no, e.position, e.low, e.high

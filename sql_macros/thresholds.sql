@@ -29,15 +29,16 @@ SELECT
 FROM ranked AS r;
 
 -- What:    values that no grouping can keep below theta, since the cases together do not:
---          sum of p(r, s) > theta_s x cases.
+--          sum of p(r, s) > theta_s x carriers; theta = 1 bounds nothing.
 -- Inputs:  case_terms(case_no, term_no, weight); thresholds(term_no, theta_num, theta_den);
---          present(case_no): the cases that carry the bound; unit: the weight of a certain value.
--- Outputs: term_no, weight (sum, in 1 / unit), cases (that hold it), total (cases), exact.
+--          present(case_no, carrier): the cases, and which of them carry the bound; unit: the
+--          weight of a certain value.
+-- Outputs: term_no, weight (sum, in 1 / unit), cases (that hold it), total (carriers), exact.
 -- Source:  Lin 2016, after Definition 3 (theta_i >= P(s_i)); SPEC section 6.
 CREATE OR REPLACE MACRO srsql.infeasible(case_terms, thresholds, present, unit) AS TABLE
 WITH
 total AS (
-    SELECT count(*) AS cases FROM query_table(present)
+    SELECT count(*) FILTER (WHERE p.carrier) AS cases FROM query_table(present) AS p
 ),
 
 held AS (
@@ -58,12 +59,14 @@ SELECT
 FROM held AS h
 INNER JOIN query_table(thresholds) AS q ON h.term_no = q.term_no
 CROSS JOIN total
-WHERE h.weight * q.theta_den > q.theta_num::HUGEINT * total.cases * unit;
+WHERE
+    q.theta_num < q.theta_den
+    AND h.weight * q.theta_den > q.theta_num::HUGEINT * total.cases * unit;
 
 -- What:    the cases to withhold so that every threshold can be met: greedy by the number of
 --          infeasible values held, then least case number; none of them could come back alone.
--- Inputs:  profiles(case_no); case_terms(case_no, term_no, weight); thresholds(term_no dense from
---          0, theta_num, theta_den); unit: the weight of a certain value.
+-- Inputs:  profiles(case_no, carrier); case_terms(case_no, term_no, weight); thresholds(term_no
+--          dense from 0, theta_num, theta_den); unit: the weight of a certain value.
 -- Outputs: case_no.
 -- Source:  SPEC section 6 (--on-infeasible withhold).
 CREATE OR REPLACE MACRO srsql.withhold_infeasible(profiles, case_terms, thresholds, unit) AS TABLE
@@ -76,7 +79,10 @@ theta AS (
 ),
 
 cases AS (
-    SELECT list(p.case_no ORDER BY p.case_no) AS case_nos FROM query_table(profiles) AS p
+    SELECT
+        list(p.case_no ORDER BY p.case_no) AS case_nos,
+        list(p.carrier ORDER BY p.case_no) AS carriers
+    FROM query_table(profiles) AS p
 ),
 
 held AS (
@@ -91,7 +97,7 @@ verdicts AS (
     SELECT
         unnest(c.case_nos) AS case_no,
         unnest(srsql_withhold_infeasible(
-            c.case_nos, h.terms, t.num, t.den, unit::BIGINT
+            c.case_nos, c.carriers, h.terms, t.num, t.den, unit::BIGINT
         )) AS withheld
     FROM cases AS c
     CROSS JOIN held AS h

@@ -1,7 +1,7 @@
 """Which cases to withhold so that every threshold can be met at all (SPEC section 6).
 
-A grouping that keeps sigma_s(g) <= theta_s |g| in every group exists only if the sum over all
-cases does: sigma_s <= theta_s n.
+A grouping that keeps sigma_s(g) <= theta_s |carriers of g| in every group exists only if the sum
+over all cases does: sigma_s <= theta_s |carriers|.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ BUNDLE_TRIES = 64
 
 @njit(cache=True)
 def _cap(n: int, num: int, den: int, one: int) -> int:
-    """Largest sigma (in units of 1 / one) that is <= num / den of n cases.
+    """Largest sigma (in units of 1 / one) that is <= num / den of n carriers; none for theta = 1.
 
     The product is split so that no part passes 62 bits for den <= 10**9.
     """
+    if num >= den:  # any share is allowed, and cases that do not carry have the term as well
+        return 2**62
     rest = num * n % den
     return num * n // den * one + rest * (one // den) + rest * (one % den) // den
 
@@ -35,12 +37,13 @@ def withhold_infeasible(
     theta_num: Ints,
     theta_den: Ints,
     one: int,
+    carrier: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Cases whose withholding makes all thresholds feasible; none of them could come back alone.
 
     Greedy: the case that holds the most infeasible terms goes first, then the least case number.
-    Afterwards cases come back in case order, alone or several at once: each raises the number of
-    cases, so cases with different terms can make room for each other.
+    Afterwards cases come back in case order, alone or several at once: each carrier raises what is
+    allowed, so cases with different terms can make room for each other.
 
     Args:
         offsets: [n + 1] where each case's terms start.
@@ -49,6 +52,7 @@ def withhold_infeasible(
         theta_num: [V] numerators of the thresholds.
         theta_den: [V] denominators.
         one: the weight of a certain term.
+        carrier: [n] the cases against whose number the terms are counted.
 
     Returns:
         [n] true for a case to withhold.
@@ -63,12 +67,12 @@ def withhold_infeasible(
     burden = np.zeros(n, np.int64)
     heap = [np.int64(0)]  # -burden x n + case: least first is most burdened, then least case
     heap.pop()
-    present = n
+    present = int(carrier.sum())
     unresolved = 0
-    check_at = n  # no threshold can become infeasible while more cases than this are present
+    check_at = present  # no threshold can become infeasible while more carriers are present
     while True:
         if present <= check_at:
-            check_at = 0
+            check_at = -1
             for s in range(v):
                 if broken[s] or sigma[s] == 0:
                     continue
@@ -91,7 +95,7 @@ def withhold_infeasible(
             if not out[r] and burden[r] == -(key // n) and burden[r] > 0:
                 break
         out[r] = True
-        present -= 1
+        present -= carrier[r]
         for j in range(offsets[r], offsets[r + 1]):
             sigma[terms[j]] -= weights[j]
         for j in range(offsets[r], offsets[r + 1]):
@@ -106,7 +110,7 @@ def withhold_infeasible(
                         burden[holder] -= 1
                         if burden[holder] > 0:
                             heapq.heappush(heap, -burden[holder] * n + holder)
-    _bring_back(out, present, sigma, offsets, terms, weights, theta_num, theta_den, one)
+    _bring_back(out, present, sigma, offsets, terms, weights, theta_num, theta_den, one, carrier)
     return out
 
 
@@ -138,14 +142,18 @@ def _bring_back(
     theta_num: Ints,
     theta_den: Ints,
     one: int,
+    carrier: NDArray[np.bool_],
 ) -> None:
-    """Let withheld cases come back, in bundles down to one case, until none can alone."""
-    at_once = int(out.sum())
+    """Let withheld cases come back, in bundles down to one carrier, until none can alone.
+
+    The last round is for cases that do not carry: they only take room.
+    """
+    at_once = int((out & carrier).sum())
     misses = 0
-    while at_once > 0:
-        # who fits, in case order, if at least ``at_once`` come back together
+    while at_once >= 0:
+        # who fits, in case order, if at least ``at_once`` carriers come back together
         added = np.empty(len(out), np.int64)
-        count = 0
+        count = carriers = 0
         for r in range(len(out)):
             if not out[r]:
                 continue
@@ -157,15 +165,18 @@ def _bring_back(
             if fits:
                 added[count] = r
                 count += 1
+                carriers += carrier[r]
                 for j in range(offsets[r], offsets[r + 1]):
                     sigma[terms[j]] += weights[j]
-        if count >= at_once:
+        if carriers >= at_once:
             for i in range(count):
                 out[added[i]] = False
-            present += count
+            present += carriers
+            if at_once == 0:
+                return
             continue
         for i in range(count):
             for j in range(offsets[added[i]], offsets[added[i] + 1]):
                 sigma[terms[j]] -= weights[j]
         misses += 1
-        at_once = min(at_once - 1, count) if misses < BUNDLE_TRIES else at_once // 2
+        at_once = min(at_once - 1, carriers) if misses < BUNDLE_TRIES else at_once // 2

@@ -133,6 +133,7 @@ def _task(
         frequent=frequent,
         bit=bit,
         base=np.ones(n),
+        free=(theta_num >= theta_den) & bounding.after_join,
         one=int(cases.one),
         after_join=bounding.after_join,
     )

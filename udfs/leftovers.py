@@ -152,7 +152,8 @@ def _full_mask(g: int, groups: Groups, task: Task, sums: Ints) -> int:
     """Frequent terms of which the group could not even take the least weight more, and kinds."""
     mask = 0
     for b in range(len(task.terms.frequent)):
-        if sums[g, b] >= _eta(task.terms.frequent[b], groups.carriers[g] + 1, task):
+        s = task.terms.frequent[b]
+        if sums[g, b] >= _eta(s, groups.carriers[g] + 1, task) and not task.terms.free[s]:
             mask |= 1 << b
     refused = ~allowed_kinds(groups.state[g], True, task.alpha_num, task.alpha_den) & 0b11110
     return mask | refused << MASK_TERMS
@@ -184,9 +185,9 @@ def _fill_plain(r: int, carriers: int, task: Task, desk: Desk) -> None:
 
 
 @njit(cache=True)
-def _added(sigma: int, weight: int, eta: int, task: Task) -> tuple[float, int]:
-    """What a term adds to PR, as a float and modulo the prime, beyond its part of the plain PR."""
-    if sigma + weight > eta:
+def _added(s: int, sigma: int, weight: int, eta: int, task: Task) -> tuple[float, int]:
+    """What a term adds to PR beyond its part of the plain PR: a float, and modulo the prime."""
+    if sigma + weight > eta and not task.terms.free[s]:
         return np.inf, 0
     one, after_join = task.terms.one, task.terms.after_join
     num, den = fraction(sigma, weight, eta, one, after_join)
@@ -214,7 +215,7 @@ def _look_up(r: int, task: Task, group: NDArray[np.int32], groups: Groups, desk:
                     count += 1
                 desk.sigma[g] += desk.holder_weight[at]
         for sigma in range(USUAL):
-            risks[sigma], residues[sigma] = _added(sigma, weight, terms.eta[s], task)
+            risks[sigma], residues[sigma] = _added(s, sigma, weight, terms.eta[s], task)
         for at in range(count):
             g = desk.touched[at]
             sigma = desk.sigma[g]
@@ -230,7 +231,7 @@ def _look_up(r: int, task: Task, group: NDArray[np.int32], groups: Groups, desk:
                 desk.risk[g] += risks[sigma]
                 desk.residue[g] += residues[sigma]
                 continue
-            risk, residue = _added(sigma, weight, _eta(s, carriers, task), task)
+            risk, residue = _added(s, sigma, weight, _eta(s, carriers, task), task)
             desk.risk[g] += risk
             desk.residue[g] += residue
     desk.listed[0] = r
@@ -270,8 +271,9 @@ def _risk_in(r: int, g: int, task: Task, groups: Groups, desk: Desk) -> tuple[fl
         return _plain_at(r, carriers, task, desk), True
     risk = 1.0
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
-        held, eta = sigma[j - terms.offsets[r]], _eta(terms.terms[j], carriers, task)
-        if held + terms.weights[j] > eta:
+        s, held = terms.terms[j], sigma[j - terms.offsets[r]]
+        eta = _eta(s, carriers, task)
+        if held + terms.weights[j] > eta and not terms.free[s]:
             return np.inf, False
         num, den = fraction(held, terms.weights[j], eta, terms.one, terms.after_join)
         risk += num / den

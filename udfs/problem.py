@@ -98,7 +98,7 @@ class Bounding:
             raise ValueError("carrier, grows and kind must have one entry per case")
         if bool((self.carrier & ~self.grows).any()):
             raise ValueError("a carrier must be among the cases that groups are grown on")
-        if len(self.kind) and not (0 <= self.kind.min() and self.kind.max() <= 4):
+        if len(self.kind) and (self.kind.min() < 0 or self.kind.max() > 4):
             raise ValueError("kind must be 0 to 4")
         if not 0 <= self.alpha_num <= self.alpha_den or self.alpha_den < 1:
             raise ValueError("alpha must lie between 0 and 1")

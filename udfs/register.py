@@ -50,11 +50,17 @@ def _flat(scalar: pa.ListScalar) -> NDArray[np.int64]:
     return _numbers(scalar.values)
 
 
-def _nested(scalar: pa.ListScalar) -> tuple[NDArray[np.int64], pa.Array]:
+def _nested(inner: pa.ListArray) -> tuple[NDArray[np.int64], pa.Array]:
     """Offsets and values of a list of lists; offsets start at 0."""
-    inner = scalar.values
     offsets = inner.offsets.to_numpy().astype(np.int64)
     return offsets - offsets[0], inner.values.slice(offsets[0], offsets[-1] - offsets[0])
+
+
+def _flags(values: pa.Array) -> NDArray[np.bool_]:
+    """Booleans; the compiled code takes no NULL."""
+    if values.null_count:
+        raise ValueError("a flag of the kernel's input is NULL")
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _numbers(values: pa.Array) -> NDArray[np.int64]:
@@ -101,51 +107,60 @@ def _by_case(values: pa.Array, cases: NDArray[np.int64]) -> list[NDArray[np.int6
     return [np.searchsorted(cases, fields[0]), *fields[1:]]
 
 
-def _ms_group(
+def _group_cases(
     case_nos: pa.ChunkedArray,
+    roles: pa.ChunkedArray,
     boxes: pa.ChunkedArray,
     terms: pa.ChunkedArray,
     one: pa.ChunkedArray,
-    positions: pa.ChunkedArray,
-    span: pa.ChunkedArray,
-    parent: pa.ChunkedArray,
-    last: pa.ChunkedArray,
-    height: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
     theta_num: pa.ChunkedArray,
     theta_den: pa.ChunkedArray,
     k: pa.ChunkedArray,
-    first: pa.ChunkedArray,
+    draw: pa.ChunkedArray,
     leftovers: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.ms_kernel import ms_group
-    from srsql.udfs.problem import Attributes, Cases
+    from srsql.udfs.greedy import group_cases
+    from srsql.udfs.problem import Attributes, Bounding, Cases
 
     results = []
     for row in _rows(
-        case_nos, boxes, terms, one, positions, span, parent, last, height,
-        theta_num, theta_den, k, first, leftovers,
+        case_nos, roles, boxes, terms, one, attributes, theta_num, theta_den, k, draw, leftovers,
+        rules,
     ):  # fmt: skip
         numbers = _flat(row[0])
-        low, high = _boxes(row[1], numbers, _flat(row[4]))
-        offsets, held, weights = _terms(row[2], numbers, len(row[9].values))
-        cases = Cases(low, high, offsets, held, weights, one=row[3].as_py())
-        tree_start, parents = _nested(row[6])
-        attributes = Attributes(
-            span=_flat(row[5]),
-            tree_start=tree_start,
-            parent=_numbers(parents),
-            last=_numbers(_nested(row[7])[1]),
-            height=_numbers(_nested(row[8])[1]),
-        )
+        qids = row[5].values
+        low, high = _boxes(row[2], numbers, _numbers(qids.field("place")))
+        offsets, held, weights = _terms(row[3], numbers, len(row[6].values))
+        tree_start, parents = _nested(qids.field("parent"))
+        rule = row[11].as_py()
+        carrier = _flags(row[1].values.field("carrier"))
+        grows = carrier if rule["core_only"] else np.ones_like(carrier)
         results.append(
-            ms_group(
-                cases,
-                attributes,
-                _flat(row[9]),
-                _flat(row[10]),
-                row[11].as_py(),
-                row[12].as_py(),
-                row[13].as_py(),
+            group_cases(
+                Cases(low, high, offsets, held, weights, one=row[4].as_py()),
+                Attributes(
+                    span=_numbers(qids.field("span")),
+                    tree_start=tree_start,
+                    parent=_numbers(parents),
+                    last=_numbers(_nested(qids.field("last"))[1]),
+                    height=_numbers(_nested(qids.field("height"))[1]),
+                ),
+                _flat(row[6]),
+                _flat(row[7]),
+                row[8].as_py(),
+                row[9].as_py() % max(1, int(grows.sum())),
+                Bounding(
+                    carrier=carrier,
+                    grows=grows,
+                    kind=_numbers(row[1].values.field("kind")).astype(np.int8),
+                    alpha_num=rule["alpha_num"],
+                    alpha_den=rule["alpha_den"],
+                    after_join=rule["after_join"],
+                    from_last=rule["from_last"],
+                ),
+                row[10].as_py(),
             )
         )
     return _lists(results, pa.int32())
@@ -153,6 +168,7 @@ def _ms_group(
 
 def _withhold_infeasible(
     case_nos: pa.ChunkedArray,
+    carriers: pa.ChunkedArray,
     terms: pa.ChunkedArray,
     theta_num: pa.ChunkedArray,
     theta_den: pa.ChunkedArray,
@@ -162,12 +178,13 @@ def _withhold_infeasible(
 
     results = [
         withhold_infeasible(
-            *_terms(row[1], _flat(row[0]), len(row[2].values)),
-            _flat(row[2]),
+            *_terms(row[2], _flat(row[0]), len(row[3].values)),
             _flat(row[3]),
-            row[4].as_py(),
+            _flat(row[4]),
+            row[5].as_py(),
+            _flags(row[1].values),
         )
-        for row in _rows(case_nos, terms, theta_num, theta_den, one)
+        for row in _rows(case_nos, carriers, terms, theta_num, theta_den, one)
     ]
     return _lists(results, pa.bool_())
 
@@ -188,18 +205,21 @@ def _lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
 
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _UDFS: dict[str, _Udf] = {
-    "srsql_ms_group": (
-        _ms_group,
+    "srsql_group_cases": (
+        _group_cases,
         [
-            "INTEGER[]", "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]",
-            _TERMS, "BIGINT", "INTEGER[]", "BIGINT[]", "BIGINT[][]", "BIGINT[][]", "BIGINT[][]",
+            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]",
+            "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]", _TERMS, "BIGINT",
+            "STRUCT(place INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])[]",
             "BIGINT[]", "BIGINT[]", "INTEGER", "BIGINT", "VARCHAR",
+            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN,"
+            " alpha_num BIGINT, alpha_den BIGINT)",
         ],
         "INTEGER[]",
     ),
     "srsql_withhold_infeasible": (
         _withhold_infeasible,
-        ["INTEGER[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
+        ["INTEGER[]", "BOOLEAN[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
         "BOOLEAN[]",
     ),
     "srsql_knowledge_weight": (_knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),

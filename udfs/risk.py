@@ -3,7 +3,8 @@
 Lin 2016, eqs. (5)-(6): sum of sigma / (eta - sigma) over the terms that the group holds already,
 sigma counted before the case joins. Huang 2021, eqs. (2)-(3): sum of sigma / (eta - sigma + 1) over
 all its terms, sigma counted with it. Either way PR = 1 + the sum, and infinite where sigma with the
-case would pass eta.
+case would pass eta. A term of theta = 1 bounds nothing, so it never makes PR infinite: beyond eta,
+which counts carriers alone, its denominator stays at 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.candidates import NEAR, exact_order, near
+from srsql.udfs.candidates import NEAR, exact_order
 from srsql.udfs.problem import Ints
 
 
@@ -37,15 +38,17 @@ class Terms(NamedTuple):
     base: NDArray[np.float64]
     """[n] PR of each case in a group of at most k carriers that holds none of its terms; equal
     floats are equal fractions, and their order is that of the fractions."""
+    free: NDArray[np.bool_]
+    """[V] terms of theta = 1."""
     one: int
     after_join: bool
 
 
 @njit(cache=True)
 def fraction(sigma: int, weight: int, eta: int, one: int, after_join: bool) -> tuple[int, int]:
-    """Numerator and denominator of PR_s for a term that fits (sigma + weight <= eta)."""
+    """Numerator and denominator of PR_s for a term that fits (sigma + weight <= eta) or is free."""
     if after_join:
-        return sigma + weight, eta - sigma - weight + one
+        return sigma + weight, max(eta - sigma - weight, 0) + one
     return sigma, eta - sigma
 
 
@@ -84,8 +87,9 @@ def set_base(terms: Terms) -> None:
     if not terms.after_join or n == 0:
         return
     values, first, inverse = np.unique(terms.base, return_index=True, return_inverse=True)
-    starts = np.flatnonzero(np.r_[True, values[1:] > values[:-1] * (1 + NEAR)])
-    for start, end in zip(starts, np.r_[starts[1:], len(values)], strict=True):
+    apart = values[1:] > values[:-1] * (1 + NEAR)
+    edges = [0, *(np.flatnonzero(apart) + 1).tolist(), len(values)]
+    for start, end in pairwise(edges):
         if end - start > 1:  # floats that cannot tell their fractions apart
             values[start:end] = _told_apart(values[start:end], first[start:end], terms)
     terms.base[:] = values[inverse]
@@ -93,14 +97,15 @@ def set_base(terms: Terms) -> None:
 
 def _told_apart(values: NDArray[np.float64], cases: Ints, terms: Terms) -> NDArray[np.float64]:
     """Floats for the plain risks of ``cases``, as equal and as ordered as the fractions."""
-    order = sorted(
-        range(len(cases)),
-        key=cmp_to_key(lambda a, b: rank_in_empty_group(cases[a], cases[b], terms)),
-    )
+
+    def rank(a: int, b: int) -> int:
+        return int(rank_in_empty_group(cases[a], cases[b], terms))
+
+    order: list[int] = sorted(range(len(cases)), key=cmp_to_key(rank))
     told = np.empty_like(values)
     told[order[0]] = values[0]
     for before, at in pairwise(order):
-        same = rank_in_empty_group(cases[before], cases[at], terms) == 0
+        same = rank(before, at) == 0
         told[at] = told[before] if same else np.nextafter(told[before], np.inf)
     return told
 
@@ -122,7 +127,7 @@ def mask_risk(mask: int, terms: Terms) -> float:
         if mask & 1:
             s = terms.frequent[b]
             sigma, eta = terms.sigma[s], terms.eta[s]
-            if sigma + 1 > eta:
+            if sigma + 1 > eta and not terms.free[s]:
                 return np.inf
             num, den = fraction(sigma, 1, eta, terms.one, terms.after_join)
             risk += num / den
@@ -159,7 +164,7 @@ def privacy_risk(r: int, terms: Terms) -> tuple[float, bool, int]:
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         s = terms.terms[j]
         sigma = terms.sigma[s]
-        if sigma + terms.weights[j] > terms.eta[s]:
+        if sigma + terms.weights[j] > terms.eta[s] and not terms.free[s]:
             return np.inf, False, 1
         if sigma > 0:
             held += 1

@@ -147,7 +147,7 @@ def nearest(
 
 @njit(cache=True)
 def _comes_first(one: int, one_loss: int, other: int, other_loss: int, bounds: Bounds) -> bool:
-    """Whether node ``one`` is to be searched before ``other``, the likelier one to hold the best."""
+    """Whether node ``one`` is likelier than ``other`` to hold the best, and searched first."""
     if one_loss == NONE or other_loss == NONE:
         return one_loss < other_loss
     product, other_product = one_loss * bounds.floor[one], other_loss * bounds.floor[other]

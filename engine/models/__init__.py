@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.models.ms import Ms
+from srsql.engine.models.ppms import Ppms
+from srsql.engine.models.ppms_alpha import PpmsAlpha
+from srsql.engine.models.ppms_ear import PpmsEar
+from srsql.engine.models.ppms_plus import PpmsPlus
 
-MODELS: dict[str, type[GroupingModel]] = {"ms": Ms}
-DEFAULT_MODEL = "ms"
+MODELS: dict[str, type[GroupingModel]] = {
+    model.name: model for model in (Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha)
+}
+DEFAULT_MODEL = PpmsPlus.name
 
 
-def model_class(name: str) -> type[GroupingModel]:
-    """The model of that name.
+def make_model(name: str, **parameters: Any) -> GroupingModel:
+    """The model of that name; parameters that are None take its defaults.
 
     Raises:
-        ReleaseError: there is none.
+        ReleaseError: there is none, or it has no such parameter.
     """
     if name not in MODELS:
         raise ReleaseError(f"no model {name!r}: give one of {', '.join(MODELS)}")
-    return MODELS[name]
+    model = MODELS[name]
+    given = {key: value for key, value in parameters.items() if value is not None}
+    known = {field.name for field in fields(model)}
+    for key in given:
+        if key not in known:
+            raise ReleaseError(f"--{key.replace('_', '-')} does not apply to the model {name}")
+    return model(**given)

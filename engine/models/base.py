@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.patterns import group_by_pattern
 from srsql.engine.warehouse import Warehouse
 
 MOST = 1_000_000
@@ -24,6 +27,14 @@ class GroupingModel(ABC):
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
+    cover: ClassVar[Literal["none", "earliest", "all"]] = "none"
+    """Which earlier regions an old case's QID is widened to (QID-bounding)."""
+    core_only: ClassVar[bool] = False
+    """Groups are grown on the cases that carry the bounds alone (NCC grouping)."""
+    after_join: ClassVar[bool] = False
+    """PR of Huang 2021, eq. (2), not of Lin 2016, eq. (5)."""
+    from_last: ClassVar[bool] = False
+    """The next seed is farthest from the record added last, not from the last seed."""
 
     def __post_init__(self) -> None:
         """Refuse parameters that protect nobody."""
@@ -37,16 +48,59 @@ class GroupingModel(ABC):
     def guarantee(self) -> str:
         """What an attacker cannot do, and what they still can, in words for the manifest."""
 
-    @abstractmethod
-    def prepare(self) -> None:
-        """Load, or on the first use of an installation compile, the model's kernels."""
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The attacks of SPEC section 9 that the model withstands."""
+        return ()
 
-    @abstractmethod
+    @property
+    def share(self) -> Fraction | None:
+        """alpha: the largest share of cases with substantially many symptoms; None: unbounded."""
+        return None
+
+    @property
+    def stopping(self) -> Literal["next", "all"] | None:
+        """Who counts as absent from the next quarter: by its data, everybody, or not asked."""
+        return None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Parameters of the model beside k and leftovers, for the manifests."""
+        return {}
+
+    def prepare(self) -> None:
+        """Load, or on the first use of an installation compile, the kernels."""
+        from srsql.udfs.greedy import warm_up
+
+        warm_up()
+
     def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``.
 
         Args:
-            warehouse: with the temporary tables of ``step_cases.sql`` and ``srsql_theta``.
+            warehouse: with the temporary tables of ``step_history.sql`` and ``srsql_theta``.
             k: k_effective.
             draw: text from which every random choice is derived.
         """
+        rest = "merge" if self.leftovers == "merge" else "withhold"
+        alpha = self.share or Fraction(1)
+        rules: dict[str, Any] = {
+            "core_only": self.core_only,
+            "after_join": self.after_join,
+            "from_last": self.from_last,
+            "alpha_num": alpha.numerator,
+            "alpha_den": alpha.denominator,
+        }
+
+        def one_pattern(pattern: int) -> None:
+            digest = hashlib.sha256(f"{draw}/{pattern}".encode()).digest()
+            warehouse.run(
+                "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
+                "FROM srsql.group_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
+                " 'temp.main.srsql_case_term', 'temp.main.srsql_attribute',"
+                " 'temp.main.srsql_theta', ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
+                " ?, ?, ?, ?) AS g",
+                [pattern, k, int.from_bytes(digest[:7]), rest, rules],
+            )
+
+        group_by_pattern(warehouse, k, one_pattern)

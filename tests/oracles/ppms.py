@@ -83,16 +83,16 @@ class Problem:
         return sum(self.cases[m].carries(self.model) for m in members)
 
     def risk(self, members: Sequence[int], r: int) -> Fraction | None:
-        """PR(G ∪ t), eqs. (2)-(3): σ and η of the group with the record in it."""
+        """PR(G ∪ t), eqs. (2)-(3): σ and η with the record in the group; θ = 1 bounds nothing."""
         together = [*members, r]
         records = [self.cases[m].record for m in together]
         total = Fraction(1)
         for value in self.cases[r].record.sensitive:
             held = sigma(records, value)
             allowed = eta(self.carriers(together), self.k, self.thetas[value])
-            if held > allowed:
+            if held > allowed and self.thetas[value] < 1:
                 return None
-            total += held / (allowed - held + 1)
+            total += held / (max(allowed - held, 0) + 1)
         return total
 
     def gain(self, members: Sequence[int], r: int) -> Gain | None:
@@ -210,7 +210,8 @@ def _merge(problem: Problem, groups: list[Group], r: int) -> None:
     into = groups[kept]
     into.members += gone.members
     into.merged += gone.merged
-    assert into.core is not None and gone.core is not None
+    assert into.core is not None
+    assert gone.core is not None
     into.core |= gone.core
 
 

@@ -1,0 +1,63 @@
+"""What `srsql release` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from srsql.engine.ranges import Range
+from srsql.engine.release import Released
+
+RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
+
+
+def release_lines(released: Released) -> Iterator[str]:
+    """What became of one quarter; the rows of its views follow as a table."""
+    facts = released.manifest
+    yield (
+        f"{released.quarter} {released.status} as {released.schema}: "
+        f"{facts['cases']['released']:,} cases in {facts['groups']:,} groups, "
+        f"{facts['cases']['withheld']:,} withheld"
+    )
+    if facts["cases"]["old"]:
+        yield f"  {facts['cases']['new']:,} new cases, {facts['cases']['old']:,} seen before"
+    for reason, counts in facts["withheld"].items():
+        yield f"  withheld, {reason}: {counts['cases']:,} cases, {counts['reports']:,} reports"
+    for name, count in facts["values_given_up"].items():
+        yield f"  {name} released as missing although known for {count:,} cases"
+    if facts["k_effective"] != facts["k"]:
+        yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
+
+
+def closing_lines(released: Released) -> Iterator[str]:
+    """How long it took, and what was checked."""
+    if released.seconds:
+        yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
+    attacks = released.manifest.get("attacks", "none")
+    yield "  checked on the released rows: k, theta, completeness, regions, lineage" + (
+        "" if attacks == "none" else f"; audited with the whole series: {attacks}"
+    )
+
+
+def range_rows(made: Range) -> Iterator[list[str]]:
+    """The cells of ``RANGE_COLUMNS`` for each released quarter."""
+    for one in made.released:
+        facts = one.manifest
+        nil = facts["metrics"].get("nil (release)")
+        yield [
+            one.quarter,
+            f"{facts['cases']['released']:,}" if facts["groups"] else "none (empty release)",
+            f"{facts['cases']['new']:,}",
+            f"{facts['groups']:,}",
+            f"{facts['cases']['withheld']:,}",
+            ", ".join(f"{why} {n['cases']:,}" for why, n in facts["withheld"].items()),
+            "" if nil is None else f"{nil:.4f}",
+            f"{sum(one.seconds.values()):.1f}",
+        ]
+
+
+def range_lines(made: Range) -> Iterator[str]:
+    """What else there is to say of a range."""
+    if made.already:
+        yield f"  already released, left as they are: {', '.join(made.already)}"
+    if not made.released:
+        yield f"  nothing to do between {made.first} and {made.last}"
