@@ -540,6 +540,7 @@ def demo(folder: Path, as_json: bool) -> None:
             f"{row.dr:.4f}",
         )
     out.print(table)
+    out.print(f"\n{result.audit}")
     out.print(f"\nThe warehouse is {result.db}. Ask it something:\n")
     out.print(result.query)
     out.print("\nfor example by pasting this line:\n")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from srsql.engine.audit import SCOPES, Audit
 from srsql.engine.engine import Engine
 from srsql.engine.errors import WarehouseError
 from srsql.engine.synth import quarter_range, synthesize
@@ -41,13 +42,15 @@ class Demo:
 
     db: str
     releases: list[DemoRelease]
+    audit: str
+    """The verdict of the audit of the series, in one line."""
     query: str
     paste: str
     next_steps: list[str]
 
 
 def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
-    """Write a series of four quarters below ``folder``, ingest, release and measure it.
+    """Write a series of four quarters below ``folder``, ingest, release, measure and audit it.
 
     A second run finds the same files and releases and changes nothing.
 
@@ -64,29 +67,37 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
     with Engine(db) as engine:
         progress("ingesting")
         engine.ingest(files, progress=progress)
-        out = {row["quarter"] for row in engine.status().releases}
-        for quarter in quarters:
-            if quarter not in out:
-                engine.release(quarter, k=K, seed=SEED, progress=_prefixed(progress, quarter))
+        engine.release_range(f"{FIRST}:{LAST}", k=K, seed=SEED, progress=progress)
         releases = [_measured(engine, quarter) for quarter in quarters]
+        progress("auditing")
+        audited = engine.audit(evidence=0)
     statement = " ".join(QUERY.split())
     code = f"import duckdb; print(duckdb.connect({str(db)!r}, read_only=True).sql({statement!r}))"
     quoted = shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'
     return Demo(
         db=str(db),
         releases=releases,
+        audit=_verdict(audited),
         query=QUERY + ";",
         paste=f"{shlex.quote(sys.executable)} -c {quoted}",
         next_steps=[
             f"srsql metrics --db {shlex.quote(str(db))} --quarter {LAST}",
+            f"srsql audit --db {shlex.quote(str(db))}",
+            f"srsql attack --db {shlex.quote(str(db))} --quarter {FIRST} --qid age=44 --qid sex=M",
             f"srsql status --db {shlex.quote(str(db))}",
             "srsql release --help",
         ],
     )
 
 
-def _prefixed(progress: Callable[[str], None], prefix: str) -> Callable[[str], None]:
-    return lambda step: progress(f"{prefix}: {step}")
+def _verdict(audited: Audit) -> str:
+    attacks = ", ".join(a.upper() for a in audited.releases[0].attacks)
+    groups = sum(row.groups for row in audited.releases if row.scope == SCOPES[0])
+    dangerous = sum(row.dig + row.dsg + row.ssg for row in audited.releases)
+    return (
+        f"Every case of every release attacked ({attacks}-attacks), within its group and among all "
+        f"that match: {dangerous:,} of {groups:,} groups in danger."
+    )
 
 
 def _measured(engine: Engine, quarter: str) -> DemoRelease:
