@@ -133,9 +133,8 @@ LEFT JOIN stocks AS s ON q.ask_no = s.ask_no;
 -- Values that may exceed theta: for the places that cover a question together only if for those of
 -- some pattern, since a share of a union is not above the shares of all its parts; and only if it
 -- would with the peaks of the other patterns.
-CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
-WITH
-views AS (
+CREATE OR REPLACE TEMP TABLE srsql_audit_high AS
+WITH views AS (
     SELECT
         v.point_no,
         q.is_new,
@@ -145,56 +144,54 @@ views AS (
     FROM temp.main.srsql_audit_question AS q
     INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
     GROUP BY v.point_no, q.is_new, q.stopped
-),
+)
 
-high AS (
-    SELECT
-        w.point_no,
-        w.term_no,
-        v.is_new,
-        v.stopped,
-        b.theta_num,
-        b.theta_den,
-        u.weight_one,
-        w.weight - k.weight AS above_peak
-    FROM temp.main.srsql_audit_point_load AS w
-    INNER JOIN temp.main.srsql_audit_point_stock AS s ON w.point_no = s.point_no
-    INNER JOIN temp.main.srsql_audit_peak AS k ON w.point_no = k.point_no
-    INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
-    INNER JOIN views AS v ON w.point_no = v.point_no
-    CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(
-        v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, u.weight_one
-    )
-    AND srsql.exceeds(
-        srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
-        b.theta_num,
-        b.theta_den,
-        srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
-        - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
-        u.weight_one
-    )
-),
+SELECT
+    w.point_no,
+    w.term_no,
+    v.is_new,
+    v.stopped,
+    b.theta_num,
+    b.theta_den,
+    u.weight_one,
+    w.weight - k.weight AS above_peak
+FROM temp.main.srsql_audit_point_load AS w
+INNER JOIN temp.main.srsql_audit_point_stock AS s ON w.point_no = s.point_no
+INNER JOIN temp.main.srsql_audit_peak AS k ON w.point_no = k.point_no
+INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
+INNER JOIN views AS v ON w.point_no = v.point_no
+CROSS JOIN temp.main.srsql_audit_run AS u
+WHERE srsql.exceeds(
+    v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, u.weight_one
+)
+AND srsql.exceeds(
+    srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
+    b.theta_num,
+    b.theta_den,
+    srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
+    - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
+    u.weight_one
+);
 
-asked AS (
-    SELECT DISTINCT q.question_no, q.ask_no, h.term_no
-    FROM temp.main.srsql_audit_question AS q
-    INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
-    INNER JOIN high AS h
-        ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
-    WHERE srsql.exceeds(
-        q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_one
-    )
-),
+CREATE OR REPLACE TEMP TABLE srsql_audit_asked AS
+SELECT DISTINCT q.question_no, q.ask_no, h.term_no
+FROM temp.main.srsql_audit_question AS q
+INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
+INNER JOIN temp.main.srsql_audit_high AS h
+    ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
+WHERE srsql.exceeds(
+    q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_one
+);
 
-summed AS (
+CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
+WITH summed AS (
     SELECT
         a.question_no,
         a.term_no,
         sum(
             srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, q.is_new, q.stopped)
         )::HUGEINT AS weight
-    FROM asked AS a
+    FROM temp.main.srsql_audit_asked AS a
     INNER JOIN temp.main.srsql_audit_question AS q ON a.question_no = q.question_no
     INNER JOIN temp.main.srsql_audit_view AS v ON a.ask_no = v.ask_no
     INNER JOIN temp.main.srsql_audit_point_load AS w
