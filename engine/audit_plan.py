@@ -158,6 +158,15 @@ def fill_theta(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | Non
         AuditError: the release does not tell them, and no policy is given.
     """
     own = "FROM srsql.threshold AS t WHERE t.release_id = ?"
+    if warehouse.value(
+        "SELECT count(*) FROM (SELECT DISTINCT c.term_no FROM srsql.case_term AS c"
+        " WHERE c.release_id = $id EXCEPT"
+        " SELECT t.term_no FROM srsql.threshold AS t WHERE t.release_id = $id)",
+        {"id": subject.release_id},
+    ):
+        raise AuditError(
+            f"the catalog lacks thresholds of the release of {subject.quarter}: supersede it"
+        )
     if policy is None:
         if warehouse.value(f"SELECT count(*) {own} AND t.theta_den = 0", [subject.release_id]):
             raise AuditError(f"the release of {subject.quarter} tells no thresholds: give --theta")

@@ -18,6 +18,7 @@ from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from oracles.examples import REPEATABLE
 
 from srsql.engine.audit import Audit, audit
+from srsql.engine.errors import AuditError
 from srsql.engine.warehouse import Warehouse
 
 ATTACKS = ("b", "f", "l", "md", "ss")
@@ -346,3 +347,11 @@ def test_cases_outside_their_region_and_regions_that_shrink_are_counted(catalog:
     found = audit(catalog.warehouse, DATASET, "main", scopes=("group",))
     figures = [(r.outside, r.qid_bounding, r.qid_bounding_earliest) for r in found.releases]
     assert figures == [(2, 0, 0), (0, 0, 0), (0, 2, 0)]
+
+
+def test_a_value_without_a_threshold_is_an_error_not_a_safe_value(catalog: Catalog) -> None:
+    held = Group(((0, 9), None), (Case("1", ((1, 1), None), {"s": 1}),))
+    catalog.store([released("2011Q1", held)])
+    catalog.con.execute("DELETE FROM srsql.threshold")
+    with pytest.raises(AuditError, match="lacks thresholds"):
+        audit(catalog.warehouse, DATASET, "main")
