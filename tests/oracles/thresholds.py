@@ -20,32 +20,56 @@ def by_frequency(cases: Mapping[str, int]) -> dict[str, Fraction]:
     return thetas
 
 
-def infeasible(cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
-    """Values with a sum of p(r, s) above theta_s of the cases."""
+def infeasible(
+    cases: Sequence[Case], thetas: Mapping[int, Fraction], carriers: Sequence[bool]
+) -> set[int]:
+    """Values with a sum of p(r, s) over all cases above theta_s of those that carry the bound."""
+    carrying = sum(carriers)
     return {
         value
         for value, theta in thetas.items()
-        if sum((case.get(value, Fraction(0)) for case in cases), Fraction(0)) > theta * len(cases)
+        if theta < 1
+        and sum((case.get(value, Fraction(0)) for case in cases), Fraction(0)) > theta * carrying
     }
 
 
-def withheld_greedily(cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
-    """Take out the case with the most infeasible values, then the least; let come back who can.
-
-    "Can": alone, without making any value infeasible; in case order, again until nobody can.
-    """
+def withheld_greedily(
+    cases: Sequence[Case], thetas: Mapping[int, Fraction], carriers: Sequence[bool]
+) -> set[int]:
+    """Take out the case with the most infeasible values, then the least; let come back who can."""
     inside = set(range(len(cases)))
-
-    def wrong(members: set[int]) -> set[int]:
-        return infeasible([cases[r] for r in members], thetas)
-
-    while broken := wrong(inside):
+    while broken := infeasible([cases[r] for r in inside], thetas, [carriers[r] for r in inside]):
         inside.remove(min(inside, key=lambda r: (-len(broken & cases[r].keys()), r)))
-    returned = True
-    while returned:
-        returned = False
-        for r in range(len(cases)):
-            if r not in inside and not wrong(inside | {r}):
-                inside.add(r)
-                returned = True
+    out = set(range(len(cases))) - inside
+    at_once = sum(carriers[r] for r in out)
+    while at_once >= 0:
+        back = returning(cases, thetas, carriers, inside, at_once)
+        joining = sum(carriers[r] for r in back)
+        if joining < at_once:
+            at_once = min(at_once - 1, joining)
+            continue
+        inside |= back
+        if at_once == 0:
+            break
     return set(range(len(cases))) - inside
+
+
+def returning(
+    cases: Sequence[Case],
+    thetas: Mapping[int, Fraction],
+    carriers: Sequence[bool],
+    inside: set[int],
+    at_once: int,
+) -> set[int]:
+    """Who fits, in case order, if at least so many carriers come back together."""
+    room = sum(carriers[r] for r in inside) + at_once
+    back: set[int] = set()
+    for r in sorted(set(range(len(cases))) - inside):
+        together = [cases[i] for i in inside | back | {r}]
+        if all(
+            thetas[value] == 1
+            or sum(case.get(value, Fraction(0)) for case in together) <= thetas[value] * room
+            for value in cases[r]
+        ):
+            back.add(r)
+    return back

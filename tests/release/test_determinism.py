@@ -97,7 +97,7 @@ def test_without_a_seed_each_release_draws_its_own(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(60))])
         seeds = {
-            engine.release("2011Q4", k=3, theta="0.5", supersede=True).manifest["seed"]
+            engine.release("2011Q4", k=3, theta="0.5", draft=True).manifest["seed"]
             for _ in range(3)
         }
     assert len(seeds) == 3

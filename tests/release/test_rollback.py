@@ -12,13 +12,12 @@ from support.files import copied
 from support.quarters import crowd
 from support.released import content, regions
 
-from srsql.engine import release as life
 from srsql.engine.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.engine.models.ms import Ms
 from srsql.engine.warehouse import Warehouse
 
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
 
 
 @pytest.fixture
@@ -46,14 +45,14 @@ def after_grouping(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
 
 
 def after_step(monkeypatch: pytest.MonkeyPatch, file: str, statement: str) -> None:
-    run = life._run_step
+    run_step = Warehouse.run_step
 
-    def spoiled(warehouse: Warehouse, step: str) -> None:
-        run(warehouse, step)
+    def spoiled(self: Warehouse, step: str) -> None:
+        run_step(self, step)
         if step == file:
-            warehouse.run(statement)
+            self.run(statement)
 
-    monkeypatch.setattr(life, "_run_step", spoiled)
+    monkeypatch.setattr(Warehouse, "run_step", spoiled)
 
 
 def a_group_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +136,19 @@ def test_a_failed_remake_of_a_draft_keeps_the_draft(
 
 
 @pytest.mark.parametrize(
-    "stage", ["cases", "thresholds", "grouping", "regions", "catalog", "views", "checks", "metrics"]
+    "stage",
+    [
+        "cases",
+        "history",
+        "thresholds",
+        "grouping",
+        "regions",
+        "catalog",
+        "views",
+        "checks",
+        "audit",
+        "metrics",
+    ],
 )
 def test_an_interruption_at_any_stage_changes_nothing(loaded: Engine, stage: str) -> None:
     def interrupt(said: str) -> None:

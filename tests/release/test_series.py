@@ -15,7 +15,7 @@ from support.released import content, rows, schemas, terms_of, views
 from srsql.engine.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
 
 
 def unique(reports: list[Report]) -> list[Report]:
@@ -251,7 +251,12 @@ def test_the_public_manifest_shows_thresholds_of_released_values_only_and_no_see
     levels.write_text("value,theta\nOf case 7,0\nNever reported,0.3\n*,0.5\n")
     seed = 987654321987
     made = loaded.release(
-        "2011Q3", k=3, theta=f"levels:{levels}", seed=seed, on_infeasible="withhold"
+        "2011Q3",
+        model="ms",
+        k=3,
+        theta=f"levels:{levels}",
+        seed=seed,
+        on_infeasible="withhold",
     )
     (facts,) = rows(loaded.con, "FROM release_2011q3.manifest")
     released = set().union(*terms_of(loaded.con, "release_2011q3").values())

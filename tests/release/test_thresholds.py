@@ -83,10 +83,10 @@ def test_the_same_levels_in_toml_and_csv_make_the_same_release(
         '[[group]]\ntheta = 0.2\nvalues = ["Reaction 01", "Reaction 02"]\n',
         "levels.toml",
     )
-    loaded.release("2011Q4", k=3, theta=as_csv, seed=1)
+    loaded.release("2011Q4", model="ms", k=3, theta=as_csv, seed=1)
     shown = rows(loaded.con, "SELECT * FROM release_2011q4.demo ORDER BY 1")
     thresholds = {t["value"]: t["theta"] for t in public(loaded)["thresholds"]}
-    loaded.release("2011Q4", k=3, theta=as_toml, seed=1, supersede=True)
+    loaded.release("2011Q4", model="ms", k=3, theta=as_toml, seed=1, supersede=True)
     assert rows(loaded.con, "SELECT * FROM release_2011q4.demo ORDER BY 1") == shown
     assert {t["value"]: t["theta"] for t in public(loaded)["thresholds"]} == thresholds
     assert [thresholds[t] for t in ("REACTION 01", "REACTION 02", "DISEASE 03", "DISEASE 04")] == [
@@ -180,7 +180,7 @@ def test_a_drug_that_implies_a_disease_is_limited_like_the_disease(
     engine.ingest([write_quarter(tmp_path, "2011Q4", takers())])
 
     def worst(**options: Any) -> float:
-        engine.release("2011Q4", k=4, theta="0.4", seed=1, supersede=True, **options)
+        engine.release("2011Q4", model="ms", k=4, theta="0.4", seed=1, supersede=True, **options)
         (facts,) = rows(engine.con, "SELECT * FROM release_2011q4.manifest")
         assert facts["external_knowledge"] == ("yes" if options else "no")
         assert "ACROMEGALY" not in {t["value"] for t in facts["thresholds"]}
@@ -224,14 +224,14 @@ def crowded(engine: Engine, tmp_path: Path) -> Engine:
 
 
 def test_a_case_that_fits_no_group_is_withheld_by_default(crowded: Engine) -> None:
-    made = crowded.release("2011Q4", k=3, theta="0.4", seed=1)
+    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1)
     assert made.manifest["withheld"] == {"no_group_fits": {"cases": 1, "reports": 1}}
     assert Counter(len(c) for c in regions(crowded.con, "release_2011q4").values()) == {3: 3}
     assert len(terms_of(crowded.con, "release_2011q4")) == 3
 
 
 def test_merging_releases_every_case_and_keeps_the_bound(crowded: Engine) -> None:
-    made = crowded.release("2011Q4", k=3, theta="0.4", seed=1, leftovers="merge")
+    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, leftovers="merge")
     assert made.manifest["withheld"] == {}
     found = regions(crowded.con, "release_2011q4")
     assert sum(len(cases) for cases in found.values()) == 10
@@ -241,5 +241,5 @@ def test_merging_releases_every_case_and_keeps_the_bound(crowded: Engine) -> Non
 
 def test_a_case_that_fits_no_group_can_fail_the_release(crowded: Engine) -> None:
     with pytest.raises(ReleaseError, match=r"1 case\(s\) of 2011Q4 fit no group"):
-        crowded.release("2011Q4", k=3, theta="0.4", seed=1, leftovers="error")
+        crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, leftovers="error")
     assert crowded.sql("SELECT count(*) FROM srsql.release") == [(0,)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,12 +15,36 @@ from oracles.examples import REPEATABLE
 from oracles.trees import trees
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.ms_kernel import Attributes, Cases, ms_group
+from srsql.udfs.greedy import group_cases
+from srsql.udfs.problem import Attributes, Bounding, Cases
 
 Qid = int | Hierarchy
 """The span of a numeric QID, or the hierarchy of a categorical one."""
 Box = tuple[int | None, int | None]
 ATTRIBUTE = "position INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[]"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How groups are grown, as the models say it."""
+
+    core_only: bool = False
+    after_join: bool = False
+    from_last: bool = False
+    alpha: Fraction = Fraction(1)
+
+    @property
+    def struct(self) -> dict[str, Any]:
+        return {
+            "core_only": self.core_only,
+            "after_join": self.after_join,
+            "from_last": self.from_last,
+            "alpha_num": self.alpha.numerator,
+            "alpha_den": self.alpha.denominator,
+        }
+
+
+PLAIN = Rules()
 
 
 class Problem:
@@ -30,14 +56,18 @@ class Problem:
         cases: list[tuple[int, list[Box], list[int]]],
         thetas: list[Fraction],
         k: int,
+        roles: Sequence[tuple[bool, int]] | None = None,
     ) -> None:
         self.qids, self.cases, self.thetas, self.k = qids, cases, thetas, k
+        self.roles = roles if roles is not None else [(True, 0)] * len(cases)
 
-    def macro(self, sql: Any, chosen: int, draw: int, rest: str) -> dict[int, int]:
+    def macro(
+        self, sql: Any, chosen: int, draw: int, rest: str, rules: Rules = PLAIN
+    ) -> dict[int, int]:
         profiles = sql.table(
             "profile",
-            "case_no INTEGER, pattern INTEGER",
-            [(r, case[0]) for r, case in enumerate(self.cases)][::-1],
+            "case_no INTEGER, pattern INTEGER, carrier BOOLEAN, kind INTEGER",
+            [(r, case[0], *self.roles[r]) for r, case in enumerate(self.cases)][::-1],
         )
         boxes = sql.table(
             "box",
@@ -56,9 +86,9 @@ class Problem:
             [(s, t.numerator, t.denominator) for s, t in enumerate(self.thetas)],
         )
         found = sql.rows(
-            f"FROM srsql.ms_group({profiles}, {boxes}, {terms}, {attributes}, {thetas},"
-            " ?, 1, ?, ?, ?)",
-            [chosen, self.k, draw, rest],
+            f"FROM srsql.group_cases({profiles}, {boxes}, {terms}, {attributes}, {thetas},"
+            " ?, 1, ?, ?, ?, ?)",
+            [chosen, self.k, draw, rest, rules.struct],
         )
         assert len(dict(found)) == len(found)
         return dict(found)
@@ -69,7 +99,7 @@ class Problem:
             return position, qid, [], [], []
         return position, 0, list(qid.parent), list(qid.last), list(qid.height)
 
-    def kernel(self, chosen: int, draw: int, rest: Any) -> dict[int, int]:
+    def kernel(self, chosen: int, draw: int, rest: Any, rules: Rules = PLAIN) -> dict[int, int]:
         """The kernel called without SQL on the cases of the pattern and the QIDs in it."""
         positions = [p for p in range(len(self.qids)) if chosen >> p & 1]
         members = [r for r, case in enumerate(self.cases) if case[0] == chosen]
@@ -79,7 +109,9 @@ class Problem:
         ends = [[[self.cases[r][1][p][end] for p in positions] for r in members] for end in (0, 1)]
         terms = [self.cases[r][2] for r in members]
         shape = (len(members), len(positions))
-        groups = ms_group(
+        carrier = np.array([self.roles[r][0] for r in members], np.bool_)
+        grows = carrier if rules.core_only else np.ones_like(carrier)
+        groups = group_cases(
             Cases(
                 low=np.array(ends[0], np.int64).reshape(shape),
                 high=np.array(ends[1], np.int64).reshape(shape),
@@ -98,7 +130,16 @@ class Problem:
             np.array([t.numerator for t in self.thetas], np.int64),
             np.array([t.denominator for t in self.thetas], np.int64),
             self.k,
-            draw % len(members),
+            draw % max(1, int(grows.sum())),
+            Bounding(
+                carrier,
+                grows,
+                np.array([self.roles[r][1] for r in members], np.int8),
+                rules.alpha.numerator,
+                rules.alpha.denominator,
+                rules.after_join,
+                rules.from_last,
+            ),
             rest,
         )
         return dict(zip(members, groups.tolist(), strict=True))
@@ -124,7 +165,18 @@ def problems(draw: st.DrawFn) -> Problem:
         known = [draw(box(q)) if pattern >> p & 1 else (None, None) for p, q in enumerate(qids)]
         terms = draw(st.sets(st.integers(0, len(thetas) - 1), max_size=2))
         cases.append((pattern, known, sorted(terms)))
-    return Problem(qids, cases, thetas, k)
+    roles = [draw(st.tuples(st.booleans(), st.integers(0, 4))) for _ in cases]
+    return Problem(qids, cases, thetas, k, roles)
+
+
+models = st.sampled_from(
+    [
+        PLAIN,
+        Rules(after_join=True),
+        Rules(after_join=True, core_only=True),
+        Rules(after_join=True, from_last=True, alpha=Fraction(1, 2)),
+    ]
+)
 
 
 @REPEATABLE
@@ -132,12 +184,14 @@ def problems(draw: st.DrawFn) -> Problem:
     problem=problems(),
     draw=st.integers(0, 2**56 - 1),
     rest=st.sampled_from(["withhold", "merge"]),
+    rules=models,
 )
 def test_the_macro_gives_each_pattern_the_groups_of_the_kernel(
-    sql: Any, problem: Problem, draw: int, rest: str
+    sql: Any, problem: Problem, draw: int, rest: str, rules: Rules
 ) -> None:
     for chosen in range(2 ** len(problem.qids)):
-        assert problem.macro(sql, chosen, draw, rest) == problem.kernel(chosen, draw, rest)
+        found = problem.macro(sql, chosen, draw, rest, rules)
+        assert found == problem.kernel(chosen, draw, rest, rules)
 
 
 def test_cases_that_know_no_qid_are_grouped_by_their_terms_alone(sql: Any) -> None:

@@ -14,6 +14,7 @@ from oracles.examples import REPEATABLE
 
 THETAS = [Fraction(t) for t in ("1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "1", "3/7")]
 UNIT = 12
+PRESENT = "case_no INTEGER, carrier BOOLEAN"
 Case = Mapping[int, Fraction]
 
 
@@ -57,8 +58,14 @@ def test_equal_frequencies_are_ordered_by_the_text_of_the_value(sql: Any) -> Non
     assert {thetas[value] for value in "BCDEFGHI"} == {Fraction(2, 5)}
 
 
-def tables(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> tuple[str, ...]:
-    """case_terms (in no order), thresholds, present."""
+def tables(
+    sql: Any,
+    cases: Sequence[Case],
+    thetas: Mapping[int, Fraction],
+    carriers: Sequence[bool] | None = None,
+) -> tuple[str, ...]:
+    """case_terms (in no order), thresholds, present; without ``carriers`` every case is one."""
+    carry = carriers if carriers is not None else [True] * len(cases)
     weights = [{s: int(p * UNIT) for s, p in sorted(case.items())} for case in cases]
     return (
         sql.table(
@@ -71,18 +78,28 @@ def tables(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> t
             "term_no INTEGER, theta_num BIGINT, theta_den BIGINT",
             [(s, t.numerator, t.denominator) for s, t in thetas.items()],
         ),
-        sql.table("present", "case_no INTEGER", [(r,) for r in range(len(cases))]),
+        sql.table("present", PRESENT, enumerate(carry)),
     )
 
 
-def infeasible(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
-    terms, theta, present = tables(sql, cases, thetas)
+def infeasible(
+    sql: Any,
+    cases: Sequence[Case],
+    thetas: Mapping[int, Fraction],
+    carriers: Sequence[bool] | None = None,
+) -> set[int]:
+    terms, theta, present = tables(sql, cases, thetas, carriers)
     found = sql.rows(f"SELECT term_no FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})")
     return {row[0] for row in found}
 
 
-def withheld(sql: Any, cases: Sequence[Case], thetas: Mapping[int, Fraction]) -> set[int]:
-    terms, theta, present = tables(sql, cases, thetas)
+def withheld(
+    sql: Any,
+    cases: Sequence[Case],
+    thetas: Mapping[int, Fraction],
+    carriers: Sequence[bool] | None = None,
+) -> set[int]:
+    terms, theta, present = tables(sql, cases, thetas, carriers)
     found = sql.rows(f"FROM srsql.withhold_infeasible({present}, {terms}, {theta}, {UNIT})")
     assert len(set(found)) == len(found)
     return {row[0] for row in found}
@@ -117,9 +134,34 @@ def test_frequencies_are_compared_with_theta_exactly(
 def test_an_infeasible_value_is_reported_with_its_cases_of_those_present_only(sql: Any) -> None:
     cases = [holding(0), {0: Fraction(1, 4)}, holding(), holding(0), holding(0)]
     terms, theta, _ = tables(sql, cases, {0: Fraction(2, 5)})
-    present = sql.table("present", "case_no INTEGER", [(0,), (1,), (2,)])
+    present = sql.table("present", PRESENT, [(0, True), (1, True), (2, True)])
     query = f"FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})"
     assert sql.records(query) == [{"term_no": 0, "weight": 15, "cases": 2, "total": 3}]
+
+
+def test_a_value_is_counted_over_all_cases_against_those_that_carry(sql: Any) -> None:
+    cases = [holding(0), holding(), holding(), holding(0), holding()]
+    terms, theta, present = tables(
+        sql, cases, {0: Fraction(1, 2)}, [True, True, True, False, False]
+    )
+    query = f"FROM srsql.infeasible({terms}, {theta}, {present}, {UNIT})"
+    assert sql.records(query) == [{"term_no": 0, "weight": 24, "cases": 2, "total": 3}]
+
+
+@pytest.mark.parametrize("carriers", [[True, False, False], [False, False, False]])
+def test_a_threshold_of_one_bounds_nothing_however_few_carry(
+    sql: Any, carriers: list[bool]
+) -> None:
+    cases = [holding(0)] * 3
+    assert infeasible(sql, cases, {0: Fraction(1)}, carriers) == set()
+    assert withheld(sql, cases, {0: Fraction(1)}, carriers) == set()
+
+
+def test_without_a_carrier_no_case_with_a_bounded_value_stays(sql: Any) -> None:
+    cases = [holding(0), holding(), holding(1)]
+    thetas = {0: Fraction(3, 5), 1: Fraction(1)}
+    assert infeasible(sql, cases, thetas, [False] * 3) == {0}
+    assert withheld(sql, cases, thetas, [False] * 3) == {0}
 
 
 certain = st.sets(st.integers(0, 4), max_size=3).map(lambda values: holding(*values))
@@ -131,35 +173,44 @@ likely = st.dictionaries(
 some_thetas = st.lists(st.sampled_from(THETAS), min_size=5, max_size=5).map(
     lambda thetas: dict(enumerate(thetas))
 )
-some_cases = st.lists(st.one_of(certain, likely), max_size=14)
+crowds = st.lists(st.tuples(st.one_of(certain, likely), st.booleans()), max_size=14)
+"""Cases, each with whether it carries."""
+everyone = st.lists(st.tuples(st.one_of(certain, likely), st.just(True)), max_size=14)
+Crowd = list[tuple[Case, bool]]
+
+
+def args(
+    crowd: Crowd, thetas: dict[int, Fraction]
+) -> tuple[list[Case], dict[int, Fraction], list[bool]]:
+    return [case for case, _ in crowd], thetas, [carries for _, carries in crowd]
 
 
 @REPEATABLE
-@given(cases=some_cases, thetas=some_thetas)
+@given(crowd=st.one_of(crowds, everyone), thetas=some_thetas)
 def test_infeasible_values_are_those_whose_expected_share_exceeds_theta(
-    sql: Any, cases: list[Case], thetas: dict[int, Fraction]
+    sql: Any, crowd: Crowd, thetas: dict[int, Fraction]
 ) -> None:
-    assert infeasible(sql, cases, thetas) == oracle.infeasible(cases, thetas)
+    assert infeasible(sql, *args(crowd, thetas)) == oracle.infeasible(*args(crowd, thetas))
 
 
 @REPEATABLE
-@given(cases=some_cases, thetas=some_thetas)
+@given(crowd=st.one_of(crowds, everyone), thetas=some_thetas)
 def test_after_withholding_every_threshold_can_be_met_and_no_case_could_come_back(
-    sql: Any, cases: list[Case], thetas: dict[int, Fraction]
+    sql: Any, crowd: Crowd, thetas: dict[int, Fraction]
 ) -> None:
-    out = withheld(sql, cases, thetas)
-    inside = {r for r in range(len(cases)) if r not in out}
-    assert not oracle.infeasible([cases[r] for r in inside], thetas)
+    out = withheld(sql, *args(crowd, thetas))
+    inside = {r for r in range(len(crowd)) if r not in out}
+    assert not oracle.infeasible(*args([crowd[r] for r in inside], thetas))
     for r in out:
-        assert oracle.infeasible([cases[i] for i in inside | {r}], thetas)
+        assert oracle.infeasible(*args([crowd[i] for i in inside | {r}], thetas))
 
 
 @REPEATABLE
-@given(cases=some_cases, thetas=some_thetas)
+@given(crowd=st.one_of(crowds, everyone), thetas=some_thetas)
 def test_withholding_takes_the_cases_that_the_documented_greedy_takes(
-    sql: Any, cases: list[Case], thetas: dict[int, Fraction]
+    sql: Any, crowd: Crowd, thetas: dict[int, Fraction]
 ) -> None:
-    assert withheld(sql, cases, thetas) == oracle.withheld_greedily(cases, thetas)
+    assert withheld(sql, *args(crowd, thetas)) == oracle.withheld_greedily(*args(crowd, thetas))
 
 
 def test_the_case_with_most_infeasible_values_goes_before_the_least_case_number(sql: Any) -> None:
@@ -176,9 +227,9 @@ def test_of_equally_burdened_cases_the_least_case_number_goes(sql: Any) -> None:
 def test_only_the_cases_of_the_profiles_are_judged(sql: Any) -> None:
     """Cases 0 and 1 are out already: one of the three others holds the value, not three of five."""
     terms, theta, _ = tables(sql, [holding(0)] * 3 + [holding()] * 2, {0: Fraction(1, 3)})
-    left = sql.table("present", "case_no INTEGER", [(4,), (2,), (3,)])
+    left = sql.table("present", PRESENT, [(4, True), (2, True), (3, True)])
     assert sql.rows(f"FROM srsql.withhold_infeasible({left}, {terms}, {theta}, {UNIT})") == []
-    left = sql.table("present", "case_no INTEGER", [(4,), (2,), (1,), (3,)])
+    left = sql.table("present", PRESENT, [(4, True), (2, True), (1, True), (3, True)])
     assert sql.rows(f"FROM srsql.withhold_infeasible({left}, {terms}, {theta}, {UNIT})") == [(1,)]
 
 
