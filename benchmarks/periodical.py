@@ -1,7 +1,7 @@
 """The kernel of the periodical models beside that of MS, on the same quarter with a past.
 
 A quarter of the cases are old: their age and weight are intervals, as those of a covered region.
-``known`` is how many QIDs of age, sex and weight all cases know: with fewer, most of them are alike.
+``known`` is how many QIDs of age, sex and weight all cases know: with fewer, most are alike.
 """
 
 from __future__ import annotations

@@ -57,6 +57,9 @@ class AuditRow:
     """Those evaluated."""
     not_evaluated: tuple[str, ...]
     """Those asked for that cannot be told yet, such as ``md`` of the newest quarter."""
+    undefended: tuple[str, ...]
+    """Attacks that the release does not promise to withstand, such as ``md`` where stopping was
+    assumed of all; empty for somebody else's, which promises nothing known."""
     targets: str
     """``originals``: the cases' raw values; ``cells``: every value that the regions tell apart."""
     k: int
@@ -251,6 +254,7 @@ def _judge(
                 scope=scope,
                 attacks=subject.attacks,
                 not_evaluated=subject.not_evaluated,
+                undefended=subject.undefended,
                 targets="originals" if subject.originals else "cells",
                 k=subject.k,
                 alpha=str(subject.alpha) if "ss" in subject.attacks else None,

@@ -34,6 +34,8 @@ class Subject:
     """Those evaluated."""
     not_evaluated: tuple[str, ...]
     """Those asked for that cannot be evaluated on what is known."""
+    undefended: tuple[str, ...]
+    """Those that the release does not promise to withstand; empty for somebody else's."""
     newest: bool
     originals: bool
     """Whether the raw quasi-identifiers of its cases are known."""
@@ -106,6 +108,7 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
             weight_one=weight_one,
             attacks=tuple(a for a in ATTACKS if a in asked and a not in unknown),
             not_evaluated=tuple(a for a in ATTACKS if a in asked and a in unknown),
+            undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),
             newest=newest,
             originals=known[0],
             reported=choice.quarter in (None, quarter)
