@@ -16,9 +16,9 @@ gone AS (
 ),
 
 theta AS (
-    SELECT list(
+    SELECT coalesce(list(
         struct_pack(value := t.term, theta := t.theta_num / t.theta_den) ORDER BY t.term
-    ) AS thresholds
+    ), []) AS thresholds
     FROM srsql.threshold AS t WHERE t.release_id = of_release AND t.released
 )
 
