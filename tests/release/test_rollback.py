@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.files import copied
+from support.people import audited, people
 from support.quarters import crowd
 from support.released import content, regions
 
@@ -16,6 +18,7 @@ from srsql.engine.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.engine.models.ms import Ms
 from srsql.engine.warehouse import Warehouse
+from srsql.udfs import greedy
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
 
@@ -169,3 +172,108 @@ def test_an_error_of_the_database_is_one_line_and_changes_nothing(
     with pytest.raises(ReleaseError, match="2011Q4 was not released, the warehouse is as it was"):
         loaded.release("2011Q4", **OPTIONS)
     assert content(loaded.con) == before
+
+
+# a periodical release that breaks its own bound, or endangers what is out
+
+
+@pytest.fixture
+def series(kept: Path, tmp_path: Path) -> Iterator[Engine]:
+    """Two groups of three are out, of whom all come back as old people, with twelve new cases."""
+    later = [replace(r, age="90") for r in people(range(1, 7), 2)] + people(range(21, 33), 2)
+    quarters = {"2011Q1": people(range(1, 7), age="25"), "2011Q2": later}
+    made = copied(kept / "attacked", tmp_path / "w.duckdb", quarters)
+    with Engine(made) as opened:
+        opened.release("2011Q1", **PERIODICAL_OPTIONS)
+        yield opened
+
+
+PERIODICAL_OPTIONS: dict[str, Any] = OPTIONS | {"model": "ppms"}
+
+
+def regions_of_this_quarter_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No QID-bounding: a case that was 25 is now 90, and no region says it was ever 25."""
+    after_step(
+        monkeypatch,
+        "step_history.sql",
+        "CREATE OR REPLACE TEMP TABLE srsql_bounded AS SELECT b.* FROM temp.main.srsql_box AS b",
+    )
+
+
+def groups_of_old_and_new_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel counts every case towards k: one new case among two old ones."""
+
+    def by_number(cases: Any, *_: Any) -> Any:
+        return (np.arange(len(cases.low)) % 6).astype(np.int32)
+
+    monkeypatch.setattr(greedy, "group_cases", by_number)
+
+
+def a_catalog_with_other_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_step(
+        monkeypatch,
+        "step_catalog.sql",
+        "UPDATE srsql.region SET low = 0, high = 119 WHERE release_id = 2 AND position = 0",
+    )
+
+
+def a_catalog_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_step(
+        monkeypatch,
+        "step_catalog.sql",
+        "DELETE FROM srsql.case_term WHERE release_id = 2 AND term_no = 0",
+    )
+
+
+def a_catalog_without_substantial_symptoms(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_step(
+        monkeypatch,
+        "step_catalog.sql",
+        "UPDATE srsql.ss_rule SET cutoff = 1 WHERE release_id = 2 AND attribute = 'pt'",
+    )
+
+
+@pytest.mark.parametrize("draft", [False, True])
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (regions_of_this_quarter_alone, "failed its own audit: .* the worst one of 2011Q1"),
+        (groups_of_old_and_new_alike, "failed its own audit: .* the worst one of 2011Q2"),
+        (a_catalog_with_other_regions, r"check_catalog: .*\(region\)"),
+        (a_catalog_without_a_value, r"check_catalog: .*\(value\)"),
+        (a_catalog_without_substantial_symptoms, r"check_catalog: .*\(substantial symptoms\)"),
+    ],
+)
+def test_a_release_that_endangers_a_group_of_any_quarter_changes_nothing_and_a_rerun_works(
+    series: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[pytest.MonkeyPatch], None],
+    words: str,
+    draft: bool,
+) -> None:
+    before = content(series.con)
+    with monkeypatch.context() as spoiled:
+        spoil(spoiled)
+        with pytest.raises(CheckFailedError, match=words) as caught:
+            series.release("2011Q2", **PERIODICAL_OPTIONS, draft=draft)
+    assert "nothing was released" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert content(series.con) == before
+    series.release("2011Q2", **PERIODICAL_OPTIONS, draft=draft)
+    if draft:
+        series.confirm("2011Q2")
+    assert {row.quarter for row in audited(series).releases} == {"2011Q1", "2011Q2"}
+
+
+def test_a_draft_whose_regions_were_changed_is_refused_when_it_is_confirmed(
+    series: Engine,
+) -> None:
+    made = series.release("2011Q2", **PERIODICAL_OPTIONS, draft=True)
+    series.con.execute(
+        "UPDATE srsql.region SET low = high WHERE release_id = ? AND position = 0",
+        [made.release_id],
+    )
+    before = content(series.con)
+    with pytest.raises(CheckFailedError, match=r"failed its own audit: .* the worst one of 2011Q1"):
+        series.confirm("2011Q2")
+    assert content(series.con) == before
