@@ -128,7 +128,7 @@ DECOYS = [
     "CREATE MACRO main.sha256(x) AS 'ffffffffffffffffffff'",
     "CREATE MACRO main.md5(x) AS 'ffffffffffffffffffff'",
     "CREATE MACRO main.check_k(a, b, c) AS TABLE SELECT true AS passed",
-    "CREATE MACRO main.ms_group(a, b, c, d, e, f, g, h) AS TABLE "
+    "CREATE MACRO main.group_cases(a, b, c, d, e, f, g, h, i, j, k) AS TABLE "
     "SELECT 0 AS case_no, 0 AS group_no",
     "CREATE MACRO main.super_record(x) AS TABLE SELECT 0 AS case_no",
 ]

@@ -17,6 +17,7 @@ from srsql.engine.engine import Engine
 
 STAGES = [
     "cases",
+    "history",
     "thresholds",
     "kernels (compiled on first use)",
     "grouping",
@@ -24,6 +25,7 @@ STAGES = [
     "catalog",
     "views",
     "checks",
+    "audit",
     "metrics",
 ]
 CHILD = """

@@ -135,7 +135,8 @@ def test_feasibility_holds_for_fine_thresholds_and_fine_weights() -> None:
     offsets = np.arange(81)
     terms = np.zeros(80, np.int32)
     num, den = np.array([12345679]), np.array([10**9])
-    out = withhold_infeasible(offsets, terms, np.full(80, one // 3), num, den, one)
+    everyone = np.ones(80, np.bool_)
+    out = withhold_infeasible(offsets, terms, np.full(80, one // 3), num, den, one, everyone)
     kept = int((~out).sum())
     assert kept * (one // 3) * 10**9 <= 12345679 * kept * one
     assert out.all()
@@ -171,7 +172,7 @@ def test_an_open_transaction_of_the_caller_is_refused_and_survives(tmp_path: Pat
 def test_a_term_without_a_threshold_is_refused_by_the_macro(terms: str, theta: str) -> None:
     with duckdb.connect() as con:
         install(con)
-        con.execute("CREATE TABLE p AS SELECT 0 AS case_no")
+        con.execute("CREATE TABLE p AS SELECT 0 AS case_no, true AS carrier")
         con.execute(f"CREATE TABLE t AS FROM (VALUES {terms}) AS v(case_no, term_no, weight)")
         con.execute(f"CREATE TABLE q AS FROM (VALUES {theta}) AS v(term_no, theta_num, theta_den)")
         with pytest.raises(duckdb.Error, match="term_no must run from 0"):

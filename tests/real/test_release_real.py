@@ -143,7 +143,13 @@ def test_a_real_quarter_meets_every_bound_when_recomputed_from_its_archive(
     loaded: Engine, raw: Raw, series: str, k: int, policy: str, infeasible: Any
 ) -> None:
     made = loaded.release(
-        "2022Q4", k=k, theta=policy, on_infeasible=infeasible, seed=7, series=series
+        "2022Q4",
+        model="ms",
+        k=k,
+        theta=policy,
+        on_infeasible=infeasible,
+        seed=7,
+        series=series,
     )
     demo = rows(loaded.con, f"SELECT * FROM {made.schema}.demo")
     ids = dict(
@@ -214,7 +220,7 @@ def check_truth(demo: list[dict[str, Any]], raw: Raw) -> None:
 def test_the_released_child_rows_of_a_real_quarter_are_the_raw_ones(
     loaded: Engine, raw: Raw
 ) -> None:
-    made = loaded.release("2022Q4", seed=7, supersede=True)
+    made = loaded.release("2022Q4", model="ms", seed=7, supersede=True)
     released = {str(row[0]) for row in loaded.sql(f"SELECT primaryid FROM {made.schema}.demo")}
     shown = {
         "drug": ["drug_seq", "role_cod", "drugname"],
@@ -258,7 +264,7 @@ def test_every_quarter_of_a_one_disease_cohort_is_refused_with_the_disease_and_t
         cases = set(raw_faers(path).case_of.values())
         holders = sum(ALS.upper() in terms.get(case, ()) for case in cases)
         with pytest.raises(InfeasibleError) as caught:
-            als.release(path.stem.removeprefix("faers_ascii_"), theta="0.5")
+            als.release(path.stem.removeprefix("faers_ascii_"), model="ms", theta="0.5")
         text = str(caught.value)
         share = f"'{ALS}' in {holders:,} of {len(cases):,} cases ({holders / len(cases):.1%})"
         assert share in text
