@@ -7,7 +7,7 @@ import json
 from srsql.engine.errors import ReleaseError
 from srsql.engine.manifest import released_rows
 from srsql.engine.postcheck import check_bounds
-from srsql.engine.release import Released
+from srsql.engine.request import Released
 from srsql.engine.series import (
     find_series,
     refresh_series_views,

@@ -24,7 +24,8 @@ from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, make_model
 from srsql.engine.ranges import Range, range_ends, release_range
-from srsql.engine.release import Released, Request, release
+from srsql.engine.release import release
+from srsql.engine.request import Released, Request
 from srsql.engine.series_check import measure_series
 from srsql.engine.status import Status, status
 from srsql.engine.symptoms import parse_symptoms_rule

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.release import Released, Request, release
+from srsql.engine.release import release
+from srsql.engine.request import Released, Request
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, astuple
 
 import duckdb
 
 from srsql.engine.cases import load_cases
 from srsql.engine.errors import ReleaseError, one_line
-from srsql.engine.feasibility import (
-    InfeasibleValue,
-    OnInfeasible,
-    carriers,
-    drop_incomplete,
-    k_effective,
-    need_groups,
-    resolve_infeasible,
-    withhold_all,
-)
-from srsql.engine.knowledge import Knowledge
+from srsql.engine.feasibility import InfeasibleValue, drop_incomplete, k_effective, need_groups
+from srsql.engine.history import cover_history, make_feasible
 from srsql.engine.lineage import check_lineage
 from srsql.engine.manifest import (
     Parameters,
@@ -36,6 +23,7 @@ from srsql.engine.manifest import (
 from srsql.engine.metrics import measure, store_measures
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.postcheck import check_release, require_passed
+from srsql.engine.request import Clock, Progress, Released, Request
 from srsql.engine.series import (
     Series,
     check_turn,
@@ -48,72 +36,10 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
-from srsql.engine.symptoms import (
-    USUAL_RULE,
-    SymptomsRule,
-    find_next_cases,
-    find_substantial,
-    next_quarter,
-)
-from srsql.engine.thresholds import ThetaPolicy, apply_theta
+from srsql.engine.thresholds import apply_theta
 from srsql.engine.views import Built, build_tables, create_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-Progress = Callable[[str], None]
-"""Temporary tables of a release, without their prefix ``srsql_``."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked of one release."""
-
-    quarter: str
-    model: GroupingModel
-    theta: ThetaPolicy
-    seed: int
-    missing: Literal["keep", "drop"] = "keep"
-    on_infeasible: OnInfeasible = "error"
-    knowledge: Knowledge | None = None
-    series: str = "main"
-    symptoms: SymptomsRule = USUAL_RULE
-    draft: bool = False
-    supersede: bool = False
-    may_be_empty: bool = False
-    """A quarter of which nothing can be released becomes an empty release."""
-
-
-@dataclass(frozen=True)
-class Released:
-    """What became of it."""
-
-    release_id: int
-    quarter: str
-    series: str
-    schema: str
-    status: str
-    manifest: dict[str, Any]
-    """The private manifest."""
-    rows: dict[str, int]
-    """Rows of each released table."""
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
-class Clock:
-    """Names the stage a release is in, and how long each took."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time one stage."""
-        if self._progress:
-            self._progress(name)
-        start = time.perf_counter()
-        yield
-        self.seconds[name.partition(" (")[0]] = round(time.perf_counter() - start, 3)
 
 
 def release(
@@ -136,11 +62,11 @@ def release(
             with clock.stage("cases"):
                 load_cases(warehouse, dataset, request.quarter, release_id, request.knowledge)
             with clock.stage("history"):
-                _cover(warehouse, dataset, request)
+                cover_history(warehouse, dataset, request)
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
-                infeasible = _make_feasible(warehouse, request)
+                infeasible = make_feasible(warehouse, request)
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
@@ -253,45 +179,6 @@ def _register(
         ],
     )
     return release_id
-
-
-def _cover(warehouse: Warehouse, dataset: Dataset, request: Request) -> None:
-    """What other quarters and the number of symptoms make of each case; QID-bounding.
-
-    Raises:
-        ReleaseError: the model needs the next quarter, and it is not in the warehouse.
-    """
-    model, following = request.model, None
-    if model.stopping == "next":
-        following = next_quarter(warehouse, dataset, request.quarter)
-        if following is None:
-            raise ReleaseError(
-                f"{model.name} needs the cases of the quarter after {request.quarter} to know who "
-                "stops: ingest it first, or give --assume-md all (the MD-attack is then open)"
-            )
-    alpha = model.share
-    warehouse.run(
-        "UPDATE temp.main.srsql_run SET cover = ?, md = ?, alpha_num = ?, alpha_den = ?",
-        [
-            model.cover,
-            model.stopping,
-            alpha.numerator if alpha else None,
-            alpha.denominator if alpha else None,
-        ],
-    )
-    find_substantial(warehouse, dataset, request.symptoms)
-    find_next_cases(warehouse, dataset, following)
-    warehouse.run_step("step_history.sql")
-
-
-def _make_feasible(warehouse: Warehouse, request: Request) -> list[InfeasibleValue]:
-    """Withhold, or refuse, what no grouping could keep below its threshold."""
-    if request.model.share is not None:
-        warehouse.run_step("step_burden.sql")
-    if request.model.cover != "none" and carriers(warehouse) < request.model.k:
-        withhold_all(warehouse, "too_few_new_cases")
-        return []
-    return resolve_infeasible(warehouse, request.on_infeasible)
 
 
 def _draw(request: Request, dataset: Dataset) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srsql.engine.ranges import Range
-from srsql.engine.release import Released
+from srsql.engine.request import Released
 
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
 

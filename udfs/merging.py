@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import hull_loss
 from srsql.udfs.cell_tree import NONE
+from srsql.udfs.desk import Desk, new_desk
 from srsql.udfs.group_tree import Groups, join, region_loss
-from srsql.udfs.leftovers import Desk, better_of, new_desk
+from srsql.udfs.leftovers import better_of
 from srsql.udfs.problem import Losses
 from srsql.udfs.search import added_loss
 from srsql.udfs.task import Task
