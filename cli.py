@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +16,10 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import show_attack, show_audit, show_release
+from srsql.engine import show_attack, show_audit, show_ingest, show_release
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
+from srsql.engine.config import read_defaults
 from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
@@ -36,42 +36,6 @@ out = Console(
 )
 err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
-CONFIG = "srsql.toml"
-
-
-class ConfigError(SrsqlError):
-    """`srsql.toml` is wrong; the text names the key."""
-
-
-def _defaults(command: click.Group) -> dict[str, Any]:
-    """Defaults from ``srsql.toml``: top-level keys for every command, ``[release]`` for one."""
-    path = Path(CONFIG)
-    if not path.is_file():
-        return {}
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{CONFIG} cannot be read: {error}") from None
-    shared = {key: value for key, value in raw.items() if not isinstance(value, dict)}
-    options = {
-        name: {p.name for p in sub.params if isinstance(p, click.Option)}
-        for name, sub in command.commands.items()
-    }
-    for key in shared:
-        if not any(key in names for names in options.values()):
-            raise ConfigError(f"{CONFIG}: no option is called {key!r}")
-    merged: dict[str, Any] = {}
-    for name, names in options.items():
-        own = raw.get(name, {})
-        for key in own:
-            if key not in names:
-                raise ConfigError(f"{CONFIG}: [{name}] has no option {key!r}")
-        merged[name] = {k: v for k, v in shared.items() if k in names} | own
-    for key, value in raw.items():
-        if isinstance(value, dict) and key not in options:
-            raise ConfigError(f"{CONFIG}: there is no command {key!r}")
-    return merged
-
 
 @click.group(
     invoke_without_command=True,
@@ -82,7 +46,12 @@ def _defaults(command: click.Group) -> dict[str, Any]:
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
-    context.default_map = _defaults(cli)
+    context.default_map = read_defaults(
+        {
+            name: {p.name for p in command.params if isinstance(p, click.Option) and p.name}
+            for name, command in cli.commands.items()
+        }
+    )
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -182,34 +151,13 @@ def ingest(
         _emit([dataclasses.asdict(item) for item in loaded])
         return
     for item in loaded:
-        if item.status == "unchanged":
-            out.print(f"{item.quarter}: the same files are loaded already, nothing to do")
-            continue
-        table = _table(
-            f"{item.quarter} {item.status}",
-            ["table", "file", "records", "loaded", "rejected", "values set missing", "orphans"],
-        )
-        for file in item.files:
-            table.add_row(
-                file.table,
-                file.file,
-                *[
-                    f"{n:,}"
-                    for n in (
-                        file.records,
-                        file.loaded,
-                        file.rejected,
-                        file.values_rejected,
-                        file.orphans,
-                    )
-                ],
-            )
-        out.print(table)
-        for file in item.files:
-            for reason, count in file.reasons.items():
-                out.print(f"  {file.file}: {count:,} x {reason}")
-        if item.deleted_cases:
-            out.print(f"  {item.deleted_cases:,} cases on the DELETED list")
+        if item.files and item.status != "unchanged":
+            table = _table(f"{item.quarter} {item.status}", show_ingest.COLUMNS)
+            for row in show_ingest.file_rows(item):
+                table.add_row(*row)
+            out.print(table)
+        for line in show_ingest.lines(item):
+            out.print(line)
 
 
 @cli.command()
