@@ -21,7 +21,7 @@ from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
 from srsql.engine.engine import DEFAULTS, Engine
-from srsql.engine.errors import SrsqlError, WarehouseError, one_line
+from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.ranges import Range, is_range
 from srsql.version import __version__
@@ -104,7 +104,12 @@ def _progress() -> Iterator[Callable[[str], None]]:
 @contextmanager
 def _engine(db: Path, *, read_only: bool = False, dataset: str | None = None) -> Iterator[Engine]:
     """The engine on the warehouse file, which must exist unless it is written by ingestion."""
-    with Engine(db, read_only=read_only, dataset=dataset) as engine:
+    try:
+        engine = Engine(db, read_only=read_only, dataset=dataset)
+    except OutdatedError:
+        Engine(db).close()  # brings its macros up to date
+        engine = Engine(db, read_only=read_only, dataset=dataset)
+    with engine:
         yield engine
 
 

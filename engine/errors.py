@@ -17,6 +17,10 @@ class WarehouseError(SrsqlError):
     """The warehouse cannot be opened, written or understood."""
 
 
+class OutdatedError(WarehouseError):
+    """The warehouse has the macros of another version, and was opened for reading only."""
+
+
 class IngestError(SrsqlError):
     """A source cannot be ingested; nothing was changed."""
 

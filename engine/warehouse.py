@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from srsql.engine.errors import WarehouseError, one_line
+from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.statements import literal, quoted, statements
 from srsql.version import __version__
 
@@ -173,8 +173,16 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
         *(s for file in MACRO_FILES for s in statements("srsql.sql_macros", file)),
     ]
     fingerprint = hashlib.sha256("\n".join(definitions).encode()).hexdigest()
-    if not catalog or _installed(con) == (LAYOUT, fingerprint):
+    found = _installed(con)
+    if found == (LAYOUT, fingerprint):
         return
+    if not catalog:
+        if found is None:
+            return
+        raise OutdatedError(
+            "the warehouse was last written by another version of srsql: open it once for writing, "
+            "for example with 'srsql status'"
+        )
     _need_idle(con)
     con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
     with guarded(con):
