@@ -33,10 +33,12 @@ def load_cases(
     quarter: str,
     release_id: int,
     knowledge: Knowledge | None,
+    parts: int = 1,
 ) -> None:
     """Build the temporary tables of ``step_cases.sql`` for one quarter.
 
-    Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
+    Sums of weights stay within 62 bits when each is counted in ``parts`` (the denominator of
+    alpha), too. Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
     """
     warehouse.run(_reports(dataset), [quarter])
     warehouse.run(_deleted(), [dataset.name])
@@ -54,7 +56,7 @@ def load_cases(
     drugs = dataset.quasi_sensitive if knowledge else ()
     warehouse.run(_values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs))
     _knowledge(warehouse, knowledge)
-    unit = weight_unit(cases) if knowledge else 1
+    unit = weight_unit(cases * parts) if knowledge else 1
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT, release_id INTEGER, cover VARCHAR,"
         " md VARCHAR, alpha_num BIGINT, alpha_den BIGINT)"

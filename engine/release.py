@@ -60,7 +60,14 @@ def release(
             remove_draft(warehouse, series, request.quarter)
             release_id = _register(warehouse, dataset, request, series, ingestion_id)
             with clock.stage("cases"):
-                load_cases(warehouse, dataset, request.quarter, release_id, request.knowledge)
+                load_cases(
+                    warehouse,
+                    dataset,
+                    request.quarter,
+                    release_id,
+                    request.knowledge,
+                    request.model.share.denominator if request.model.share else 1,
+                )
             with clock.stage("history"):
                 cover_history(warehouse, dataset, request)
                 drop_incomplete(warehouse, dataset, request.missing)

@@ -9,6 +9,9 @@ from typing import ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.periodical import PeriodicalModel
 
+FINEST = 10_000
+"""Largest denominator of alpha: weights are counted in its parts, in 64 bits."""
+
 
 @dataclass(frozen=True)
 class PpmsAlpha(PeriodicalModel):
@@ -30,8 +33,11 @@ class PpmsAlpha(PeriodicalModel):
     def __post_init__(self) -> None:
         """Refuse parameters that bound nothing."""
         super().__post_init__()
-        if not 0 < self.alpha <= 1:
-            raise ReleaseError(f"--alpha {self.alpha}: give a share above 0, at most 1")
+        if not 0 < self.alpha <= 1 or self.alpha.denominator > FINEST:
+            raise ReleaseError(
+                f"--alpha {self.alpha}: give a share above 0, at most 1, to four decimals or as a "
+                f"fraction with a denominator up to {FINEST:,}"
+            )
 
     @property
     def attacks(self) -> tuple[str, ...]:

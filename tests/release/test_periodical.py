@@ -518,6 +518,21 @@ def test_no_group_shows_substantial_symptoms_more_often_than_alpha(
     assert {row.alpha for row in audited(engine).releases} == {str(Fraction(alpha))}
 
 
+def test_weights_counted_in_parts_of_alpha_stay_within_64_bits(
+    engine: Engine, tmp_path: Path
+) -> None:
+    knowledge = tmp_path / "knowledge.csv"
+    knowledge.write_text("drug,disease\nX,Gout\nX,Migraine\nX,Asthma\n")
+    quarters = {"2011Q1": people(range(1, 401), drugs=("X",)), "2011Q2": people([500])}
+    ingest(engine, tmp_path, quarters)
+    made = engine.release(
+        "2011Q1", model="ppms-alpha", alpha="4986/9973", knowledge=knowledge, **OPTIONS
+    )
+    one = engine.sql("SELECT weight_one FROM srsql.release")[0][0]
+    assert one * 9973 * 400 < 2**62
+    assert made.manifest["cases"]["released"] == 400
+
+
 # families, options, the rule for substantial symptoms
 
 
@@ -542,7 +557,9 @@ def test_an_option_of_ppms_alpha_is_refused_by_the_other_models(
         loaded.release("2011Q1", model=model, **OPTIONS, **option)
 
 
-@pytest.mark.parametrize("alpha", ["0", "1.5", "-1", "half", "1/0"])
+@pytest.mark.parametrize(
+    "alpha", ["0", "1.5", "-1", "half", "1/0", "0.33333", "1/10007", "0.3333333333333333333333"]
+)
 def test_an_alpha_that_is_no_share_is_refused_in_one_line(loaded: Engine, alpha: str) -> None:
     with pytest.raises(SrsqlError, match="--alpha") as caught:
         loaded.release("2011Q1", model="ppms-alpha", alpha=alpha, **OPTIONS)
