@@ -299,8 +299,7 @@ def test_the_command_line_refuses_a_one_disease_cohort_in_one_line(als: Engine) 
     archive = DATA / "faers_als" / "faers_ascii_2014Q3.zip"
     subprocess.run([*command, "ingest", str(archive), "--db", str(db)], check=True, timeout=60)
     done = subprocess.run(
-        [*command, "release", "--quarter", "2014Q3", "--model", "ms", "--theta", "0.5"]
-        + ["--db", str(db)],
+        [*command, "release", "--quarter", "2014Q3", "--model", "ms", "--theta", "0.5", "--db", db],
         capture_output=True,
         text=True,
         timeout=60,
