@@ -44,8 +44,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     with warehouse.transaction():
         later = warehouse.value(
             "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-            "AND r.status <> 'draft' AND (r.release_id > ? OR r.quarter > ?)",
-            [dataset.name, series_name, release_id, quarter],
+            "AND r.status <> 'draft' AND NOT list_contains(?::INTEGER[], r.release_id)",
+            [dataset.name, series_name, json.loads(manifest).get("made_after", [])],
         )
         if later is not None:
             raise ReleaseError(

@@ -121,10 +121,14 @@ def _explain(values: list[InfeasibleValue]) -> str:
         for v in values[:SHOWN]
     )
     more = f"; and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
+    ways = []
+    if any(v.value == SYMPTOMS for v in values):
+        ways.append("raise --alpha")
+    if any(v.value != SYMPTOMS for v in values):
+        ways += ["raise theta for them (--theta levels:FILE)", "use --theta frequency"]
     return (
-        f"no grouping can meet theta for {len(values)} value(s): {shown}{more}. Ways out: raise "
-        "theta for them (--theta levels:FILE), use --theta frequency, or withhold cases "
-        "(--on-infeasible withhold)"
+        f"no grouping can meet theta for {len(values)} value(s): {shown}{more}. Ways out: "
+        f"{', '.join(ways)}, or withhold cases (--on-infeasible withhold)"
     )
 
 

@@ -58,6 +58,7 @@ from srsql.engine.foreign import ORIGINAL, RELEASED, Foreign, read_table, refuse
 from srsql.engine.ingest.extract import workspace
 from srsql.engine.ingest.load import explained, in_file_order
 from srsql.engine.ingest.typed import CODE, fill_codes
+from srsql.engine.periods import misplaced
 from srsql.engine.series import IMPORTED, Series, open_series
 from srsql.engine.statements import dotted
 from srsql.engine.substantial import cutoff
@@ -140,6 +141,9 @@ def import_release(
         warehouse.transaction(),
     ):
         register_dataset(warehouse, dataset, origin)
+        wrong = misplaced(warehouse, dataset.name, request.quarter)
+        if wrong:
+            raise ImportReleaseError(wrong)
         series = open_series(warehouse, dataset, request.series, IMPORTED)
         _take_turn(warehouse, series, request)
         load_attributes(warehouse, dataset)

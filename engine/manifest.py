@@ -130,8 +130,15 @@ def private_manifest(
         "WHERE c.release_id = ? AND c.given_up GROUP BY a.attribute ORDER BY a.attribute",
         [release_id],
     )
+    known = warehouse.rows(
+        "SELECT r.release_id FROM srsql.release AS own INNER JOIN srsql.release AS r "
+        "ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id "
+        "WHERE own.release_id = ? AND r.status <> 'draft' ORDER BY r.release_id",
+        [release_id],
+    )
     return {
         **facts,
+        "made_after": [row[0] for row in known],
         "theta": str(parameters.theta),
         "on_infeasible": parameters.on_infeasible,
         "external_knowledge": parameters.knowledge,

@@ -17,7 +17,7 @@ from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _BY_SPREAD = re.compile(r"mean\s*\+\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?sd")
-_BY_COUNT = re.compile(r"(\w+)\s*>=\s*(\d+)")
+_BY_COUNT = re.compile(r"(\w+)\s*>=\s*(\d{1,9})")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from srsql.engine.ingest.records import stage
 from srsql.engine.ingest.sources import Member, PeriodSource, find_sources
 from srsql.engine.ingest.typed import fill_codes
 from srsql.engine.ingest.withdrawn import load_withdrawn
+from srsql.engine.periods import misplaced
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas.model import Dataset
 from srsql.version import __version__
@@ -126,6 +127,9 @@ class _Run:
             self.warehouse.transaction(),
         ):
             register_dataset(self.warehouse, self.dataset, origin)
+            wrong = misplaced(self.warehouse, self.dataset.name, self.source.quarter)
+            if wrong:
+                raise IngestError(wrong)
             tables.create_raw_tables(self.warehouse, self.dataset)
             if loaded is not None:
                 self._take_out(self.ingestion)
