@@ -81,7 +81,10 @@ def resolve_infeasible(warehouse: Warehouse, choice: OnInfeasible) -> list[Infea
     if not values:
         return []
     if choice == "error":
-        raise InfeasibleError(_explain(values))
+        everybody = warehouse.value("SELECT bool_and(p.carrier) FROM temp.main.srsql_profile AS p")
+        raise InfeasibleError(
+            _explain(values, "cases" if everybody else "cases that carry the bound")
+        )
     withhold(warehouse, "temp.main.srsql_profile", "infeasible")
     return values
 
@@ -115,9 +118,9 @@ def drop_withheld(warehouse: Warehouse) -> None:
     )
 
 
-def _explain(values: list[InfeasibleValue]) -> str:
+def _explain(values: list[InfeasibleValue], against: str) -> str:
     shown = "; ".join(
-        f"{v.value!r} in {v.cases:,} of {v.total:,} cases ({v.frequency:.1%}) > theta {v.theta:g}"
+        f"{v.value!r} in {v.cases:,} of {v.total:,} {against} ({v.frequency:.1%}) > theta {v.theta:g}"
         for v in values[:SHOWN]
     )
     more = f"; and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
