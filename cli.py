@@ -16,7 +16,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import show_attack, show_audit, show_ingest, show_release
+from srsql.engine import show_attack, show_audit, show_ingest, show_release, show_signals
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
@@ -422,6 +422,46 @@ def audit(
             out.print(line)
     if not found.safe:
         click.get_current_context().exit(1)
+
+
+@cli.command()
+@click.option("--drug", help="Name of the drug, in any case.")
+@click.option("--reaction", help="Name of the reaction, in any case.")
+@click.option(
+    "--rules",
+    type=click.Path(path_type=Path),
+    help="CSV with the columns drug, reaction and, if wanted, min_age, max_age, sex.",
+)
+@click.option("--all", "every_pair", is_flag=True, help="Every pair of at least 3 cases.")
+@click.option("--min-age", help="Only cases of this age or above.")
+@click.option("--max-age", help="Only cases of this age or below.")
+@click.option("--sex", help="Only cases of this sex.")
+@click.option("--roles", help="Roles of the drug, such as PS,SS, or all.  [default: suspects]")
+@click.option("--quarter", "--period", help="This period only.  [default: all that are released]")
+@click.option("--released-only", is_flag=True, help="Read released views only: for analysts.")
+@_series
+@_dataset
+@_db
+@_json
+def signals(roles: str | None, db: Path, as_json: bool, **options: Any) -> None:
+    """Disproportionality (PRR, ROR, IC, chi2), the originals against what is released."""
+    chosen = None if roles is None else [r.strip() for r in roles.upper().split(",") if r.strip()]
+    with _engine(_existing(db), read_only=True) as engine:
+        found = engine.signals(roles=[] if chosen == ["ALL"] else chosen, **options)
+    if as_json:
+        _emit(dataclasses.asdict(found))
+        return
+    for title, columns, rows in (
+        ("bias", show_signals.QUANTILES, show_signals.quantile_rows(found)),
+        ("signals", show_signals.COLUMNS, show_signals.signal_rows(found)),
+    ):
+        if title == "signals" or found.quantiles:
+            table = _table(title, columns)
+            for row in rows:
+                table.add_row(*row)
+            out.print(table)
+    for line in show_signals.signal_lines(found):
+        out.print(line)
 
 
 @cli.command()

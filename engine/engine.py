@@ -17,7 +17,7 @@ from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
-from srsql.engine.errors import DatasetError
+from srsql.engine.errors import DatasetError, SignalError
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
@@ -27,6 +27,8 @@ from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
 from srsql.engine.request import Released, Request
 from srsql.engine.series_check import measure_series
+from srsql.engine.signal_rules import Rule, make_condition, read_rules
+from srsql.engine.signals import Signals, signals
 from srsql.engine.status import Status, status
 from srsql.engine.symptoms import parse_symptoms_rule
 from srsql.engine.thresholds import parse_theta
@@ -303,6 +305,51 @@ class Engine:
                 theta=parse_theta(theta) if theta is not None else None,
                 alpha=alpha,
                 evidence=evidence,
+            )
+
+    def signals(
+        self,
+        *,
+        drug: str | None = None,
+        reaction: str | None = None,
+        rules: str | Path | None = None,
+        every_pair: bool = False,
+        quarter: str | None = None,
+        min_age: float | str | None = None,
+        max_age: float | str | None = None,
+        sex: str | None = None,
+        roles: Sequence[str] | None = None,
+        released_only: bool = False,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> Signals:
+        """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
+        asked = [drug is not None and reaction is not None, rules is not None, every_pair]
+        if sum(asked) != 1 or (drug is None) != (reaction is None):
+            raise SignalError("give --drug and --reaction, or --rules, or --all")
+        low, high = (None if limit is None else str(limit) for limit in (min_age, max_age))
+        if rules is not None and any(text is not None for text in (low, high, sex)):
+            raise SignalError(
+                "--rules brings its own conditions: leave --min-age, --max-age, --sex out"
+            )
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            condition = make_condition(schema, low, high, sex)
+            chosen = (
+                read_rules(schema, Path(rules))
+                if rules is not None
+                else condition
+                if drug is None or reaction is None
+                else [Rule(drug, reaction, condition)]
+            )
+            return signals(
+                self.warehouse,
+                schema,
+                series,
+                chosen,
+                quarter=quarter,
+                roles=roles,
+                released_only=released_only,
             )
 
     def status(self) -> Status:

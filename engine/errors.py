@@ -53,6 +53,10 @@ class AuditError(SrsqlError):
     """A series cannot be audited; the text says what to give."""
 
 
+class SignalError(SrsqlError):
+    """Signals cannot be computed: a rule, a condition or a release is wrong or missing."""
+
+
 def one_line(error: BaseException) -> str:
     """The text of an error of somebody else's, folded into one line of at most 300 characters."""
     return " ".join(str(error).split())[:300]

@@ -157,6 +157,25 @@ class Sensitive(_Strict):
     """Terms that stand for "not known" (compared trimmed, upper-cased), beside blank."""
 
 
+class Signals(_Strict):
+    """Which columns tell what was taken and what happened, for signals (SPEC section 14)."""
+
+    drug_table: Name
+    drug: Name
+    reaction_table: Name
+    reaction: Name
+    role: Name | None = None
+    """Column of the drug table with the role of the drug in the event."""
+    suspect: tuple[str, ...] = ()
+    """Roles that count by default (compared trimmed, upper-cased)."""
+
+    @model_validator(mode="after")
+    def _roles(self) -> Signals:
+        if bool(self.role) != bool(self.suspect):
+            raise ValueError("role and suspect go together: which column, and what it must say")
+        return self
+
+
 class Dataset(_Strict):
     """One dataset schema; see ``schemas/faers.toml`` for an example with every key."""
 
@@ -172,6 +191,7 @@ class Dataset(_Strict):
     qid: tuple[Qid, ...]
     sensitive: tuple[Sensitive, ...]
     quasi_sensitive: tuple[Sensitive, ...] = ()
+    signals: Signals | None = None
     hierarchies: dict[str, Hierarchy] = Field(default_factory=dict, exclude=True)
     """QID name -> its hierarchy (filled by ``parse_dataset``)."""
     text: str = Field(default="", exclude=True)
@@ -185,6 +205,17 @@ class Dataset(_Strict):
             tree = self.hierarchies[name]
             digest.update(repr((name, tree.labels, tree.parent, tree.low, tree.high)).encode())
         return digest.hexdigest()
+
+    def reads_as(self, other: Dataset) -> bool:
+        """Whether both read the same data into the same tables, and publish the same of it.
+
+        What signals count may differ: it is asked of the data afterwards.
+        """
+        asked = {"signals", "title", "version"}
+        return (
+            self.model_dump(exclude=asked) == other.model_dump(exclude=asked)
+            and self.hierarchies == other.hierarchies
+        )
 
     def table(self, name: str) -> Table:
         """The table of that name."""
@@ -232,6 +263,8 @@ class Dataset(_Strict):
         ):
             for attribute in attributes:
                 need(key, attribute.table, attribute.column)
+        if self.signals is not None:
+            self._check_signals(self.signals)
         guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
         for table in self.tables:
             if table.name != self.report_table:
@@ -256,6 +289,27 @@ class Dataset(_Strict):
                         "take it out"
                     )
         return self
+
+    def _check_signals(self, signals: Signals) -> None:
+        """What signals count must be sensitive terms, and published."""
+        terms = {(a.table, a.column) for a in (*self.sensitive, *self.quasi_sensitive)}
+        published = {(t.name, name) for t in self.child_tables for name in t.publish}
+        for key, place in (
+            ("drug", (signals.drug_table, signals.drug)),
+            ("reaction", (signals.reaction_table, signals.reaction)),
+        ):
+            if place not in terms:
+                raise ValueError(
+                    f"signals.{key}: {'.'.join(place)} is not a sensitive or quasi-sensitive column"
+                )
+            if place not in published:
+                raise ValueError(
+                    f"signals.{key}: {'.'.join(place)} is not a published child column"
+                )
+        if signals.role and (signals.drug_table, signals.role) not in published:
+            raise ValueError(
+                f"signals.role: {signals.drug_table}.{signals.role} is not a published child column"
+            )
 
     def _check_names(self, table: Table) -> None:
         """Names within one table, and where they would meet those of the views."""

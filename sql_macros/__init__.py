@@ -17,4 +17,5 @@ MACRO_FILES: tuple[str, ...] = (
     "covering.sql",
     "cells.sql",
     "evidence.sql",
+    "signals.sql",
 )

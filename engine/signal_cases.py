@@ -1,0 +1,230 @@
+"""The cases that signals count, from the released views or from the raw tables of those quarters.
+
+Everything after it reads the temporary tables ``srsql_signal_SIDE_*`` and knows no column of any
+dataset. A case stands in them once, as its latest quarter has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.cases import derived, raw_table
+from srsql.engine.catalog import normalized
+from srsql.engine.signal_rules import AGE, SEX, leaves
+from srsql.engine.statements import column, create, table, temporary, union_all
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid, Signals
+
+RELEASED, ORIGINAL = "released", "original"
+NODE = "srsql_signal_node"
+WANTED = "srsql_signal_wanted"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which rows count."""
+
+    dataset: Dataset
+    signals: Signals
+    schema: str
+    """Of the views that hold all released quarters of the series."""
+    releases: dict[str, int]
+    """Released quarter -> its release."""
+    roles: tuple[str, ...]
+    """Normalized; empty: every role."""
+
+
+def part(side: str, name: str) -> str:
+    """Name of a temporary table of one side."""
+    return f"srsql_signal_{side}_{name}"
+
+
+def load_wanted(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> None:
+    """Fill ``srsql_signal_wanted``: pairs of names, normalized, with their numbers."""
+    drug, reaction = (
+        normalized(column(name, "n")).sql(dialect="duckdb") for name in ("drug", "reaction")
+    )
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE {WANTED} AS "
+        f"SELECT n.pair_no, {drug} AS drug, {reaction} AS reaction FROM ("
+        "SELECT unnest(range(len($drugs))) AS pair_no, unnest($drugs::VARCHAR[]) AS drug,"
+        " unnest($reactions::VARCHAR[]) AS reaction) AS n",
+        {"drugs": [pair[0] for pair in pairs], "reactions": [pair[1] for pair in pairs]},
+    )
+
+
+def load_nodes(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Fill ``srsql_signal_node``: the leaves under each node that a record may name."""
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE {NODE} "
+        "(position INTEGER, node VARCHAR, low BIGINT, high BIGINT)"
+    )
+    for position, qid in _conditional(dataset):
+        if qid.kind == "categorical":
+            tree = dataset.hierarchies[qid.name]
+            ends = leaves(tree)
+            warehouse.run(
+                f"INSERT INTO temp.main.{NODE} SELECT ?, unnest(?), unnest(?), unnest(?)",
+                [position, list(tree.labels), [e[0] for e in ends], [e[1] for e in ends]],
+            )
+
+
+def load_cases(warehouse: Warehouse, scope: Scope, side: str, *, named: bool) -> None:
+    """Fill the tables ``case``, ``box``, ``drug`` and ``reaction`` of one side.
+
+    The original side has the cases that came in in the released quarters, withheld ones too, but
+    not those that were withdrawn before the release. The released side reads views alone.
+
+    Args:
+        warehouse: where the tables are made.
+        scope: which rows count.
+        side: ``RELEASED`` or ``ORIGINAL``.
+        named: only drugs and reactions of ``srsql_signal_wanted`` are needed.
+    """
+    warehouse.run(_cases(scope, side))
+    warehouse.run(_boxes(scope, side))
+    signals = scope.signals
+    for name, source, value in (
+        ("drug", signals.drug_table, signals.drug),
+        ("reaction", signals.reaction_table, signals.reaction),
+    ):
+        warehouse.run(_terms(scope, side, name, source, value, named=named))
+
+
+def _conditional(dataset: Dataset) -> list[tuple[int, Qid]]:
+    """The quasi-identifiers that a condition may speak of."""
+    return [
+        (position, qid)
+        for position, qid in enumerate(dataset.qid)
+        if (qid.name, qid.kind) in ((AGE, "numeric"), (SEX, "categorical"))
+    ]
+
+
+def _source(scope: Scope, side: str, name: str, alias: str) -> exp.Table:
+    if side == RELEASED:
+        return table(scope.schema, name, alias=alias)
+    return raw_table(scope.dataset, name, alias=alias)
+
+
+def _cases(scope: Scope, side: str) -> str:
+    """Each case and its latest quarter among those of the scope."""
+    case_id = column(scope.dataset.case_id, "t")
+    query = (
+        exp.select(case_id.as_("case_id"), exp.func("max", column("quarter", "t")).as_("quarter"))
+        .from_(_source(scope, side, scope.dataset.report_table, "t"))
+        .where(column("quarter", "t").isin(*map(exp.Literal.string, scope.releases)))
+        .group_by(case_id.copy())
+    )
+    if side == ORIGINAL:
+        withdrawn = (
+            exp.select(column("quarter", "r"), column("case_id", "w"))
+            .from_(table("srsql", "withheld", alias="w"))
+            .join(
+                table("srsql", "release", alias="r"),
+                on=column("release_id", "w").eq(column("release_id", "r")),
+            )
+            .where(column("release_id", "w").isin(*map(exp.convert, scope.releases.values())))
+            .where(column("reason", "w").eq(exp.Literal.string("deleted")))
+        )
+        query = query.join(
+            withdrawn.subquery("gone"),
+            on=exp.and_(
+                column("quarter", "t").eq(column("quarter", "gone")),
+                exp.cast(case_id.copy(), "VARCHAR").eq(column("case_id", "gone")),
+            ),
+            join_type="anti",
+        )
+    return create(exp.to_table(part(side, "case")), query, temp=True)
+
+
+def _in_latest(query: exp.Select, scope: Scope, side: str, alias: str) -> exp.Select:
+    """``query`` over rows of the table ``alias`` that are of each case's latest quarter."""
+    return query.join(
+        temporary(part(side, "case"), alias="c"),
+        on=exp.and_(
+            column(scope.dataset.case_id, alias).eq(column("case_id", "c")),
+            column("quarter", alias).eq(column("quarter", "c")),
+        ),
+    )
+
+
+def _boxes(scope: Scope, side: str) -> str:
+    """The hull of each case's values or regions: granules, or numbers of leaves."""
+    parts: list[exp.Query] = []
+    for position, qid in _conditional(scope.dataset):
+        query = exp.select(column("case_id", "c"), exp.Literal.number(position).as_("position"))
+        query = query.from_(_source(scope, side, scope.dataset.report_table, "t"))
+        low: exp.Expr
+        high: exp.Expr
+        if qid.kind == "categorical":
+            node = qid.name if side == RELEASED else derived(qid.name)
+            query = query.join(
+                temporary(NODE, alias="n"),
+                on=exp.and_(
+                    column("position", "n").eq(position), column("node", "n").eq(column(node, "t"))
+                ),
+                join_type="left",
+            )
+            low, high = column("low", "n"), column("high", "n")
+        elif side == RELEASED:
+            low, high = (
+                _granules(qid, column(f"{qid.name}_{end}", "t")) for end in ("low", "high")
+            )
+        else:
+            low, high = column(derived(qid.name), "t"), column(derived(qid.name), "t")
+        query = query.select(
+            exp.cast(exp.func("min", low), "BIGINT").as_("low"),
+            exp.cast(exp.func("max", high), "BIGINT").as_("high"),
+        )
+        parts.append(_in_latest(query, scope, side, "t").group_by(column("case_id", "c")))
+    if not parts:  # no condition can be asked for
+        parts = [
+            exp.select(column("case_id", "c"), "0 AS position", "0 AS low", "0 AS high")
+            .from_(temporary(part(side, "case"), alias="c"))
+            .where(exp.false())
+        ]
+    return create(exp.to_table(part(side, "box")), union_all(parts), temp=True)
+
+
+def _granules(qid: Qid, value: exp.Expr) -> exp.Expr:
+    """A published bound in granules, which it is a multiple of."""
+    if qid.granularity == 1:
+        return value
+    granularity = exp.Literal.number(format(qid.granularity.normalize(), "f"))
+    return exp.func("round", exp.Div(this=value, expression=granularity))
+
+
+def _terms(scope: Scope, side: str, name: str, source: str, value: str, *, named: bool) -> str:
+    """Distinct (case, normalized term); of drugs, those in a role that counts."""
+    dataset, signals = scope.dataset, scope.signals
+    term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
+    query = exp.select(column("case_id", "c"), term.as_(name))
+    query = query.from_(_source(scope, side, source, "t"))
+    if side == RELEASED:
+        query = _in_latest(query, scope, side, "t")
+    else:  # child rows of legacy quarters name the report only
+        reports = exp.and_(
+            column(dataset.report_id, "t").eq(column(dataset.report_id, "p")),
+            column("quarter", "t").eq(column("quarter", "p")),
+        )
+        query = query.join(raw_table(dataset, dataset.report_table, alias="p"), on=reports)
+        query = _in_latest(query, scope, side, "p")
+    if name == "drug" and signals.role and scope.roles:
+        role = normalized(column(signals.role, "t"))
+        query = query.where(role.isin(*map(exp.Literal.string, scope.roles)))
+    terms = (
+        exp.select(column("case_id", "u"), column(name, "u"))
+        .distinct()
+        .from_(query.subquery("u"))
+        .where(column(name, "u").is_(exp.null()).not_())
+    )
+    if named:
+        terms = terms.where(
+            column(name, "u").isin(
+                query=exp.select(column(name, "x")).from_(temporary(WANTED, alias="x"))
+            )
+        )
+    return create(exp.to_table(part(side, name)), terms, temp=True)

@@ -1,0 +1,172 @@
+"""What signals are asked for: pairs of drug and reaction, each under conditions on age and sex."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from srsql.engine.errors import SignalError
+from srsql.schemas import Dataset, Hierarchy, Qid
+
+AGE, SEX = "age", "sex"
+"""Names of the quasi-identifiers that conditions speak of."""
+COLUMNS = ("drug", "reaction", "min_age", "max_age", "sex")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Who counts; None does not restrict."""
+
+    min_age: Decimal | None = None
+    """Inclusive, in the unit of the quasi-identifier."""
+    max_age: Decimal | None = None
+    """Inclusive."""
+    sex: str | None = None
+    """Label of a node of its hierarchy."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """drug, condition ⇒ reaction."""
+
+    drug: str
+    reaction: str
+    condition: Condition
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A condition on one quasi-identifier, in granules or numbers of leaves, inclusive."""
+
+    position: int
+    low: int
+    high: int
+    domain: tuple[int, int] | None
+    """None: what the released regions span."""
+
+
+def make_condition(
+    dataset: Dataset, min_age: str | None, max_age: str | None, sex: str | None, where: str = ""
+) -> Condition:
+    """The condition that texts ask for; ``where`` precedes what is wrong with them.
+
+    Raises:
+        SignalError: no number, no such sex, or the dataset has no such quasi-identifier.
+    """
+    low, high = (
+        _number(text, f"{where}{name}")
+        for text, name in ((min_age, "min-age"), (max_age, "max-age"))
+    )
+    if low is not None and high is not None and low > high:
+        raise SignalError(f"{where}min-age {low} is above max-age {high}")
+    if low is not None or high is not None:
+        _qid(dataset, AGE, "numeric")
+    return Condition(low, high, _node(dataset, sex, where) if sex and sex.strip() else None)
+
+
+def read_rules(dataset: Dataset, file: Path) -> list[Rule]:
+    """The rules of a CSV with the columns ``COLUMNS``, of which drug and reaction are needed.
+
+    Raises:
+        SignalError: it cannot be read, or a line of it makes no sense.
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream, restkey="", strict=True)
+            header = [(name or "").strip().lower() for name in reader.fieldnames or ()]
+            if missing := [name for name in COLUMNS[:2] if name not in header]:
+                raise SignalError(f"{file.name}: no column {missing[0]!r} in its header")
+            if unknown := [name for name in header if name not in COLUMNS]:
+                raise SignalError(
+                    f"{file.name}: column {unknown[0]!r} is none of {', '.join(COLUMNS)}"
+                )
+            reader.fieldnames = header
+            rules = [
+                _rule(dataset, row, f"{file.name}, line {reader.line_num}: ") for row in reader
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SignalError(f"{file}: cannot be read ({error})") from None
+    if not rules:
+        raise SignalError(f"{file.name}: has no rules")
+    return rules
+
+
+def intervals(dataset: Dataset, condition: Condition) -> list[Interval]:
+    """The condition per quasi-identifier, coded as the boxes are."""
+    found = []
+    if condition.min_age is not None or condition.max_age is not None:
+        position, qid = _qid(dataset, AGE, "numeric")
+        far = 2**40
+        low, high = -far, far
+        if condition.min_age is not None:
+            low = max(low, math.ceil(condition.min_age / qid.granularity))
+        if condition.max_age is not None:
+            high = min(high, math.floor(condition.max_age / qid.granularity))
+        domain = None
+        if isinstance(qid.domain, tuple):
+            domain = (
+                math.floor(qid.domain[0] / qid.granularity),
+                math.floor(qid.domain[1] / qid.granularity),
+            )
+        found.append(Interval(position, low, high, domain))
+    if condition.sex is not None:
+        position, qid = _qid(dataset, SEX, "categorical")
+        tree = dataset.hierarchies[qid.name]
+        ends = leaves(tree)
+        found.append(Interval(position, *ends[tree.number[condition.sex]], ends[0]))
+    return found
+
+
+def leaves(tree: Hierarchy) -> list[tuple[int, int]]:
+    """Of each node, the numbers of its first and last leaf, counted in preorder."""
+    first, seen = [], 0
+    for height in tree.height:
+        first.append(seen)
+        seen += height == 0
+    return [(low, low + count - 1) for low, count in zip(first, tree.leaf_count, strict=True)]
+
+
+def _rule(dataset: Dataset, row: dict[str, str | None], where: str) -> Rule:
+    if "" in row:
+        raise SignalError(f"{where}more fields than the header has names")
+    drug, reaction = ((row[name] or "").strip() for name in COLUMNS[:2])
+    if not drug or not reaction:
+        raise SignalError(f"{where}drug and reaction must be given")
+    low, high, sex = (row.get(name) for name in COLUMNS[2:])
+    return Rule(drug, reaction, make_condition(dataset, low, high, sex, where))
+
+
+def _number(text: str | None, name: str) -> Decimal | None:
+    if text is None or not text.strip():
+        return None
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite() or abs(value) > 10**9:
+        raise SignalError(f"{name} {text!r} is not a number that an age could have")
+    return value
+
+
+def _node(dataset: Dataset, text: str, where: str) -> str | None:
+    """The node's label; None for the root, which says nothing."""
+    _, qid = _qid(dataset, SEX, "categorical")
+    tree = dataset.hierarchies[qid.name]
+    wanted = text.strip().upper()
+    aliases = {code.strip().upper(): label for code, label in qid.aliases.items()}
+    labels = {label.strip().upper(): label for label in tree.labels}
+    label = labels.get(wanted) or aliases.get(wanted)
+    if label is None or label not in tree.number:
+        shown = ", ".join(tree.labels[:12])
+        raise SignalError(f"{where}sex {text!r} is not a node of its hierarchy, which has {shown}")
+    return label if tree.number[label] else None
+
+
+def _qid(dataset: Dataset, name: str, kind: str) -> tuple[int, Qid]:
+    for position, qid in enumerate(dataset.qid):
+        if qid.name == name and qid.kind == kind:
+            return position, qid
+    raise SignalError(f"{dataset.name} has no {kind} quasi-identifier {name!r} for this condition")

@@ -1,0 +1,264 @@
+-- Signals of disproportionate reporting: contingency tables by cases, measures with intervals, and
+-- what a release changes of them. Parameters that name tables take their names.
+
+-- What:    how far each case meets all conditions on quasi-identifiers, which a region that
+--          straddles the bounds of a condition leaves undecided.
+-- Inputs:  cases(case_id); boxes(case_id, position, low, high): inclusive integers, NULL = missing,
+--          a row for each case and position with a condition; conditions(position, low, high,
+--          domain_low, domain_high).
+-- Outputs: case_id, lower (1 if every value of the region meets them; a missing one does not),
+--          upper (1 if some value does; a missing one may), expected (the share that does, uniform
+--          over the region or, where it is missing, over the domain, and independent over
+--          quasi-identifiers).
+-- Source:  SPEC section 14.
+CREATE OR REPLACE MACRO srsql.signal_weights(cases, boxes, conditions) AS TABLE
+WITH
+met AS (
+    SELECT
+        b.case_id,
+        coalesce(t.low <= b.low AND b.high <= t.high, false) AS inside,
+        b.low IS NULL OR (b.low <= t.high AND t.low <= b.high) AS touches,
+        greatest(
+            0,
+            least(coalesce(b.high, t.domain_high), t.high)
+            - greatest(coalesce(b.low, t.domain_low), t.low) + 1
+        ) / (coalesce(b.high, t.domain_high) - coalesce(b.low, t.domain_low) + 1) AS part
+    FROM query_table(boxes) AS b
+    INNER JOIN query_table(conditions) AS t ON b.position = t.position
+),
+
+judged AS (
+    SELECT
+        m.case_id,
+        bool_and(m.inside) AS inside,
+        bool_and(m.touches) AS touches,
+        product(m.part) AS part
+    FROM met AS m
+    GROUP BY m.case_id
+)
+
+SELECT
+    c.case_id,
+    coalesce(j.inside, true)::BIGINT AS lower,
+    coalesce(j.part, 1)::DECIMAL(18, 12) AS expected,
+    coalesce(j.touches, true)::BIGINT AS upper
+FROM query_table(cases) AS c
+LEFT JOIN judged AS j ON c.case_id = j.case_id;
+
+-- What:    the pairs that occur together in enough cases.
+-- Inputs:  weights(case_id, expected); drugs(case_id, drug) and reactions(case_id, reaction), both
+--          distinct; enough: expected cases.
+-- Outputs: drug, reaction.
+CREATE OR REPLACE MACRO srsql.signal_pairs(weights, drugs, reactions, enough) AS TABLE
+SELECT d.drug, r.reaction
+FROM query_table(drugs) AS d
+INNER JOIN query_table(reactions) AS r ON d.case_id = r.case_id
+INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+GROUP BY d.drug, r.reaction
+HAVING sum(w.expected) >= enough;
+
+-- What:    the 2 x 2 table of each pair, by cases.
+-- Inputs:  weights(case_id, lower, expected, upper); drugs(case_id, drug) and
+--          reactions(case_id, reaction), both distinct; pairs(drug, reaction), distinct.
+-- Outputs: drug, reaction, and for each cell x of a (drug and reaction), b (drug alone),
+--          c (reaction alone), d (neither): x (expected), x_lower, x_upper.
+-- Source:  Lin 2016, Table 1.
+CREATE OR REPLACE MACRO srsql.contingency(weights, drugs, reactions, pairs) AS TABLE
+WITH
+everyone AS (
+    SELECT
+        coalesce(sum(w.lower), 0) AS lower,
+        coalesce(sum(w.expected), 0) AS expected,
+        coalesce(sum(w.upper), 0) AS upper
+    FROM query_table(weights) AS w
+),
+
+on_drug AS (
+    SELECT d.drug, sum(w.lower) AS lower, sum(w.expected) AS expected, sum(w.upper) AS upper
+    FROM query_table(drugs) AS d
+    INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+    SEMI JOIN query_table(pairs) AS p ON d.drug = p.drug
+    GROUP BY d.drug
+),
+
+with_reaction AS (
+    SELECT r.reaction, sum(w.lower) AS lower, sum(w.expected) AS expected, sum(w.upper) AS upper
+    FROM query_table(reactions) AS r
+    INNER JOIN query_table(weights) AS w ON r.case_id = w.case_id
+    SEMI JOIN query_table(pairs) AS p ON r.reaction = p.reaction
+    GROUP BY r.reaction
+),
+
+together AS (
+    SELECT
+        p.drug,
+        p.reaction,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
+    FROM query_table(pairs) AS p
+    INNER JOIN query_table(drugs) AS d ON p.drug = d.drug
+    INNER JOIN query_table(reactions) AS r ON p.reaction = r.reaction AND d.case_id = r.case_id
+    INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+    GROUP BY p.drug, p.reaction
+),
+
+margins AS (
+    SELECT
+        p.drug,
+        p.reaction,
+        coalesce(t.lower, 0) AS a_lower,
+        coalesce(t.expected, 0) AS a,
+        coalesce(t.upper, 0) AS a_upper,
+        coalesce(g.lower, 0) AS drug_lower,
+        coalesce(g.expected, 0) AS drug_expected,
+        coalesce(g.upper, 0) AS drug_upper,
+        coalesce(r.lower, 0) AS reaction_lower,
+        coalesce(r.expected, 0) AS reaction_expected,
+        coalesce(r.upper, 0) AS reaction_upper,
+        n.lower,
+        n.expected,
+        n.upper
+    FROM query_table(pairs) AS p
+    CROSS JOIN everyone AS n
+    LEFT JOIN together AS t ON p.drug = t.drug AND p.reaction = t.reaction
+    LEFT JOIN on_drug AS g ON p.drug = g.drug
+    LEFT JOIN with_reaction AS r ON p.reaction = r.reaction
+)
+
+SELECT
+    m.drug,
+    m.reaction,
+    m.a::DOUBLE AS a,
+    (m.drug_expected - m.a)::DOUBLE AS b,
+    (m.reaction_expected - m.a)::DOUBLE AS c,
+    (m.expected - m.drug_expected - m.reaction_expected + m.a)::DOUBLE AS d,
+    m.a_lower::BIGINT AS a_lower,
+    (m.drug_lower - m.a_lower)::BIGINT AS b_lower,
+    (m.reaction_lower - m.a_lower)::BIGINT AS c_lower,
+    (m.lower - m.drug_lower - m.reaction_lower + m.a_lower)::BIGINT AS d_lower,
+    m.a_upper::BIGINT AS a_upper,
+    (m.drug_upper - m.a_upper)::BIGINT AS b_upper,
+    (m.reaction_upper - m.a_upper)::BIGINT AS c_upper,
+    (m.upper - m.drug_upper - m.reaction_upper + m.a_upper)::BIGINT AS d_upper
+FROM margins AS m;
+
+-- What:    disproportionality of each table, with intervals of 95 %. Undefined is NULL: a ratio
+--          whose denominator is 0, an interval or logarithm that would divide by 0.
+-- Inputs:  tables(a, b, c, d, ...), N = a + b + c + d.
+-- Outputs: the columns of tables; prr, ror, ic, each with _low and _high: estimate and z standard
+--          deviations, of the logarithm (prr: Katz; ror: Woolf; ic: delta method), and
+--          ic = log2(a N / ((a + b) (a + c))); chi2 with the correction of Yates; ic_shrunk =
+--          log2((a + 1/2) / (E + 1/2)) with E = (a + b) (a + c) / N, and ic025, ic975; the
+--          criteria signal_prr (prr_low > 1), signal_mhra (PRR >= 2, a >= 3, chi2 >= 4), signal_ror
+--          (ror_low > 1), signal_ic (ic_low > 0).
+-- Source:  Lin 2016, Table 2 (which prints b + c + d for N); Noren, Hopstadius and Bate 2013 for
+--          ic_shrunk, ic025, ic975.
+CREATE OR REPLACE MACRO srsql.signal_measures(tables) AS TABLE
+WITH
+totals AS (
+    SELECT
+        t.*,
+        t.a + t.b AS with_drug,
+        t.c + t.d AS without_drug,
+        t.a + t.c AS with_reaction,
+        t.b + t.d AS without_reaction,
+        t.a + t.b + t.c + t.d AS everyone
+    FROM query_table(tables) AS t
+),
+
+points AS (
+    SELECT
+        s.*,
+        s.a * s.without_drug / nullif(s.c * s.with_drug, 0) AS prr,
+        s.a * s.d / nullif(s.b * s.c, 0) AS ror,
+        log2(nullif(s.a, 0) * s.everyone / (nullif(s.with_drug, 0) * nullif(s.with_reaction, 0)))
+            AS ic,
+        s.everyone
+        * greatest(0, abs(s.a * s.d - s.b * s.c) - s.everyone / 2) ** 2
+        / nullif(s.with_drug * s.without_drug * s.with_reaction * s.without_reaction, 0) AS chi2,
+        log2((s.a + 0.5) / (s.with_drug * s.with_reaction / nullif(s.everyone, 0) + 0.5))
+            AS ic_shrunk,
+        1.959963984540054::DOUBLE * sqrt(greatest(
+            0,
+            1 / nullif(s.a, 0) - 1 / nullif(s.with_drug, 0)
+            + 1 / nullif(s.c, 0) - 1 / nullif(s.without_drug, 0)
+        )) AS prr_margin,
+        1.959963984540054::DOUBLE * sqrt(
+            1 / nullif(s.a, 0) + 1 / nullif(s.b, 0) + 1 / nullif(s.c, 0) + 1 / nullif(s.d, 0)
+        ) AS ror_margin,
+        1.959963984540054::DOUBLE / ln(2) * sqrt(greatest(
+            0,
+            1 / nullif(s.a, 0) - 1 / nullif(s.with_drug, 0) - 1 / nullif(s.with_reaction, 0)
+            + 2 * s.a / (nullif(s.with_drug, 0) * nullif(s.with_reaction, 0))
+            - 1 / nullif(s.everyone, 0)
+        )) AS ic_margin,
+        sqrt(s.a + 0.5) AS root
+    FROM totals AS s
+),
+
+bounds AS (
+    SELECT
+        p.*,
+        CASE WHEN p.a > 0 AND p.c > 0 THEN p.prr * exp(-p.prr_margin) END AS prr_low,
+        CASE WHEN p.a > 0 AND p.c > 0 THEN p.prr * exp(p.prr_margin) END AS prr_high,
+        p.ror * exp(-p.ror_margin) AS ror_low,
+        p.ror * exp(p.ror_margin) AS ror_high,
+        CASE WHEN p.a > 0 THEN p.ic - p.ic_margin END AS ic_low,
+        CASE WHEN p.a > 0 THEN p.ic + p.ic_margin END AS ic_high,
+        p.ic_shrunk - 3.3::DOUBLE / p.root - 2 / p.root ** 3 AS ic025,
+        p.ic_shrunk + 2.4::DOUBLE / p.root - 0.5::DOUBLE / p.root ** 3 AS ic975
+    FROM points AS p
+)
+
+SELECT
+    b.* EXCLUDE (
+        with_drug, without_drug, with_reaction, without_reaction, everyone,
+        prr_margin, ror_margin, ic_margin, root
+    ),
+    b.prr_low > 1 AS signal_prr,
+    b.prr >= 2 AND b.a >= 3 AND b.chi2 >= 4 AS signal_mhra,
+    b.ror_low > 1 AS signal_ror,
+    b.ic_low > 0 AS signal_ic
+FROM bounds AS b;
+
+-- What:    what a release changes: ratios of released to original for a, PRR and ROR, differences
+--          for the information components; NULL where either is undefined, or the original 0.
+-- Inputs:  original and released, both as signal_measures returns them, of the same pairs.
+-- Outputs: drug, reaction, a_bias, prr_bias, ror_bias, ic_shift, ic_shrunk_shift.
+-- Source:  Lin 2016, "Influence on ADR signals"; Wu 2022, section V.D.
+CREATE OR REPLACE MACRO srsql.signal_bias(original, released) AS TABLE
+SELECT
+    o.drug,
+    o.reaction,
+    r.a / nullif(o.a, 0) AS a_bias,
+    r.prr / nullif(o.prr, 0) AS prr_bias,
+    r.ror / nullif(o.ror, 0) AS ror_bias,
+    r.ic - o.ic AS ic_shift,
+    r.ic_shrunk - o.ic_shrunk AS ic_shrunk_shift
+FROM query_table(original) AS o
+INNER JOIN query_table(released) AS r ON o.drug = r.drug AND o.reaction = r.reaction;
+
+-- What:    how the bias is distributed over the pairs for which it is defined.
+-- Inputs:  bias, as signal_bias returns it.
+-- Outputs: measure, pairs, least, p05, p25, median, p75, p95, most (interpolated).
+CREATE OR REPLACE MACRO srsql.signal_bias_quantiles(bias) AS TABLE
+WITH listed AS (
+    SELECT
+        unnest(['a_bias', 'prr_bias', 'ror_bias', 'ic_shift', 'ic_shrunk_shift']) AS measure,
+        unnest([b.a_bias, b.prr_bias, b.ror_bias, b.ic_shift, b.ic_shrunk_shift]) AS amount
+    FROM query_table(bias) AS b
+)
+
+SELECT
+    v.measure,
+    count(v.amount) AS pairs,
+    min(v.amount) AS least,
+    quantile_cont(v.amount, 0.05) AS p05,
+    quantile_cont(v.amount, 0.25) AS p25,
+    quantile_cont(v.amount, 0.5) AS median,
+    quantile_cont(v.amount, 0.75) AS p75,
+    quantile_cont(v.amount, 0.95) AS p95,
+    max(v.amount) AS most
+FROM listed AS v
+GROUP BY v.measure;
