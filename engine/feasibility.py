@@ -82,9 +82,7 @@ def resolve_infeasible(warehouse: Warehouse, choice: OnInfeasible) -> list[Infea
         return []
     if choice == "error":
         everybody = warehouse.value("SELECT bool_and(p.carrier) FROM temp.main.srsql_profile AS p")
-        raise InfeasibleError(
-            _explain(values, "cases" if everybody else "cases that carry the bound")
-        )
+        raise InfeasibleError(_explain(values, everybody_carries=bool(everybody)))
     withhold(warehouse, "temp.main.srsql_profile", "infeasible")
     return values
 
@@ -118,9 +116,12 @@ def drop_withheld(warehouse: Warehouse) -> None:
     )
 
 
-def _explain(values: list[InfeasibleValue], against: str) -> str:
+def _explain(values: list[InfeasibleValue], *, everybody_carries: bool) -> str:
+    counted = (
+        "{:,} of {:,} cases" if everybody_carries else "{:,} cases to {:,} that carry the bound"
+    )
     shown = "; ".join(
-        f"{v.value!r} in {v.cases:,} of {v.total:,} {against} ({v.frequency:.1%}) > theta {v.theta:g}"
+        f"{v.value!r} in {counted.format(v.cases, v.total)} ({v.frequency:.1%}) > theta {v.theta:g}"
         for v in values[:SHOWN]
     )
     more = f"; and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
