@@ -79,6 +79,13 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
         stored = registered_dataset(warehouse, dataset.name)
         if stored.text == dataset.text and stored.hierarchies == dataset.hierarchies:
             return
+        if stored.reads_as(dataset):
+            warehouse.run(
+                "UPDATE srsql.dataset SET version = ?, fingerprint = ?, origin = ?, toml = ? "
+                "WHERE dataset = ?",
+                [dataset.version, dataset.fingerprint, origin, dataset.text, dataset.name],
+            )
+            return
         _forget(warehouse, dataset.name)
     warehouse.run(
         "INSERT INTO srsql.dataset VALUES (?, ?, ?, ?, ?)",

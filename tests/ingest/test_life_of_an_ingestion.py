@@ -285,7 +285,7 @@ def test_a_changed_schema_is_taken_only_while_there_is_no_data(
     take: Take, warehouse: Warehouse
 ) -> None:
     dataset = load_dataset("faers")
-    changed = dataset.model_copy(update={"text": dataset.text + "\n# changed"})
+    changed = dataset.model_copy(update={"text": dataset.text + "\n# changed", "id_type": "text"})
     register_dataset(warehouse, dataset, "one")
     register_dataset(warehouse, changed, "two")
     register_dataset(warehouse, dataset, "three")
