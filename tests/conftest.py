@@ -1,0 +1,12 @@
+"""Before the tests: the kernels are compiled once, not by every worker at the same time."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        from srsql.udfs.greedy import warm_up
+
+        warm_up()
