@@ -27,8 +27,9 @@ from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
 from srsql.engine.request import Released, Request
 from srsql.engine.series_check import measure_series
+from srsql.engine.signal_results import Signals
 from srsql.engine.signal_rules import Rule, make_condition, read_rules
-from srsql.engine.signals import Signals, signals
+from srsql.engine.signals import signals
 from srsql.engine.status import Status, status
 from srsql.engine.symptoms import parse_symptoms_rule
 from srsql.engine.thresholds import parse_theta

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from srsql.engine.signal_results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signal_rules import Condition
-from srsql.engine.signals import LEAST, Measures, Signal, Signals
+from srsql.engine.signal_run import LEAST
 
 SHOWN = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
@@ -22,6 +23,7 @@ COLUMNS = [
     "chi2",
     "IC",
     "IC shrunk",
+    "EBGM",
     "criteria",
 ]
 QUANTILES = ["bias", "pairs", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"]
@@ -29,6 +31,7 @@ _NAMES = {
     "a_bias": "a, released / original",
     "prr_bias": "PRR, released / original",
     "ror_bias": "ROR, released / original",
+    "ebgm_bias": "EBGM, released / original",
     "ic_shift": "IC, released - original",
     "ic_shrunk_shift": "IC shrunk, released - original",
 }
@@ -37,6 +40,7 @@ _CRITERIA = (
     ("signal_mhra", "MHRA"),
     ("signal_ror", "ROR"),
     ("signal_ic", "IC"),
+    ("signal_eb05", "EB05"),
 )
 
 
@@ -69,13 +73,26 @@ def signal_lines(found: Signals) -> Iterator[str]:
     if found.every_pair:
         yield _agreement(found)
     yield (
-        "cells: expected cases (surely .. possibly); intervals of 95 %; criteria met of Lin 2016, "
-        "Table 2; -: undefined"
+        "cells: expected cases (surely .. possibly); intervals of 95 %, of EBGM "
+        "90 % (EB05 .. EB95); "
+        "criteria met of Lin 2016, Table 2, and EB05 >= 2; -: undefined"
     )
+    yield from map(_prior, found.priors)
     if found.changed_since:
         yield f"raw rows replaced since the release: {', '.join(found.changed_since)}"
     if not found.released_only:
         yield "computed with the originals: not for publication (--released-only is)"
+
+
+def _prior(prior: Shrinkage) -> str:
+    """The prior of EBGM, or why there is none."""
+    text = f"EBGM, {prior.data} data{_condition(prior.condition)}: {prior.pairs:,} pairs"
+    if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
+        return f"{text}, too few to fit a prior"
+    return (
+        f"{text}; prior {prior.p:.3g} x gamma({prior.alpha1:.4g}, {prior.beta1:.4g}) + "
+        f"{1 - prior.p:.3g} x gamma({prior.alpha2:.4g}, {prior.beta2:.4g})"
+    )
 
 
 def _agreement(found: Signals) -> str:
@@ -122,6 +139,7 @@ def _measures(m: Measures) -> list[str]:
         _number(m.chi2),
         _interval(m.ic, m.ic_low, m.ic_high),
         _interval(m.ic_shrunk, m.ic025, m.ic975),
+        _interval(m.ebgm, m.eb05, m.eb95),
         ",".join(label for name, label in _CRITERIA if getattr(m, name)),
     ]
 

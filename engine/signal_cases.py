@@ -72,7 +72,7 @@ def load_nodes(warehouse: Warehouse, dataset: Dataset) -> None:
             )
 
 
-def load_cases(warehouse: Warehouse, scope: Scope, side: str, *, named: bool) -> None:
+def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
     """Fill the tables ``case``, ``box``, ``drug`` and ``reaction`` of one side.
 
     The original side has the cases that came in in the released quarters, withheld ones too, but
@@ -82,7 +82,6 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str, *, named: bool) ->
         warehouse: where the tables are made.
         scope: which rows count.
         side: ``RELEASED`` or ``ORIGINAL``.
-        named: only drugs and reactions of ``srsql_signal_wanted`` are needed.
     """
     warehouse.run(_cases(scope, side))
     warehouse.run(_boxes(scope, side))
@@ -91,7 +90,7 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str, *, named: bool) ->
         ("drug", signals.drug_table, signals.drug),
         ("reaction", signals.reaction_table, signals.reaction),
     ):
-        warehouse.run(_terms(scope, side, name, source, value, named=named))
+        warehouse.run(_terms(scope, side, name, source, value))
 
 
 def _conditional(dataset: Dataset) -> list[tuple[int, Qid]]:
@@ -197,7 +196,7 @@ def _granules(qid: Qid, value: exp.Expr) -> exp.Expr:
     return exp.func("round", exp.Div(this=value, expression=granularity))
 
 
-def _terms(scope: Scope, side: str, name: str, source: str, value: str, *, named: bool) -> str:
+def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> str:
     """Distinct (case, normalized term); of drugs, those in a role that counts."""
     dataset, signals = scope.dataset, scope.signals
     term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
@@ -221,10 +220,4 @@ def _terms(scope: Scope, side: str, name: str, source: str, value: str, *, named
         .from_(query.subquery("u"))
         .where(column(name, "u").is_(exp.null()).not_())
     )
-    if named:
-        terms = terms.where(
-            column(name, "u").isin(
-                query=exp.select(column(name, "x")).from_(temporary(WANTED, alias="x"))
-            )
-        )
     return create(exp.to_table(part(side, name)), terms, temp=True)

@@ -222,10 +222,12 @@ SELECT
     b.ic_low > 0 AS signal_ic
 FROM bounds AS b;
 
--- What:    what a release changes: ratios of released to original for a, PRR and ROR, differences
---          for the information components; NULL where either is undefined, or the original 0.
--- Inputs:  original and released, both as signal_measures returns them, of the same pairs.
--- Outputs: drug, reaction, a_bias, prr_bias, ror_bias, ic_shift, ic_shrunk_shift.
+-- What:    what a release changes: ratios of released to original for a, PRR, ROR and EBGM,
+--          differences for the information components; NULL where either is undefined, or the
+--          original 0.
+-- Inputs:  original and released, of the same pairs, with the columns of signal_measures and of
+--          shrunk_measures.
+-- Outputs: drug, reaction, a_bias, prr_bias, ror_bias, ebgm_bias, ic_shift, ic_shrunk_shift.
 -- Source:  Lin 2016, "Influence on ADR signals"; Wu 2022, section V.D.
 CREATE OR REPLACE MACRO srsql.signal_bias(original, released) AS TABLE
 SELECT
@@ -234,6 +236,7 @@ SELECT
     r.a / nullif(o.a, 0) AS a_bias,
     r.prr / nullif(o.prr, 0) AS prr_bias,
     r.ror / nullif(o.ror, 0) AS ror_bias,
+    r.ebgm / nullif(o.ebgm, 0) AS ebgm_bias,
     r.ic - o.ic AS ic_shift,
     r.ic_shrunk - o.ic_shrunk AS ic_shrunk_shift
 FROM query_table(original) AS o
@@ -245,8 +248,12 @@ INNER JOIN query_table(released) AS r ON o.drug = r.drug AND o.reaction = r.reac
 CREATE OR REPLACE MACRO srsql.signal_bias_quantiles(bias) AS TABLE
 WITH listed AS (
     SELECT
-        unnest(['a_bias', 'prr_bias', 'ror_bias', 'ic_shift', 'ic_shrunk_shift']) AS measure,
-        unnest([b.a_bias, b.prr_bias, b.ror_bias, b.ic_shift, b.ic_shrunk_shift]) AS amount
+        unnest(
+            ['a_bias', 'prr_bias', 'ror_bias', 'ebgm_bias', 'ic_shift', 'ic_shrunk_shift']
+        ) AS measure,
+        unnest(
+            [b.a_bias, b.prr_bias, b.ror_bias, b.ebgm_bias, b.ic_shift, b.ic_shrunk_shift]
+        ) AS amount
     FROM query_table(bias) AS b
 )
 

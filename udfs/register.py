@@ -41,8 +41,11 @@ def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _rows(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:
-    arrays = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for c in columns]
-    return list(zip(*arrays, strict=True))
+    return list(zip(*map(_joined, columns), strict=True))
+
+
+def _joined(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
 def _flat(scalar: pa.ListScalar) -> NDArray[np.int64]:
@@ -197,12 +200,48 @@ def _knowledge_weight(sizes: pa.ChunkedArray, one: pa.ChunkedArray) -> pa.Array:
     )
 
 
+def _gps_prior(
+    counts: pa.ChunkedArray, expected: pa.ChunkedArray, weights: pa.ChunkedArray
+) -> pa.Array:
+    from srsql.udfs.shrinkage import fit_prior
+
+    priors = [
+        fit_prior(*(_reals(part.values) for part in row)) if row[0].is_valid else None
+        for row in _rows(counts, expected, weights)
+    ]
+    return pa.array([p._asdict() if p else None for p in priors], _PRIOR_TYPE)
+
+
+def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.ChunkedArray) -> pa.Array:
+    """Each distinct prior (there is one) with all its pairs at once."""
+    from srsql.udfs.shrinkage import Prior, posterior
+
+    n, e = _reals(counts), _reals(expected)
+    fitted = np.stack([_reals(part) for part in _joined(priors).flatten()])
+    defined = (e > 0) & ~np.isnan(n) & ~np.isnan(fitted).any(axis=0)
+    found = np.full((3, len(n)), np.nan)
+    for prior in np.unique(fitted[:, defined], axis=1).T:
+        chosen = defined & (fitted == prior[:, None]).all(axis=0)
+        found[:, chosen] = posterior(n[chosen], e[chosen], Prior(*prior.tolist()))
+    columns = [pa.array(column, pa.float64(), mask=np.isnan(column)) for column in found]
+    return pa.StructArray.from_arrays(columns, names=["ebgm", "eb05", "eb95"])
+
+
+def _reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
+    """Numbers as doubles; NULL is not a number."""
+    return np.asarray(_joined(values).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
 def _lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
     offsets = np.cumsum([0, *map(len, arrays)]).astype(np.int32)
     values = np.concatenate(arrays) if arrays else np.empty(0)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
 
 
+_PRIOR_TYPE = pa.struct(
+    [(name, pa.float64()) for name in ("alpha1", "beta1", "alpha2", "beta2", "p")]
+)
+_PRIOR = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
@@ -223,4 +262,10 @@ _UDFS: dict[str, _Udf] = {
         "BOOLEAN[]",
     ),
     "srsql_knowledge_weight": (_knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
+    "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),
+    "srsql_ebgm": (
+        _ebgm,
+        ["DOUBLE", "DOUBLE", _PRIOR],
+        "STRUCT(ebgm DOUBLE, eb05 DOUBLE, eb95 DOUBLE)",
+    ),
 }  # fmt: skip

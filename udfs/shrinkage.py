@@ -1,0 +1,166 @@
+"""DuMouchel's gamma-Poisson shrinker: the prior by likelihood, and the posterior of each pair.
+
+A pair of a drug and a reaction has n reports where e are expected; its relative rate lambda is
+drawn from a mixture of two gamma distributions, p of (alpha1, beta1) and 1 - p of (alpha2, beta2),
+and n from Poisson(lambda e). DuMouchel 1999, The American Statistician 53 (3); DuMouchel and
+Pregibon 2001 for the likelihood without the pairs that were never reported.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import digamma, expit, gammainc, gammaincinv, gammaln
+
+Numbers = NDArray[np.float64]
+
+FEWEST = 50
+"""Pairs from which a prior of five parameters is fitted."""
+_STARTS = (
+    (0.2, 0.1, 2.0, 4.0, 1 / 3),
+    (0.1, 0.2, 10.0, 10.0, 0.2),
+    (0.3, 0.5, 6.0, 6.0, 0.5),
+    (1.0, 0.3, 3.0, 3.0, 0.1),
+)
+_LIMIT = 12.0
+"""The logarithms of the parameters stay within it: beyond, the likelihood is flat."""
+_STEPS = 60
+"""Of Newton's method for a quantile, or halvings of its bracket; doubles have 52 bits."""
+_PRECISION = 1e-12
+
+
+class Prior(NamedTuple):
+    """The mixture; its first part has the larger mean alpha / beta."""
+
+    alpha1: float
+    beta1: float
+    alpha2: float
+    beta2: float
+    p: float
+    """Share of the first part."""
+
+
+def fit_prior(n: Numbers, e: Numbers, weight: Numbers) -> Prior | None:
+    """The prior of largest likelihood, given that every pair was counted at least once.
+
+    Args:
+        n: counts, shape [points], 1 or more; expected counts of generalized data need not be whole.
+        e: expected counts, shape [points], above 0.
+        weight: pairs that each point stands for, shape [points].
+
+    Returns:
+        None where there are fewer than ``FEWEST`` pairs.
+    """
+    if weight.sum() < FEWEST:
+        return None
+    found = [
+        minimize(
+            _loss,
+            [*np.log(start[:4]), np.log(start[4] / (1 - start[4]))],
+            args=(n, e, weight / weight.sum()),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-_LIMIT, _LIMIT)] * 5,
+            options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9},
+        )
+        for start in _STARTS
+    ]
+    best = min(found, key=lambda result: float(result.fun)).x
+    first, second, p = np.exp(best[:2]), np.exp(best[2:4]), float(expit(best[4]))
+    if first[0] / first[1] < second[0] / second[1]:
+        first, second, p = second, first, 1 - p
+    return Prior(*map(float, first), *map(float, second), p)
+
+
+def posterior(n: Numbers, e: Numbers, prior: Prior) -> tuple[Numbers, Numbers, Numbers]:
+    """EBGM, EB05 and EB95 of each pair.
+
+    Args:
+        n: counts, shape [pairs].
+        e: expected counts, shape [pairs], above 0.
+        prior: of all pairs.
+
+    Returns:
+        The geometric mean of the posterior of lambda, its 5 % and its 95 % quantile, each of shape
+        [pairs].
+    """
+    (first, _), (second, _) = (_marginal(n, e, *part) for part in (prior[:2], prior[2:4]))
+    share = expit(np.log(prior.p) - np.log1p(-prior.p) + first - second)
+    shapes = prior.alpha1 + n, prior.alpha2 + n
+    rates = prior.beta1 + e, prior.beta2 + e
+    mean = share * (digamma(shapes[0]) - np.log(rates[0]))
+    mean += (1 - share) * (digamma(shapes[1]) - np.log(rates[1]))
+    low, high = (_quantile(q, share, shapes, rates) for q in (0.05, 0.95))
+    return np.exp(mean), low, high
+
+
+def _marginal(
+    n: Numbers, e: Numbers, alpha: float, beta: float
+) -> tuple[Numbers, tuple[Numbers, Numbers]]:
+    """log f(n), up to what no parameter changes, and its gradient by log alpha and log beta."""
+    less, more = -np.log1p(e / beta), np.log(e / (beta + e))
+    value = gammaln(alpha + n) - gammaln(alpha) + alpha * less + n * more
+    by_alpha = alpha * (digamma(alpha + n) - digamma(alpha) + less)
+    by_beta = beta * (alpha / beta - (alpha + n) / (beta + e))
+    return value, (by_alpha, by_beta)
+
+
+def _seen(e: Numbers, alpha: float, beta: float) -> tuple[Numbers, tuple[Numbers, Numbers]]:
+    """1 - f(0) and its gradient by log alpha and log beta."""
+    less = -np.log1p(e / beta)
+    never = np.exp(alpha * less)
+    by_beta = -never * (alpha - alpha * beta / (beta + e))
+    return -np.expm1(alpha * less), (-never * alpha * less, by_beta)
+
+
+def _loss(
+    parameters: Numbers, n: Numbers, e: Numbers, weight: Numbers
+) -> tuple[float, NDArray[np.float64]]:
+    """Negative mean log-likelihood and its gradient; parameters: logarithms, and the logit of p."""
+    parts = np.exp(parameters[:4]).reshape(2, 2)
+    p = float(expit(parameters[4]))
+    mix = np.array([p, 1 - p])
+    values, slopes = zip(*(_marginal(n, e, *part) for part in parts), strict=True)
+    top = np.maximum(*values)
+    dense = [m * np.exp(value - top) for m, value in zip(mix, values, strict=True)]
+    density = dense[0] + dense[1]
+    seen, seen_slopes = zip(*(_seen(e, *part) for part in parts), strict=True)
+    chance = mix[0] * seen[0] + mix[1] * seen[1]
+    loss = -float(np.sum(weight * (top + np.log(density) - np.log(chance))))
+    gradient = [
+        -float(np.sum(weight * (dense[i] * slope / density - mix[i] * seen_slope / chance)))
+        for i in range(2)
+        for slope, seen_slope in zip(slopes[i], seen_slopes[i], strict=True)
+    ]
+    turn = dense[0] / density * (1 - p) - dense[1] / density * p
+    gradient.append(-float(np.sum(weight * (turn - p * (1 - p) * (seen[0] - seen[1]) / chance))))
+    return loss, np.array(gradient)
+
+
+def _quantile(
+    q: float, share: Numbers, shapes: tuple[Numbers, Numbers], rates: tuple[Numbers, Numbers]
+) -> Numbers:
+    """Quantile of the posterior mixture: it lies between those of its parts."""
+    ends = [gammaincinv(shape, q) / rate for shape, rate in zip(shapes, rates, strict=True)]
+    at = share * ends[0] + (1 - share) * ends[1]
+    # wider than need be: from a root at its edge Newton's method may step over the edge
+    low, high = np.minimum(*ends) / 2, np.maximum(*ends) * 2
+    for _ in range(_STEPS):
+        below, density = np.zeros_like(at), np.zeros_like(at)
+        for part, shape, rate in zip((share, 1 - share), shapes, rates, strict=True):
+            scaled = at * rate
+            below += part * gammainc(shape, scaled)
+            density += part * rate * np.exp((shape - 1) * np.log(scaled) - scaled - gammaln(shape))
+        low, high = np.where(below < q, at, low), np.where(below < q, high, at)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = at - (below - q) / density
+        inside = (newton >= low) & (newton <= high)  # not where it is undefined
+        moved = np.where(inside, newton, (low + high) / 2)
+        done = np.abs(moved - at) <= _PRECISION * at
+        at = moved
+        if done.all():
+            break
+    return at
