@@ -72,7 +72,7 @@ def fit_prior(n: Numbers, e: Numbers, weight: Numbers) -> Prior | None:
     first, second, p = np.exp(best[:2]), np.exp(best[2:4]), float(expit(best[4]))
     if first[0] / first[1] < second[0] / second[1]:
         first, second, p = second, first, 1 - p
-    return Prior(*map(float, first), *map(float, second), p)
+    return Prior(float(first[0]), float(first[1]), float(second[0]), float(second[1]), p)
 
 
 def posterior(n: Numbers, e: Numbers, prior: Prior) -> tuple[Numbers, Numbers, Numbers]:

@@ -10,9 +10,10 @@ from oracles.signals import Case, Condition, contingency, measures
 from support.quarters import Report, write_quarter
 
 from srsql.engine.engine import Engine
-from srsql.engine.signals import Measures
+from srsql.engine.signal_results import Measures
 
 DRUGS, REACTIONS = ("Drug A", "Drug B", "Drug C"), ("Pain", "Rash", "Cough", "Fever")
+ROLES = ("PS", "SS", "C", "I")
 DOMAIN = {0: (0, 120), 2: (0, 1)}
 SEX = {"M": (0, 0), "F": (1, 1)}
 
@@ -32,14 +33,15 @@ def quarter(rng: random.Random, cases: range, version: int) -> list[Report]:
                     sex=rng.choice(["M", "F", ""]),
                     wt="70",
                     pt=tuple(f" {r.lower()} " for r in REACTIONS if rng.random() < 0.3),
-                    drugs=tuple(d for d in DRUGS if rng.random() < 0.4),
+                    drugs=tuple(d for d in DRUGS if rng.random() < 0.5),
+                    roles=tuple(rng.choices(ROLES, [4, 2, 1, 1], k=len(DRUGS))),
                 )
             )
     return found
 
 
-def truth(quarters: list[list[Report]]) -> list[Case]:
-    """Each case as its latest quarter tells, in the oracle's shape."""
+def truth(quarters: list[list[Report]], roles: tuple[str, ...] = ("PS", "SS")) -> list[Case]:
+    """Each case as its latest quarter tells, in the oracle's shape; drugs of these roles alone."""
     latest = {report.caseid: n for n, reports in enumerate(quarters) for report in reports}
     found = []
     for case, n in latest.items():
@@ -48,7 +50,12 @@ def truth(quarters: list[list[Report]]) -> list[Case]:
         sexes = [SEX[report.sex][0] for report in own if report.sex]
         found.append(
             Case(
-                frozenset(d.upper() for report in own for d in report.drugs),
+                frozenset(
+                    drug.upper()
+                    for report in own
+                    for drug, role in zip(report.drugs, report.roles, strict=False)
+                    if role in roles
+                ),
                 frozenset(r.strip().upper() for report in own for r in report.pt),
                 {
                     0: (min(ages), max(ages)) if ages else None,
@@ -77,7 +84,8 @@ def test_the_truth_lies_between_the_released_bounds_and_without_conditions_nothi
         cases = truth(quarters)
         plain = engine.signals(every_pair=True)
         strict = engine.signals(every_pair=True, min_age=low, max_age=high, sex=sex)
-        nobody = engine.signals(drug="Drug A", reaction="pain", roles=["C"])
+        beside = engine.signals(drug="Drug A", reaction="pain", roles=["C", "i"])
+        nobody = engine.signals(drug="Drug A", reaction="pain", roles=["X"])
         one = engine.signals(drug="DRUG a", reaction="Pain", quarter="2011Q1")
         public = [
             engine.signals(drug="drug A", reaction="PAIN", released_only=only, max_age=high)
@@ -92,7 +100,9 @@ def test_the_truth_lies_between_the_released_bounds_and_without_conditions_nothi
         }
         numbers = [float(table[cell][1]) for cell in "abcd"]
         assert signal.released.prr == pytest.approx(measures(*numbers)["prr"])
-    for row in plain.quantiles:
+    # 12 pairs are too few for a prior
+    assert [row.measure for row in plain.quantiles if not row.pairs] == ["ebgm_bias"]
+    for row in filter(lambda row: row.pairs, plain.quantiles):
         assert row.least == row.most == (1 if row.measure.endswith("bias") else 0)
     for signal in strict.signals:
         table = contingency(cases, signal.drug, signal.reaction, asked)
@@ -104,6 +114,10 @@ def test_the_truth_lies_between_the_released_bounds_and_without_conditions_nothi
             assert least <= lower <= upper <= most
             assert least <= getattr(signal.released, cell) <= most + 1e-6
     assert (nobody.signals[0].released.a, nobody.signals[0].released.b) == (0, 0)
+    other = contingency(truth(quarters, ("C", "I")), "DRUG A", "PAIN", {})
+    assert {cell: getattr(beside.signals[0].released, cell) for cell in "abcd"} == {
+        cell: counts[1] for cell, counts in other.items()
+    }
     first = contingency(truth(quarters[:1]), "DRUG A", "PAIN", {})
     assert one.signals[0].released.a == first["a"][0]
     assert public[1].signals[0].released == public[0].signals[0].released

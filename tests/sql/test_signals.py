@@ -129,7 +129,8 @@ def test_bias_is_a_ratio_of_ratios_and_a_difference_of_logarithms(sql: Any) -> N
     for side, rows in (("original", before), ("released", after)):
         measured(sql, *rows)
         sql.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE {side} AS FROM srsql.signal_measures('temp.main.tables')"
+            f"CREATE OR REPLACE TEMP TABLE {side} AS SELECT m.*, 2 * m.a AS ebgm "
+            "FROM srsql.signal_measures('temp.main.tables') AS m"
         )
     sql.con.execute(
         "CREATE OR REPLACE TEMP TABLE bias AS "
@@ -137,7 +138,7 @@ def test_bias_is_a_ratio_of_ratios_and_a_difference_of_logarithms(sql: Any) -> N
     )
     first, second = sql.records("FROM temp.main.bias ORDER BY drug")
     old, new = measures(*before[0]), measures(*after[0])
-    assert first["a_bias"] == 1.25
+    assert (first["a_bias"], first["ebgm_bias"]) == (1.25, 1.25)
     assert first["prr_bias"] == pytest.approx((new["prr"] or 0) / (old["prr"] or 1))
     assert first["ic_shift"] == pytest.approx((new["ic"] or 0) - (old["ic"] or 0))
     assert (second["a_bias"], second["prr_bias"], second["ror_bias"]) == (1, None, None)
@@ -146,7 +147,8 @@ def test_bias_is_a_ratio_of_ratios_and_a_difference_of_logarithms(sql: Any) -> N
         for row in sql.records("FROM srsql.signal_bias_quantiles('temp.main.bias')")
     }
     assert counts == {
-        "a_bias": 2, "prr_bias": 1, "ror_bias": 1, "ic_shift": 2, "ic_shrunk_shift": 2,
+        "a_bias": 2, "prr_bias": 1, "ror_bias": 1, "ebgm_bias": 2,
+        "ic_shift": 2, "ic_shrunk_shift": 2,
     }  # fmt: skip
 
 

@@ -22,6 +22,8 @@ class Report:
     drugs: tuple[str, ...] = ()
     age_cod: str = "YR"
     wt_cod: str = "KG"
+    roles: tuple[str, ...] = ()
+    """Of the drugs, in their order; the rest are primary suspects."""
 
 
 def write_quarter(
@@ -39,7 +41,8 @@ def write_quarter(
         ids = f"{r.primaryid}${r.caseid}"
         age_cod, wt_cod = r.age_cod if r.age else "", r.wt_cod if r.wt else ""
         rows["DEMO"].append(f"{ids}${r.age}${age_cod}${r.sex}${r.wt}${wt_cod}$MFR-{r.caseid}$US")
-        rows["DRUG"] += [f"{ids}${n}$PS${name}" for n, name in enumerate(r.drugs, start=1)]
+        roles = (*r.roles, *["PS"] * len(r.drugs))
+        rows["DRUG"] += [f"{ids}${n + 1}${roles[n]}${name}" for n, name in enumerate(r.drugs)]
         rows["REAC"] += [f"{ids}${term}$" for term in r.pt]
         rows["INDI"] += [f"{ids}${n}${term}" for n, term in enumerate(r.indi, start=1)]
         rows["OUTC"].append(f"{ids}$HO")
