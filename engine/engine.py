@@ -138,7 +138,7 @@ class Engine:
 
     def ingest(
         self,
-        sources: Sequence[str | Path],
+        sources: Sequence[str | Path] = (),
         *,
         dataset: str | Path | None = None,
         period: str | None = None,
@@ -146,7 +146,7 @@ class Engine:
         max_reject_rate: float = 0.01,
         progress: Progress | None = None,
     ) -> list[Ingested]:
-        """Load files of one or more periods; see ``srsql ingest``."""
+        """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset if dataset is not None else self._dataset or DEFAULTS.dataset
         try:
             schema = load_dataset(chosen)
