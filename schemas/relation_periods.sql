@@ -32,7 +32,7 @@ SELECT
         WHEN $rule = 'year' THEN nullif(p.part.year, '')
         WHEN p.part.month = '' THEN NULL
         WHEN $rule = 'month' THEN p.part.year || '-' || p.part.month
-        ELSE p.part.year || 'Q' || ((p.part.month::INTEGER + 2) // 3)
+        ELSE p.part.year || 'Q' || ((try_cast(p.part.month AS INTEGER) + 2) // 3)
     END AS label
 FROM parts AS p;
 

@@ -17,7 +17,7 @@ from srsql.engine.catalog import register_dataset
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, relations, tables
 from srsql.engine.ingest.account import Ingested, IngestedFile
-from srsql.engine.ingest.extract import Extracted, extract_binary, extract_text, workspace
+from srsql.engine.ingest.extract import extract_binary, extract_text, workspace
 from srsql.engine.ingest.records import Layout, stage, take_staged
 from srsql.engine.ingest.sources import Member, PeriodSource, StagedRows, find_sources
 from srsql.engine.ingest.typed import fill_codes
