@@ -16,7 +16,7 @@ from support.files import copied
 from support.quarters import crowd
 
 from srsql import Engine, install
-from srsql.engine.errors import WarehouseError
+from srsql.engine.errors import SrsqlError, WarehouseError
 from srsql.engine.guard import SETTINGS
 
 Connection = duckdb.DuckDBPyConnection
@@ -74,7 +74,7 @@ def test_attached_under_any_alias_the_views_show_the_same_rows(
     assert seen(con, f"{attached(con, released, alias)}.") == expected
 
 
-@pytest.mark.parametrize("alias", ["w", "srsql", "it's \"theirs\""])
+@pytest.mark.parametrize("alias", ["w", "srsql", 'it\'s "theirs"'])
 def test_used_under_another_alias_the_views_show_the_same_rows(
     con: Connection, released: Path, expected: dict[str, Any], alias: str
 ) -> None:
@@ -222,9 +222,9 @@ def test_settings_of_the_reader_do_not_change_a_published_view(
 ) -> None:
     attached(con, released, "w")
     make_hostile(con)
-    assert {
-        name: sorted(map(repr, rows)) for name, rows in seen(con, "w.").items()
-    } == {name: sorted(map(repr, rows)) for name, rows in expected.items()}
+    assert {name: sorted(map(repr, rows)) for name, rows in seen(con, "w.").items()} == {
+        name: sorted(map(repr, rows)) for name, rows in expected.items()
+    }
 
 
 def test_ids_that_differ_in_case_only_are_two_cases_under_any_collation(
@@ -319,7 +319,9 @@ def test_the_engine_gives_the_same_among_shadows_of_its_names(
     assert path.replace("w.", "") == "evil,main"
 
 
-@pytest.mark.parametrize("macro", ["upper(x) AS 'evil'", FUNCTIONS[-3], "srsql_group_cases(x) AS 1"])
+@pytest.mark.parametrize(
+    "macro", ["upper(x) AS 'evil'", FUNCTIONS[-3], "srsql_group_cases(x) AS 1"]
+)
 def test_a_temporary_macro_that_hides_a_function_is_refused_in_one_line(
     con: Connection, macro: str
 ) -> None:
@@ -350,7 +352,7 @@ def test_the_engine_stays_with_its_database_when_the_caller_uses_another(
     db.write_bytes(released.read_bytes())
     con.execute(f"ATTACH '{db}' AS w; USE w")
     engine = Engine(con)
-    con.execute("ATTACH ':memory:' AS \"o'ther \"\"one\"\"\"; USE \"o'ther \"\"one\"\"\"")
+    con.execute('ATTACH \':memory:\' AS "o\'ther ""one"""; USE "o\'ther ""one"""')
     assert [r["quarter"] for r in engine.status().releases] == ["2011Q3", "2011Q4"]
     assert con.execute("SELECT current_database()").fetchall() == [('o\'ther "one"',)]
     con.execute("USE memory; DETACH w")
@@ -377,7 +379,7 @@ def test_a_file_opened_for_reading_serves_the_engine_and_is_not_written(
         engine = Engine(con)
         assert len(engine.status().releases) == 2
         assert engine.metrics("2011Q4")
-        with pytest.raises(WarehouseError, match="read-only") as caught:
+        with pytest.raises(SrsqlError, match="read-only") as caught:
             engine.release("2011Q4", **OPTIONS, supersede=True)
         assert "\n" not in str(caught.value)
     assert released.read_bytes() == before
