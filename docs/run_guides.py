@@ -104,7 +104,7 @@ class _Page:
             if kind == "console":
                 body = self._console(body, block.start())
             elif kind in ("python", "sql"):
-                printed = self._clean((self._python if kind == "python" else self._sql)(body))
+                printed = self._clean(self._output(kind, body))
             elif kind == "text" and printed is not None:
                 self._compare(block.start(), body, printed)
                 body, printed = printed, None
@@ -147,16 +147,18 @@ class _Page:
         )
         return done.stdout + (f"[exit {done.returncode}]\n" if done.returncode else "")
 
-    def _python(self, body: str) -> str:
+    def _output(self, kind: str, body: str) -> str:
+        """What a block of Python or SQL prints, an error as its first line."""
         printed = io.StringIO()
         with redirect_stdout(printed), redirect_stderr(printed):
-            exec(compile(body, str(self.page), "exec"), self.names)
-        return printed.getvalue()
-
-    def _sql(self, body: str) -> str:
-        printed = io.StringIO()
-        with duckdb.connect(os.environ["SRSQL_DB"], read_only=True) as con, redirect_stdout(printed):
-            con.sql(body).show(max_width=110, max_rows=40)
+            try:
+                if kind == "python":
+                    exec(compile(body, str(self.page), "exec"), self.names)
+                else:
+                    with duckdb.connect(os.environ["SRSQL_DB"], read_only=True) as con:
+                        con.sql(body).show(max_width=110, max_rows=40)
+            except Exception as error:
+                print(f"{type(error).__name__}: {str(error).splitlines()[0]}")
         return printed.getvalue()
 
     def _clean(self, text: str) -> str:
