@@ -42,6 +42,11 @@ _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTAL
 _VARIES = (
     (re.compile(r"\b[\d,.]+ s\b"), "… s"),
     (re.compile(r"[\d,.]+ MiB"), "… MiB"),
+    (re.compile(r"^  seconds: .*$", re.MULTILINE), "  seconds: …"),  # of each stage
+    (
+        re.compile(r"^(\d{4}Q\d .*?) +[\d,]+\.\d$", re.MULTILINE),
+        r"\1 …",
+    ),  # of each quarter of a range
 )
 
 
@@ -136,16 +141,13 @@ class _Page:
             name, _, value = words[1].partition("=")
             os.environ[name] = value
             return ""
-        if words[0] == "srsql" and "|" not in words:
-            return _srsql(words[1:])
-        done = subprocess.run(
-            ["bash", "-c", command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return done.stdout + (f"[exit {done.returncode}]\n" if done.returncode else "")
+        if words[0] == "srsql":
+            end = words.index("|") if "|" in words else len(words)
+            printed = _srsql(words[1:end])
+            if end == len(words):
+                return printed
+            return _bash(shlex.join(words[end + 1 :]), printed)
+        return _bash(command, "")
 
     def _output(self, kind: str, body: str) -> str:
         """What a block of Python or SQL prints, an error as its first line."""
@@ -180,6 +182,19 @@ def _normal(text: str) -> str:
     for pattern, word in _VARIES:
         text = pattern.sub(word, text)
     return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+
+
+def _bash(command: str, given: str) -> str:
+    """What another command prints, given what the one before it printed."""
+    done = subprocess.run(
+        ["bash", "-c", command],
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout + (f"[exit {done.returncode}]\n" if done.returncode else "")
 
 
 def _srsql(words: list[str]) -> str:

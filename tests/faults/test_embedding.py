@@ -407,6 +407,18 @@ def test_plain_duckdb_without_srsql_reads_every_published_view(
     assert json.loads(done.stdout) == {name: len(rows) for name, rows in expected.items()}
 
 
+def test_a_macro_works_after_use_and_never_reads_the_tables_of_an_attached_file_without(
+    con: Connection, released: Path
+) -> None:
+    """Which is why macros are not published, and why the guide says so."""
+    attached(con, released, "w")
+    con.execute("CREATE SCHEMA srsql; CREATE TABLE srsql.member (evil INTEGER)")
+    with pytest.raises(duckdb.Error, match=r"release|member"):
+        con.execute("FROM w.srsql.group_sizes(1)").fetchall()
+    con.execute("USE w")
+    assert len(con.execute("FROM srsql.group_sizes(1)").fetchall()) == 6
+
+
 def test_published_views_name_no_function_no_macro_and_no_other_schema(released: Path) -> None:
     """So there is nothing in them that a reader's search path could decide."""
     with duckdb.connect(str(released), read_only=True) as con:
