@@ -3,15 +3,16 @@
 ``python docs/run_guides.py [PAGE…]`` checks, ``--update`` writes the actual outputs into the pages.
 A test runs the same. What the blocks mean:
 
-* ``console``: lines with ``$ `` are commands, what follows each is its output (stdout and stderr; a
-  last line ``[exit 1]`` where it failed). ``srsql`` runs within this process, anything else in bash.
-* ``python``: run in one namespace per page. ``sql``: run by plain DuckDB, reading the warehouse that
-  ``SRSQL_DB`` names. What either prints is shown in the ``text`` block that follows it.
+* ``console``: lines with ``$ `` are commands, what follows each is its output (stdout and stderr;
+  a last line ``[exit 1]`` where it failed). ``srsql`` runs within this process, the rest in bash.
+* ``python``: run in one namespace per page. ``sql``: run by plain DuckDB, reading the warehouse
+  that ``SRSQL_DB`` names. What either prints is shown in the ``text`` block that follows it.
 * ``toml NAME``, ``csv NAME``: a file of that name is written.
 * Anything else is not run.
 
-Pages run in a folder of their own that has the demo (``srsql demo``) in ``srsql-demo``. Before outputs are
-compared, what legitimately varies is replaced: seconds, sizes in MiB, the folder, the interpreter.
+Pages run in a folder of their own that has the demo (``srsql demo``) in ``srsql-demo``. Before
+outputs are compared, what legitimately varies is replaced: seconds, sizes in MiB, the folder, the
+interpreter.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _columns(shape: type, prefix: str = "") -> dict[str, pa.DataType]:
     """Column -> type of the fields of a class, those of its parts included."""
     columns: dict[str, pa.DataType] = {}
     for name, kind in _kinds(shape).items():
-        if is_dataclass(kind):
+        if isinstance(kind, type) and is_dataclass(kind):
             columns |= _columns(kind, f"{prefix}{name}_")
         else:
             columns[prefix + name] = _type(kind)
@@ -91,7 +91,7 @@ def _flat(row: Any, shape: type, prefix: str = "") -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, kind in _kinds(shape).items():
         value = None if row is None else getattr(row, name)
-        if is_dataclass(kind):
+        if isinstance(kind, type) and is_dataclass(kind):
             values |= _flat(value, kind, f"{prefix}{name}_")
         elif value is not None and _type(kind) == pa.string() and not isinstance(value, str):
             values[prefix + name] = json.dumps(value, default=_plain, ensure_ascii=False)

@@ -4,7 +4,7 @@
 -- Out: temp table srsql_staged (line, lines, field, fault).
 
 CREATE OR REPLACE TEMP TABLE srsql_staged (
-    line BIGINT, lines INTEGER, field VARCHAR [], fault VARCHAR
+    line BIGINT, lines INTEGER, field VARCHAR[], fault VARCHAR
 );
 
 INSERT INTO temp.main.srsql_staged

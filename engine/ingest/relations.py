@@ -79,6 +79,11 @@ def periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list[
     Raises:
         IngestError: it has no rows of that period, or nothing tells periods apart.
     """
+    with warehouse.transaction():
+        return _periods(warehouse, dataset, period)
+
+
+def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list[str]:
     report = find_relations(warehouse, dataset)[0]
     given = period.strip() if period is not None else None
     if given == "":
@@ -99,7 +104,7 @@ def periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list[
         )
     ]
     warehouse.run("DROP TABLE temp.main.srsql_label")
-    if given in known:
+    if given is not None and given in known:
         return [given]
     have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
     if given is not None or not known:
@@ -159,22 +164,23 @@ def _described(warehouse: Warehouse, dataset: Dataset, declared: Table, name: st
         raise IngestError(
             f"{name} has no column {period}: mend key tables.{declared.name}.period_column"
         )
-    for plain in [*chosen.values(), *([_plain(period)] if period is not None else [])]:
+    period_column = _plain(period) if period is not None else None
+    for plain in [*chosen.values(), *([period_column] if period_column else [])]:
         shown, kind = types[plain]
         if kind.id in _WITHOUT_TEXT:
             raise IngestError(
                 f"{name}: column {shown} is of type {kind}, which is no single text: give a view "
                 "that has one value a row (unnest) or casts it"
             )
-    kind = types[_plain(period)][1].id if period is not None else ""
+    dated = period_column is not None and types[period_column][1].id.startswith(_DATES)
     return Relation(
         declared,
         name,
         place,
         tuple(dict.fromkeys(types[plain][0] for plain in chosen.values())),
         types[chosen[dataset.report_id]][0],
-        types[_plain(period)][0] if period is not None else None,
-        dated=dataset.source.period != "label" and kind.startswith(_DATES),
+        types[period_column][0] if period_column is not None else None,
+        dated=dataset.source.period != "label" and dated,
     )
 
 

@@ -57,7 +57,8 @@ x = 1
 ```
 
 ```python
-print(open("some.toml").read())
+import pathlib
+print(pathlib.Path("some.toml").read_text())
 ```
 
 ```text
