@@ -1,7 +1,7 @@
 """srsql: SQL-native anonymization of spontaneous adverse-event reports on DuckDB."""
 
-from srsql.engine import Engine, install
+from srsql.engine import Engine, as_frame, install
 from srsql.engine.errors import SrsqlError
 from srsql.version import __version__
 
-__all__ = ["Engine", "SrsqlError", "__version__", "install"]
+__all__ = ["Engine", "SrsqlError", "__version__", "as_frame", "install"]

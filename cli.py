@@ -120,9 +120,14 @@ def _existing(db: Path) -> Path:
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @_dataset
-@click.option("--period", "--quarter", "period", help="Period label, where file names do not tell.")
+@click.option(
+    "--period",
+    "--quarter",
+    "period",
+    help="Period label, where file names do not tell; of tables, the one to load.  [default: all]",
+)
 @click.option("--replace", is_flag=True, help="Take the place of a quarter that is loaded already.")
 @click.option(
     "--max-reject-rate",
@@ -142,8 +147,8 @@ def ingest(
     db: Path,
     as_json: bool,
 ) -> None:
-    """Load FAERS/AERS or VAERS archives, CSV or Parquet."""
-    with _progress() as progress, _engine(db) as engine:
+    """Load FAERS/AERS or VAERS archives, CSV or Parquet, or tables of the warehouse."""
+    with _progress() as progress, _engine(db if paths else _existing(db)) as engine:
         loaded = engine.ingest(
             paths,
             dataset=dataset,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import duckdb
 import pandas as pd
@@ -18,6 +18,7 @@ from srsql.engine.audit_plan import parse_share
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
 from srsql.engine.errors import DatasetError, SignalError
+from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
@@ -139,7 +140,7 @@ class Engine:
 
     def ingest(
         self,
-        sources: Sequence[str | Path],
+        sources: Sequence[str | Path] = (),
         *,
         dataset: str | Path | None = None,
         period: str | None = None,
@@ -147,7 +148,7 @@ class Engine:
         max_reject_rate: float = 0.01,
         progress: Progress | None = None,
     ) -> list[Ingested]:
-        """Load files of one or more periods; see ``srsql ingest``."""
+        """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset if dataset is not None else self._dataset or DEFAULTS.dataset
         try:
             schema = load_dataset(chosen)
@@ -362,9 +363,17 @@ class Engine:
         """All rows of a query of your own."""
         return self.warehouse.rows(query, parameters)
 
-    def frame(self, query: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
-        """The result of a query of your own as a pandas data frame."""
-        return self.con.execute(query, list(parameters)).df()
+    @overload
+    def frame(self, query: str, parameters: Sequence[Any] = ()) -> pd.DataFrame: ...
+    @overload
+    def frame(self, query: str, parameters: Sequence[Any] = (), *, kind: Kind) -> Any: ...
+    def frame(self, query: str, parameters: Sequence[Any] = (), *, kind: Kind = "pandas") -> Any:
+        """The result of a query of your own as a pandas, Arrow or Polars table.
+
+        Types are the query's, whatever its rows: integers with NULL stay integers, decimals exact.
+        """
+        result = self.con.sql(query, params=list(parameters) or None)
+        return shaped(result.to_arrow_table(), kind)
 
     def _dataset_of(self, quarter: str, dataset: str | Path | None) -> Dataset:
         """The dataset asked for, or the only one that has the quarter."""

@@ -175,7 +175,7 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
         dataset,
         series.cumulative_schema,
         warehouse.rows(
-            "SELECT r.quarter, r.schema_name FROM srsql.release AS r "
+            "SELECT r.quarter, r.release_id FROM srsql.release AS r "
             "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
             [series.dataset, series.name],
         ),

@@ -56,7 +56,7 @@ def build_tables(
     }
     built = []
     for name, query in queries.items():
-        store = f"release_{release_id}_{name}"
+        store = store_of(release_id, name)
         warehouse.run(create(table(STORE, store), query))
         built.append(Built(name, store, query))
     return built
@@ -79,26 +79,29 @@ def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> N
 
 
 def series_views(
-    warehouse: Warehouse, dataset: Dataset, schema: str, releases: list[tuple[str, str]]
+    warehouse: Warehouse, dataset: Dataset, schema: str, releases: list[tuple[str, int]]
 ) -> None:
     """``released.*``: all released quarters together, and each case's latest.
+
+    No view calls a function, compares or groups, since macros and settings of whoever queries it
+    (a macro ``max``, a collation) would take part; the latest quarters are therefore stored.
 
     Args:
         warehouse: where to create them.
         dataset: for the published tables and ids.
         schema: e.g. ``released``.
-        releases: (quarter, schema of its views) of every release that is out, oldest first.
+        releases: (quarter, id) of every release that is out, oldest first.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
     for name in [dataset.report_table, *(child.name for child in dataset.child_tables)]:
         parts: list[exp.Query] = []
-        for quarter, source in releases:
+        for quarter, release_id in releases:
             query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))
             if name != dataset.report_table:
                 query = exp.select(exp.Literal.string(quarter).as_("quarter")).select(
                     exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True))
                 )
-            parts.append(query.from_(table(source, name, alias="t")))
+            parts.append(query.from_(table(STORE, store_of(release_id, name), alias="t")))
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
     latest = (
         exp.select(
@@ -106,8 +109,18 @@ def series_views(
         )
         .from_(table(schema, dataset.report_table, alias="t"))
         .group_by(column(dataset.case_id, "t"))
+        .order_by(column(dataset.case_id, "t"))
     )
-    warehouse.run(create(table(schema, "case_latest"), latest, "VIEW"))
+    store = f"latest_{schema}"
+    warehouse.run(create(table(STORE, store), latest))
+    columns = [column(name, "t") for name in (dataset.case_id, "quarter")]
+    stored = exp.select(*columns).from_(table(STORE, store, alias="t"))
+    warehouse.run(create(table(schema, "case_latest"), stored, "VIEW"))
+
+
+def store_of(release_id: int, name: str) -> str:
+    """The table of the schema ``STORE`` with the rows of one released table."""
+    return f"release_{release_id}_{name}"
 
 
 def _public_regions(dataset: Dataset) -> exp.Query:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
-from srsql.engine.statements import literal, quoted, statements
+from srsql.engine.guard import guarded
+from srsql.engine.statements import dotted, literal, statements
 from srsql.version import __version__
 
 LAYOUT = 1
 ALIAS = "srsql_warehouse"
-_OURS = "SELECT 1 FROM duckdb_databases() WHERE database_name = ?"
+_OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
 
 
 class Warehouse:
@@ -43,6 +44,7 @@ class Warehouse:
         memory_limit: str | None = None,
     ) -> None:
         self.path: Path | None = None
+        self._callers_path: str | None = None
         self.read_only = read_only
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         if isinstance(target, duckdb.DuckDBPyConnection):
@@ -57,14 +59,34 @@ class Warehouse:
                 self.con.execute("SET threads = ?", [threads])
             if memory_limit is not None:
                 self.con.execute("SET memory_limit = ?", [memory_limit])
+            self.database = _database(self.con)
             install(self.con, catalog=not read_only)
         except BaseException:
             self.close()
             raise
 
-    def guarded(self) -> AbstractContextManager[None]:
-        """While this lasts, no macro of the user's takes the place of a built-in function."""
-        return guarded(self.con)
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """While this lasts, nothing that the caller made or set changes what a statement means."""
+        with guarded(self.con, self.database) as callers_path:
+            self._callers_path = callers_path
+            try:
+                yield
+            finally:
+                self._callers_path = None
+
+    @contextmanager
+    def as_caller(self) -> Iterator[None]:
+        """Within :meth:`guarded`: the caller's own search path, which views of his may need."""
+        if self._callers_path is None:
+            yield
+            return
+        guards = self.value("SELECT system.main.current_setting('search_path')")
+        self.run("SET search_path = ?", [self._callers_path])
+        try:
+            yield
+        finally:
+            self.run("SET search_path = ?", [guards])
 
     def close(self) -> None:
         """Close the connection if it is ours."""
@@ -122,72 +144,53 @@ class Warehouse:
 
 def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
     """Refuse to work inside a transaction of the caller's, which an error would abort."""
-    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
+    first, second = (con.execute("SELECT system.main.txid_current()").fetchall() for _ in range(2))
     if first == second:
         raise WarehouseError(
             "the connection has an open transaction: commit it or roll it back first"
         )
 
 
-@contextmanager
-def guarded(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """While this lasts, no macro of the user's takes the place of a built-in function.
+def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
+    """Put the UDFs and macros (and the catalog) into ``con`` without touching its tables.
 
-    DuckDB looks a function up along the search path, where a macro in the schema ``main`` precedes
-    the built-ins; here the built-ins come first.
+    They go to the current database: the schemas ``srsql`` and ``srsql_data``.
 
     Raises:
-        WarehouseError: a temporary macro does it all the same (they always come first).
+        WarehouseError: one of these schemas is somebody else's, a transaction is open, or nothing
+            can be written there.
     """
-    hidden = con.execute(
-        "SELECT f.function_name FROM duckdb_functions() AS f WHERE f.database_name = 'temp' "
-        "INTERSECT SELECT f.function_name FROM duckdb_functions() AS f WHERE f.internal"
-    ).fetchall()
-    if hidden:
-        raise WarehouseError(
-            f"the temporary macro {hidden[0][0]!r} hides a built-in function: drop it"
-        )
-    before, database = con.execute(
-        "SELECT current_setting('search_path'), current_database()"
-    ).fetchall()[0]
-    con.execute("SET search_path = ?", [f"{quoted(database)}.srsql,system.main"])
-    try:
-        yield
-    finally:
-        con.execute("SET search_path = ?", [before])
-
-
-def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
-    """Put the UDFs and macros (and the catalog) into ``con`` without touching its tables."""
     from srsql.sql_macros import MACRO_FILES
     from srsql.udfs.register import register_udfs
 
-    if con.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = 'srsql'").fetchall():
+    _need_idle(con)
+    if con.execute(_OURS, ["srsql"]).fetchall():
         raise WarehouseError(
             "a database is attached as 'srsql', which makes the schema of that name ambiguous: "
             "attach it under another name, or give the engine the path of the file"
         )
-    register_udfs(con)
+    database = _database(con)
     definitions = [
         *statements("srsql.schemas", "catalog.sql"),
         *(s for file in MACRO_FILES for s in statements("srsql.sql_macros", file)),
     ]
     fingerprint = hashlib.sha256("\n".join(definitions).encode()).hexdigest()
-    found = _installed(con)
-    if found == (LAYOUT, fingerprint):
-        return
-    if not catalog:
-        if found is None:
-            return
-        raise OutdatedError(
-            "the warehouse was last written by another version of srsql: open it once for writing, "
-            "for example with 'srsql status'"
-        )
-    _need_idle(con)
-    con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
+    found = _installed(con, database)
     with guarded(con):
+        register_udfs(con)
+        if found == (LAYOUT, fingerprint):
+            return
+        if not catalog:
+            if found is None:
+                return
+            raise OutdatedError(
+                "the warehouse was last written by another version of srsql: open it once for "
+                "writing, for example with 'srsql status'"
+            )
         con.execute("BEGIN TRANSACTION")
         try:
+            con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")
+            con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
             for definition in definitions:
                 con.execute(definition)
             con.execute("DELETE FROM srsql.warehouse")
@@ -195,32 +198,55 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
                 "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
             )
             con.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             con.execute("ROLLBACK")
+            if isinstance(error, duckdb.InvalidInputException):  # a file opened for reading
+                raise WarehouseError(
+                    f"srsql cannot be installed in {database}: {one_line(error)}"
+                ) from None
             raise
 
 
-def _installed(con: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
-    """Layout and definitions of the catalog in ``con``; None where there is none.
+def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str] | None:
+    """Layout and definitions of the catalog in ``database``; None where there is none.
+
+    Every name is written in full: what is called ``srsql`` may be the caller's.
 
     Raises:
-        WarehouseError: the warehouse was made by an incompatible version.
+        WarehouseError: the warehouse was made by an incompatible version, or a schema with a name
+            of ours is somebody else's.
     """
-    known = con.execute(
-        "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'srsql' "
-        "AND table_name = 'warehouse' AND database_name = current_database()"
+    held = con.execute(
+        "SELECT o.schema_name, o.name FROM ("
+        "SELECT database_name, schema_name, table_name AS name FROM system.main.duckdb_tables() "
+        "UNION ALL SELECT database_name, schema_name, view_name FROM system.main.duckdb_views() "
+        "UNION ALL SELECT database_name, schema_name, function_name "
+        "FROM system.main.duckdb_functions()) AS o "
+        "WHERE o.database_name = ? AND o.schema_name IN ('srsql', 'srsql_data') "
+        "ORDER BY o.name <> 'warehouse', o.schema_name, o.name LIMIT 1",
+        [database],
     ).fetchall()
-    if not known[0][0]:
+    if not held:
         return None
-    layout, fingerprint = con.execute(
-        "SELECT w.layout, w.definitions FROM srsql.warehouse AS w"
-    ).fetchall()[0]
+    try:
+        layout, fingerprint = con.execute(
+            f"SELECT w.layout, w.definitions FROM {dotted(database, 'srsql', 'warehouse')} AS w"
+        ).fetchall()[0]
+    except (duckdb.CatalogException, duckdb.BinderException, IndexError):
+        raise WarehouseError(
+            f"the schema {held[0][0]} of {database} is somebody else's (it has {held[0][1]}): "
+            "rename it, or give the engine a database of its own (ATTACH and USE)"
+        ) from None
     if layout != LAYOUT:
         raise WarehouseError(
             f"the warehouse has layout {layout}, this srsql needs {LAYOUT}: "
             "use the srsql version that made it"
         )
     return layout, fingerprint
+
+
+def _database(con: duckdb.DuckDBPyConnection) -> str:
+    return str(con.execute("SELECT system.main.current_database()").fetchall()[0][0])
 
 
 def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

@@ -20,6 +20,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from srsql.schemas.hierarchy import Hierarchy, load_hierarchy
+from srsql.schemas.relation import Relation
 
 
 class SchemaError(ValueError):
@@ -53,10 +54,11 @@ class _Strict(BaseModel):
 
 
 class Source(_Strict):
-    """How the files of one period look."""
+    """How the files of one period look, or which rows of a table are of one period."""
 
-    reader: Literal["dollar", "csv", "parquet"]
-    """``dollar``: FAERS/AERS ASCII, no quoting; ``csv``: quoted CSV; ``parquet``."""
+    reader: Literal["dollar", "csv", "parquet", "table"]
+    """``dollar``: FAERS/AERS ASCII, no quoting; ``csv``: quoted CSV; ``parquet``; ``table``: tables
+    or views that the connection has already."""
     delimiter: str = ","
     period_pattern: str | None = None
     """Regular expression on a file's name whose groups give the period (see ``period_label``)."""
@@ -64,6 +66,9 @@ class Source(_Strict):
     """Format of the label from the groups, e.g. ``20{0}Q{1}``; four-digit years stay."""
     deleted_files: tuple[str, ...] = ()
     """Globs of files that list withdrawn case ids, one a line, without header."""
+    period: Literal["label", "year", "quarter", "month"] = "label"
+    """What a table's ``period_column`` holds: the label itself, or a date, from which it is made
+    (2022, 2022Q4, 2022-10)."""
 
     @model_validator(mode="after")
     def _pattern_and_label(self) -> Source:
@@ -93,8 +98,12 @@ class Table(_Strict):
     """One source table."""
 
     name: Name
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     """File-name globs, matched without regard to case."""
+    relation: Relation | None = None
+    """The table or view to read, as SQL writes its name: up to database, schema, table."""
+    period_column: str | None = None
+    """Its column that tells the period of a row; without one, a child row is of its report's."""
     columns: tuple[Column, ...]
     unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Target column -> source columns that each become a row of their own."""
@@ -265,6 +274,7 @@ class Dataset(_Strict):
                 need(key, attribute.table, attribute.column)
         if self.signals is not None:
             self._check_signals(self.signals)
+        self._check_reader()
         guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
         for table in self.tables:
             if table.name != self.report_table:
@@ -289,6 +299,25 @@ class Dataset(_Strict):
                         "take it out"
                     )
         return self
+
+    def _check_reader(self) -> None:
+        """Files are named for the readers of files, tables for that of tables."""
+        tables = self.source.reader == "table"
+        for table in self.tables:
+            key = f"tables.{table.name}"
+            if tables and table.relation is None:
+                raise ValueError(f'{key}.relation: name the table to read, such as "clinic.visits"')
+            if tables and table.files:
+                raise ValueError(f"{key}.files: tables are read, not files: take it out")
+            if not tables and "files" not in table.model_fields_set:
+                raise ValueError(f"{key}.files: say which files fill this table")
+            if not tables and (table.relation or table.period_column):
+                raise ValueError(f'{key}: relation and period_column need reader = "table"')
+        given = self.source.model_fields_set & {"period_pattern", "period_label", "deleted_files"}
+        if tables and given:
+            raise ValueError(f"source.{min(given)}: tables are read, not files: take it out")
+        if not tables and self.source.period != "label":
+            raise ValueError('source.period: needs reader = "table"')
 
     def _check_signals(self, signals: Signals) -> None:
         """What signals count must be sensitive terms, and published."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
@@ -15,11 +15,11 @@ import duckdb
 
 from srsql.engine.catalog import register_dataset
 from srsql.engine.errors import IngestError, one_line
-from srsql.engine.ingest import account, tables
+from srsql.engine.ingest import account, relations, tables
 from srsql.engine.ingest.account import Ingested, IngestedFile
-from srsql.engine.ingest.extract import Extracted, extract_binary, extract_text, workspace
-from srsql.engine.ingest.records import stage
-from srsql.engine.ingest.sources import Member, PeriodSource, find_sources
+from srsql.engine.ingest.extract import extract_binary, extract_text, workspace
+from srsql.engine.ingest.records import Layout, stage, take_staged
+from srsql.engine.ingest.sources import Member, PeriodSource, StagedRows, find_sources
 from srsql.engine.ingest.typed import fill_codes
 from srsql.engine.ingest.withdrawn import load_withdrawn
 from srsql.engine.periods import misplaced
@@ -43,9 +43,11 @@ def ingest(
 
     Args:
         warehouse: where to.
-        sources: zips, directories, single files, or directories full of zips.
-        dataset: how the files look.
-        period: the period's label where file names do not tell it.
+        sources: zips, directories, single files, or directories full of zips; none where the
+            dataset is read from tables.
+        dataset: how the files look, or which tables to read.
+        period: the period's label where file names do not tell it; of tables, the one to load
+            (default: every period that they have).
         replace: put a different source in the place of one that is loaded.
         max_reject_rate: largest share of records that may be rejected, 0 to 1.
         origin: where the dataset schema comes from, for the catalog; its name by default.
@@ -57,14 +59,33 @@ def ingest(
     """
     if not 0 <= max_reject_rate <= 1:
         raise IngestError(f"--max-reject-rate {max_reject_rate} is not between 0 and 1")
-    with explained("the source"):
-        found = find_sources(sources, dataset, period)
     done = []
-    for source in found:
-        with explained(source.path.name):
-            run = _Run(warehouse, dataset, source, max_reject_rate, progress or (lambda _: None))
-            done.append(run.period(replace, origin or dataset.name))
+    for one in _sources(warehouse, sources, dataset, period):
+        with ExitStack() as opened:
+            with explained("the source"):
+                source = opened.enter_context(one)
+            with explained(source.name):
+                say = progress or (lambda _: None)
+                run = _Run(warehouse, dataset, source, max_reject_rate, say)
+                done.append(run.period(replace, origin or dataset.name))
     return done
+
+
+def _sources(
+    warehouse: Warehouse, sources: Sequence[str | Path], dataset: Dataset, period: str | None
+) -> list[AbstractContextManager[PeriodSource]]:
+    """What to load, period by period; tables are copied only while their period is loaded."""
+    with explained("the source"):
+        if dataset.source.reader != "table":
+            if not sources:
+                raise IngestError(f"dataset {dataset.name!r} is read from files: name them")
+            return [nullcontext(source) for source in find_sources(sources, dataset, period)]
+        if sources:
+            raise IngestError(
+                f"dataset {dataset.name!r} is read from tables, not from {sources[0]}: name no file"
+            )
+        labels = relations.periods(warehouse, dataset, period)
+        return [relations.staged(warehouse, dataset, label) for label in labels]
 
 
 @contextmanager
@@ -91,11 +112,14 @@ def in_file_order(warehouse: Warehouse) -> Iterator[None]:
     """Line numbers need insertion order, which the owner of a connection may have turned off."""
     setting = "preserve_insertion_order"
     kept = warehouse.value(f"SELECT current_setting('{setting}')")
+    if kept:
+        yield
+        return
     warehouse.run(f"SET {setting} = true")
     try:
         yield
     finally:
-        warehouse.run(f"SET {setting} = {kept}")
+        warehouse.run(f"SET {setting} = false")
 
 
 @dataclass
@@ -119,7 +143,7 @@ class _Run:
             if not replace:
                 raise IngestError(
                     f"{self.source.quarter} of {self.dataset.name} is loaded from another file "
-                    f"({name}): give --replace to put {self.source.path.name} in its place"
+                    f"({name}): give --replace to put {self.source.name} in its place"
                 )
         with (
             workspace(self.warehouse) as folder,
@@ -168,22 +192,28 @@ class _Run:
                 self.ingestion,
                 self.dataset.name,
                 self.source.quarter,
-                self.source.path.name,
+                self.source.name,
                 self.source.sha256,
                 __version__,
             ],
         )
 
-    def _file(self, member: Member, folder: Path) -> IngestedFile:
-        parquet = self.dataset.source.reader == "parquet" and member.table is not None
-        target = folder / ("file.parquet" if parquet else "file.txt")
-        extracted = (extract_binary if parquet else extract_text)(member, target)
+    def _file(self, member: Member | StagedRows, folder: Path) -> IngestedFile:
         key = (self.ingestion, self.source.quarter, member.name)
-        if member.table is None:
-            records, loaded = load_withdrawn(self.warehouse, self.dataset, extracted, key)
+        if isinstance(member, StagedRows):
+            sha256, repaired = member.sha256, 0
+            records, loaded = self._table(member.table, take_staged(self.warehouse, member), key)
         else:
-            records, loaded = self._table(member.table, extracted, key)
-        target.unlink()
+            parquet = self.dataset.source.reader == "parquet" and member.table is not None
+            target = folder / ("file.parquet" if parquet else "file.txt")
+            extracted = (extract_binary if parquet else extract_text)(member, target)
+            sha256, repaired = extracted.sha256, extracted.repaired
+            if member.table is None:
+                records, loaded = load_withdrawn(self.warehouse, self.dataset, extracted, key)
+            else:
+                layout = stage(self.warehouse, member.name, extracted, self.dataset)
+                records, loaded = self._table(member.table, layout, key)
+            target.unlink()
         counts = account.reasons(self.warehouse, self.ingestion, member.name)
         file = IngestedFile(
             table=member.table or "deleted",
@@ -192,8 +222,8 @@ class _Run:
             loaded=loaded,
             rejected=sum(n for (kind, _), n in counts.items() if kind == "row"),
             values_rejected=sum(n for (kind, _), n in counts.items() if kind == "value"),
-            repaired=extracted.repaired,
-            sha256=extracted.sha256,
+            repaired=repaired,
+            sha256=sha256,
         )
         self.progress(
             f"{self.source.quarter} {member.name}: {file.records:,} records, "
@@ -201,10 +231,9 @@ class _Run:
         )
         return account.balanced(file)
 
-    def _table(self, name: str, extracted: Extracted, key: tuple[int, str, str]) -> tuple[int, int]:
-        """Load one table's file; its records, and those loaded."""
+    def _table(self, name: str, layout: Layout, key: tuple[int, str, str]) -> tuple[int, int]:
+        """Load one table's records; how many there are, and how many were loaded."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
-        layout = stage(warehouse, key[2], extracted, dataset)
         place = tables.positions(key[2], dataset, declared, layout)
         tables.judge(warehouse, dataset, declared, place, layout)
         tables.load(warehouse, dataset, declared, place, self.source.quarter)

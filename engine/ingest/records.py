@@ -16,7 +16,8 @@ from sqlglot import exp
 from srsql.engine.catalog import SPACE, SPACES
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest.extract import RETURN, SEPARATOR, Extracted
-from srsql.engine.statements import column, create, statements, temporary
+from srsql.engine.ingest.sources import StagedRows
+from srsql.engine.statements import column, create, dotted, statements, temporary
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas.model import Dataset, Source
 
@@ -69,6 +70,13 @@ def stage(warehouse: Warehouse, file: str, extracted: Extracted, dataset: Datase
     if covered != extracted.lines:
         raise IngestError(f"{file}: {extracted.lines} lines, but {covered} in records: a defect")
     return Layout(tuple(names), len(names) + (trailing > plain), records)
+
+
+def take_staged(warehouse: Warehouse, rows: StagedRows) -> Layout:
+    """Make the staged rows of a table ``srsql_record``."""
+    store = dotted("temp", "main", rows.store)
+    warehouse.run(f"ALTER TABLE {store} RENAME TO srsql_record")
+    return Layout(rows.columns, len(rows.columns), rows.records)
 
 
 def stage_lines(warehouse: Warehouse, extracted: Extracted) -> None:

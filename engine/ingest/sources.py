@@ -61,14 +61,32 @@ class Member:
 
 
 @dataclass(frozen=True)
+class StagedRows:
+    """The rows of one table for one period, as ``relations.staged`` keeps them."""
+
+    name: str
+    """The relation as messages and the catalog show it."""
+    table: str
+    """The declared table it fills."""
+    store: str
+    """Temporary table that holds them, shaped as ``srsql_record``."""
+    columns: tuple[str, ...]
+    """Names of their fields, trimmed, lower-cased."""
+    records: int
+    sha256: str
+    """Over the rows in their order."""
+
+
+@dataclass(frozen=True)
 class PeriodSource:
     """All files of one period, the report table's first."""
 
-    path: Path
+    name: str
+    """Of the zip, file or directory; of tables, that of the report table's."""
     quarter: str
     sha256: str
-    """Of the zip's or single file's bytes; of a directory, over its files' names and digests."""
-    members: tuple[Member, ...]
+    """Of the zip's or single file's bytes; otherwise over its members' names and digests."""
+    members: tuple[Member | StagedRows, ...]
 
 
 def find_sources(
@@ -87,7 +105,7 @@ def find_sources(
         other = found.setdefault(source.quarter, source)
         if other is not source:
             raise IngestError(
-                f"{other.path.name} and {path.name} both hold {source.quarter}: "
+                f"{other.name} and {path.name} both hold {source.quarter}: "
                 "give one of them, or put the files of one period into one directory"
             )
     return list(found.values())
@@ -123,7 +141,7 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
     if not any(member.table for member in members):
         raise IngestError(f"{path.name}: no file of dataset {dataset.name!r} in it (see --dataset)")
     quarter = _quarter(path, members, dataset, period)
-    return PeriodSource(path, quarter, _digest(path, members), _choose(path, members, dataset))
+    return PeriodSource(path.name, quarter, _digest(path, members), _choose(path, members, dataset))
 
 
 def _directory(path: Path) -> list[Member]:

@@ -25,10 +25,28 @@ def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Tabl
 
 
 def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
-    """Make the raw schema and its tables where they are not there yet."""
+    """Make the raw schema and its tables where they are not there yet.
+
+    Raises:
+        IngestError: a schema of that name is somebody else's.
+    """
+    schema = f"raw_{dataset.name}"
+    theirs = warehouse.value(
+        "SELECT min(o.name) FROM ("
+        "SELECT t.database_name, t.schema_name, t.table_name AS name FROM duckdb_tables() AS t "
+        "UNION ALL SELECT v.database_name, v.schema_name, v.view_name FROM duckdb_views() AS v"
+        ") AS o WHERE o.database_name = current_database() AND lower(o.schema_name) = ? "
+        "AND NOT EXISTS (FROM srsql.ingestion AS i WHERE i.dataset = ?)",
+        [schema, dataset.name],
+    )
+    if theirs is not None:
+        raise IngestError(
+            f"the warehouse has a schema {schema} of its own (with {theirs}): rename it, or give "
+            "the dataset another name"
+        )
     warehouse.run(
         exp.Create(
-            this=exp.Table(db=exp.to_identifier(f"raw_{dataset.name}", quoted=True)),
+            this=exp.Table(db=exp.to_identifier(schema, quoted=True)),
             kind="SCHEMA",
             exists=True,
         ).sql(dialect="duckdb")

@@ -183,7 +183,7 @@ MISTAKES = {
     "unknown key": ('id_type = "text"', 'colour = "red"', "key colour:"),
     "unknown key of a table": ('files = ["visit*.csv"]', 'files = []\npath = ""', "path:"),
     "unknown key of a qid": ("granularity = 1", "granule = 1", "granule:"),
-    "missing key of a table": ('files = ["visit*.csv"]\n', "", "tables.0.files:"),
+    "missing key of a table": ('files = ["visit*.csv"]\n', "", "tables.visit.files:"),
     "missing key of a qid": ('kind = "numeric"\n', "", "qid.0.kind:"),
     "missing key of a sensitive": (
         '[[sensitive]]\ntable = "finding"',
