@@ -335,7 +335,7 @@ def status(db: Path, as_json: bool) -> None:
 @click.option(
     "--to", required=True, type=click.Path(path_type=Path), help="Folder to make; empty or absent."
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="parquet", show_default=True)
+@click.option("--format", type=click.Choice(FORMATS), default="parquet", show_default=True)
 @click.option(
     "--case-ids",
     type=click.Choice(CASE_IDS),

@@ -141,16 +141,27 @@ def file_digest(path: Path) -> str:
 def content_digest(con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Column, ...]) -> str:
     """SHA-256 over the rows of the temporary table ``name`` in their order.
 
-    Each row is one line: the JSON array of its values as text (null where missing).
+    Each value is a netstring, its length in bytes and its text (``5:fever,``), or ``-,`` where it
+    is missing; each row ends in a line feed.
     """
-    texts = [exp.cast(column(c.name, "t"), "VARCHAR", dialect="duckdb") for c in columns]
+    parts = [
+        exp.func("coalesce", exp.DPipe(this=length, expression=value), exp.Literal.string("-"))
+        for value in (exp.cast(column(c.name, "t"), "VARCHAR", dialect="duckdb") for c in columns)
+        for length in [
+            exp.DPipe(
+                this=exp.cast(exp.Anonymous(this="strlen", expressions=[value.copy()]), "VARCHAR"),
+                expression=exp.Literal.string(":"),
+            )
+        ]
+    ]
+    line = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(","), *parts])
     query = (
-        exp.select(exp.func("to_json", exp.Array(expressions=list(texts))))
+        exp.select(line)
         .from_(table("temp", "main", name, alias="t"))
         .order_by(exp.column("rowid", table="t"))
     )
     digest = hashlib.sha256()
     for batch in con.sql(query.sql("duckdb")).to_arrow_reader(100_000):
         lines = batch.column(0).to_pylist()
-        digest.update("".join(f"{line}\n" for line in lines).encode())
+        digest.update("".join(f"{line},\n" for line in lines).encode())
     return digest.hexdigest()

@@ -31,8 +31,8 @@ CANNOT = (
 )
 KNOWLEDGE = "thresholds with the external knowledge that the release took into account"
 ALONE = (
-    "what joining the releases of the series tells ({attacks}): give the artifacts of all earlier "
-    "quarters as well"
+    "what joining the releases of the series tells ({attacks}): give the artifacts of the "
+    "other quarters as well"
 )
 MORE = "the attacks {attacks}: they need the next quarter and what the rule counted"
 HISTORY = (
