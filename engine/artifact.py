@@ -156,9 +156,9 @@ def content_digest(con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Col
     ]
     line = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(","), *parts])
     query = (
-        exp.select(line)
-        .from_(table("temp", "main", name, alias="t"))
-        .order_by(exp.column("rowid", table="t"))
+        exp.select(line).from_(
+            table("temp", "main", name, alias="t")
+        )  # a scan keeps the order of insertion
     )
     digest = hashlib.sha256()
     for batch in con.sql(query.sql("duckdb")).to_arrow_reader(100_000):

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact import HIERARCHIES, THRESHOLDS, Attribute, Manifest
+from srsql.engine.artifact import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
 from srsql.engine.statements import column, create, statements, temporary, union_all
 from srsql.engine.verdict import Check
 from srsql.engine.verify_tables import loaded, text
@@ -85,17 +85,12 @@ def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
     named = {c.role: c.name for c in reports.columns}
     report_id = named["report id"]
     case_id = named.get("case id", report_id)
-    region: list[exp.Expr] = []
-    for c in reports.columns:
-        if c.attribute:
-            region += [text(c.name), column(c.name, "t")]
-    rowid = exp.column("rowid", table="t")
     query = exp.select(
-        rowid.as_("position"),
+        _position().as_("position"),
         column(report_id, "t").as_("report_id"),
         column(case_id, "t").as_("case_id"),
         column(named["period"], "t").as_("period"),
-        exp.cast(exp.Anonymous(this="json_object", expressions=region), "VARCHAR").as_("region"),
+        region_text(reports).as_("region"),
     ).from_(temporary(loaded(reports.name), alias="t"))
     con.execute(create(exp.to_table("srsql_report"), query, temp=True))
     ids = exp.select(column("report_id", "r"), column("case_id", "r"))
@@ -116,7 +111,7 @@ def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
                     column(report_id, "t"),
                     column(case_id, "t"),
                     text(item.name).as_("table_name"),
-                    rowid.copy().as_("position"),
+                    _position().as_("position"),
                 ).from_(source.copy())
             )
         held += [
@@ -128,6 +123,21 @@ def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
         ]
     con.execute(create(exp.to_table("srsql_child"), union_all(children), temp=True))
     con.execute(create(exp.to_table("srsql_held"), union_all(held), temp=True))
+
+
+def region_text(reports: Table) -> exp.Expr:
+    """The region of a row of the report table, the same text for the same region only."""
+    pairs: list[exp.Expr] = []
+    for c in reports.columns:
+        if c.attribute:
+            pairs += [text(c.name), column(c.name, "t")]
+    return exp.cast(exp.Anonymous(this="json_object", expressions=pairs), "VARCHAR")
+
+
+def _position() -> exp.Expr:
+    """The place of a row in its file, from 0: a window without an order keeps that of the rows."""
+    number = exp.Window(this=exp.RowNumber())
+    return exp.Sub(this=number, expression=exp.Literal.number(1))
 
 
 def _bounds(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> Check:

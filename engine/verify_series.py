@@ -12,7 +12,7 @@ from srsql.engine.artifact import HIERARCHIES, Manifest
 from srsql.engine.errors import VerifyError
 from srsql.engine.statements import column, statements, temporary, union_all
 from srsql.engine.verdict import Check
-from srsql.engine.verify_rows import hierarchy_nodes, prepare
+from srsql.engine.verify_rows import hierarchy_nodes, prepare, region_text
 from srsql.engine.verify_tables import connection, loaded, read_tables, text
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
@@ -125,16 +125,12 @@ def _boxes(number: int, manifest: Manifest) -> exp.Query:
         parts.append(
             exp.select(
                 exp.Literal.number(number),
-                column("region", "r"),
+                region_text(reports),
                 text(attribute.name),
                 *[value.copy() for value in values],
             )
             .distinct()
-            .from_(temporary("srsql_report", alias="r"))
-            .join(
-                temporary(loaded(reports.name), alias="t"),
-                on=column("position", "r").eq(exp.column("rowid", table="t")),
-            )
+            .from_(temporary(loaded(reports.name), alias="t"))
         )
     return union_all(parts)
 

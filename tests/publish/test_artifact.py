@@ -7,6 +7,7 @@ import hmac
 import json
 import os
 import re
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from support.released import content, rows
 
 from srsql import verify
 from srsql.engine.engine import Engine
-from srsql.engine.errors import PublishError, VerifyError
+from srsql.engine.errors import CheckFailedError, PublishError, VerifyError
 
 FORMATS = ("parquet", "csv", "duckdb")
 
@@ -139,9 +140,9 @@ def test_publishing_changes_nothing_in_the_warehouse_and_works_on_a_callers_conn
 
 
 def test_a_dataset_with_text_ids_and_fine_weights_round_trips(tmp_path: Path) -> None:
-    source = clinic.write(
-        tmp_path, clinic.visits(), clinic.findings(["headache", "nausea", "fever"])
-    )
+    wards = ["line\nbreak", "return\rhere", "NULL", "\\N", '"', '""', "a,b", "'", "#", "nan", "注"]
+    visits = [(*v[:4], wards[n % len(wards)], v[5]) for n, v in enumerate(clinic.visits())]
+    source = clinic.write(tmp_path, visits, clinic.findings(["headache", "nausea", "fever"]))
     toml = (tmp_path / "clinic.toml").read_text()
     toml = toml.replace("domain = [0, 120]", "domain = [0, 120]\ngranularity = 0.25")
     (tmp_path / "clinic.toml").write_text(toml)
@@ -162,6 +163,46 @@ def test_a_dataset_with_text_ids_and_fine_weights_round_trips(tmp_path: Path) ->
     assert [c["name"] for c in manifest_of(tmp_path / "csv")["tables"][0]["columns"]] == [
         "visit_id", "patient_id", "quarter", "age_low", "age_high", "sex", "ward",
     ]  # fmt: skip
+
+
+def test_a_column_called_rowid_is_a_column(tmp_path: Path) -> None:
+    source = clinic.write(tmp_path, clinic.visits(), clinic.findings(["headache", "nausea"]))
+    for file in (tmp_path / "clinic.toml", source / "visit.csv"):
+        file.write_text(file.read_text().replace("ward", "rowid"))
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([source], dataset=tmp_path / "clinic.toml", period="2011q1")
+        engine.release("2011q1", k=2, theta="1", seed=1)
+        engine.publish("2011q1", tmp_path / "out")
+    assert verify(tmp_path / "out").passed
+
+
+def test_a_view_that_shows_more_than_was_released_is_not_published(
+    warehouses: dict[str, Path], tmp_path: Path
+) -> None:
+    shutil.copy(warehouses["ms"], tmp_path / "w.duckdb")
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.sql(
+            "CREATE OR REPLACE VIEW release_2011q3.outc AS "
+            "SELECT primaryid, caseid, mfr_num AS outc_cod FROM raw_faers.demo"
+        )
+        with pytest.raises(CheckFailedError, match="does not read its own table alone"):
+            engine.publish("2011Q3", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_released_rows_that_were_changed_in_the_warehouse_are_not_published(
+    warehouses: dict[str, Path], tmp_path: Path
+) -> None:
+    shutil.copy(warehouses["ms"], tmp_path / "w.duckdb")
+    with Engine(tmp_path / "w.duckdb") as engine:
+        ((store,),) = engine.sql(
+            "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'srsql_data' "
+            "AND table_name LIKE 'release_1_demo'"
+        )
+        engine.sql(f"UPDATE srsql_data.{store} SET age_low = 0 WHERE caseid = 7")
+        with pytest.raises(PublishError, match="fails its own check: k: region"):
+            engine.publish("2011Q3", tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 
 
 def test_an_empty_release_is_published_and_verified(tmp_path: Path) -> None:
