@@ -36,10 +36,10 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
     series = Check("series", faults, len(given))
     if faults:
         return [series], []
-    quarters = [manifest.quarter for _, manifest in given]
     joined = [n for n, (_, manifest) in enumerate(given) if "b" in manifest.attacks]
-    whole = [n for n in joined if given[n][1].earlier_releases == tuple(quarters[:n])]
-    unknown = [given[n][1] for n in joined if n not in whole]
+    known = _known_history([manifest for _, manifest in given])
+    whole = [n for n in joined if n < known]
+    unknown = [given[n][1] for n in joined if n >= known]
     if not whole:
         return [series], unknown
     with connection() as con:
@@ -68,6 +68,18 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
             series,
             *(Check(name, found.get(name, []), total) for name, total in totals.fetchall()),
         ], unknown
+
+
+def _known_history(manifests: list[Manifest]) -> int:
+    """How many artifacts from the first on have exactly those before them as their history.
+
+    After one that has not, such as one that supersedes a release, nobody knows which cases are new.
+    """
+    quarters = [manifest.quarter for manifest in manifests]
+    for number, manifest in enumerate(manifests):
+        if manifest.earlier_releases != tuple(quarters[:number]):
+            return number
+    return len(manifests)
 
 
 def _strangers(manifests: list[Manifest]) -> list[str]:

@@ -46,8 +46,10 @@ def as_sorted(found: list[dict[str, Any]]) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("model", ["ms", "ppms++"])
+@pytest.mark.parametrize(
+    ("model", "form"),
+    [("ms", "parquet"), ("ms", "csv"), ("ms", "duckdb"), ("ppms++", "parquet")],
+)
 def test_an_artifact_holds_the_rows_of_the_views_and_passes_its_verification(
     warehouses: dict[str, Path],
     kept_artifacts: dict[tuple[str, str], Path],
@@ -117,16 +119,14 @@ def test_the_hashes_are_those_that_sha256sum_computes(
     }
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_same_release_makes_the_same_bytes_whatever_the_number_of_threads(
-    warehouses: dict[str, Path], tmp_path: Path, form: Any
+    warehouses: dict[str, Path], kept_artifacts: dict[tuple[str, str], Path], tmp_path: Path
 ) -> None:
-    digests = []
-    for threads in (1, 2):
-        with Engine(warehouses["ms"], read_only=True, threads=threads) as engine:
-            engine.publish("2011Q4", tmp_path / str(threads), format=form)
-        digests.append((tmp_path / str(threads) / "SHA256SUMS").read_text())
-    assert digests[0] == digests[1]
+    with Engine(warehouses["ms"], read_only=True, threads=1) as engine:
+        for form in ("parquet", "csv"):
+            engine.publish("2011Q3", tmp_path / form, format=form)  # type: ignore[arg-type]
+            again = (tmp_path / form / "SHA256SUMS").read_text()
+            assert again == (kept_artifacts["ms", form] / "SHA256SUMS").read_text()
 
 
 def test_publishing_changes_nothing_in_the_warehouse_and_works_on_a_callers_connection(
@@ -216,12 +216,13 @@ def test_an_empty_release_is_published_and_verified(tmp_path: Path) -> None:
 
 
 def test_a_folder_whose_name_is_a_pattern_or_a_partition_is_only_a_name(
-    warehouses: dict[str, Path], tmp_path: Path
+    warehouses: dict[str, Path], kept_artifacts: dict[tuple[str, str], Path], tmp_path: Path
 ) -> None:
     for form in FORMATS:
         folder = tmp_path / "year=2011" / f"a[b]*% '{form}'"
-        make(warehouses["ms"], folder, "2011Q3", format=form)
+        shutil.copytree(kept_artifacts["ms", form], folder)
         assert verify(folder).passed
+    make(warehouses["ms"], tmp_path / "year=2012" / "a[b]*?'", "2011Q3")
 
 
 class TestPseudonyms:

@@ -99,7 +99,7 @@ def test_every_artifact_of_a_random_series_passes_alone_and_together(
     folders = []
     with Engine(tmp_path / "w.duckdb") as engine:
         known = 0
-        for number, quarter in enumerate(("2011Q1", "2011Q2", "2011Q3")):
+        for number, quarter in enumerate(("2011Q1", "2011Q2")):
             old = [c for c in range(known) if rng.random() < 0.3]
             new = list(range(known, known + rng.randint(30, 60)))
             known += len(new)
@@ -111,10 +111,10 @@ def test_every_artifact_of_a_random_series_passes_alone_and_together(
                 on_infeasible="withhold", **options,  # type: ignore[arg-type]
             )  # fmt: skip
     form = rng.choice(["parquet", "csv", "duckdb"])
-    for quarter in ("2011Q1", "2011Q2", "2011Q3"):
+    for quarter in ("2011Q1", "2011Q2"):
         folders.append(make(tmp_path / "w.duckdb", tmp_path / quarter, quarter, format=form))
     together = verify(folders)
     assert together.passed, together.failures
     assert {check.name for check in together.checks} >= {"new k", "new theta", "cover"}
     if form == "csv":
-        assert [expected(folder) for folder in folders] == [(0, 0)] * 3
+        assert [expected(folder) for folder in folders] == [(0, 0)] * 2

@@ -99,6 +99,14 @@ def test_a_history_that_is_not_complete_is_said_to_be(both: list[Path]) -> None:
     assert {c.name: c.total for c in found.checks if c.artifact == "series"}["cover"] == 0
 
 
+def test_after_a_release_that_supersedes_another_nobody_knows_who_is_new(both: list[Path]) -> None:
+    rehash(both[0], earlier_releases=["2011Q3"])
+    found = verify(both)
+    assert found.passed
+    assert {c.name for c in found.checks if c.artifact == "series"} == {"series"}
+    assert len([t for t in found.cannot_show if "which cases are new" in t]) == 2
+
+
 def test_an_artifact_that_fails_alone_leaves_the_others_uncompared(both: list[Path]) -> None:
     (both[0] / "demo.csv").write_text("")
     found = verify(both)
