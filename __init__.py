@@ -2,6 +2,7 @@
 
 from srsql.engine import Engine, as_frame, install
 from srsql.engine.errors import SrsqlError
+from srsql.engine.verify import verify
 from srsql.version import __version__
 
-__all__ = ["Engine", "SrsqlError", "__version__", "as_frame", "install"]
+__all__ = ["Engine", "SrsqlError", "__version__", "as_frame", "install", "verify"]

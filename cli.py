@@ -16,14 +16,23 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import show_attack, show_audit, show_ingest, show_release, show_signals
+from srsql.engine import (
+    show_attack,
+    show_audit,
+    show_ingest,
+    show_publish,
+    show_release,
+    show_signals,
+)
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
 from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
+from srsql.engine.publish import CASE_IDS, FORMATS, STORAGE_VERSION
 from srsql.engine.ranges import Range, is_range
+from srsql.engine.verify import verify as verify_artifacts
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
@@ -324,6 +333,70 @@ def status(db: Path, as_json: bool) -> None:
         for row in rows:
             table.add_row(*[f"{v:,}" if isinstance(v, int) else str(v or "") for v in row.values()])
         out.print(table)
+
+
+@cli.command()
+@_quarter
+@click.option(
+    "--to", required=True, type=click.Path(path_type=Path), help="Folder to make; empty or absent."
+)
+@click.option("--format", type=click.Choice(FORMATS), default="parquet", show_default=True)
+@click.option(
+    "--case-ids",
+    type=click.Choice(CASE_IDS),
+    default="as-released",
+    show_default=True,
+    help="Keyed pseudonyms instead, the same for a case in every quarter.",
+)
+@click.option(
+    "--key-file",
+    type=click.Path(path_type=Path),
+    help="Key of the pseudonyms; made if absent, never published.",
+)
+@click.option(
+    "--storage-version",
+    help=f"Oldest DuckDB that can read the DuckDB file, or latest.  [{STORAGE_VERSION}]",
+)
+@_series
+@_dataset
+@_db
+@_json
+def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> None:
+    """Write the artifact that leaves the house: released rows, manifest, hashes."""
+    with _progress() as progress, _engine(_existing(db), read_only=True) as engine:
+        made = engine.publish(quarter, to, progress=progress, **options)
+    if as_json:
+        _emit(dataclasses.asdict(made))
+        return
+    table = _table(f"{made.path}", show_publish.FILE_COLUMNS)
+    for row in show_publish.file_rows(made):
+        table.add_row(*row)
+    out.print(table)
+    for line in show_publish.published_lines(made):
+        out.print(line)
+
+
+@cli.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_json
+def verify(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Check artifacts from their folders alone: exit 0 passed, 1 failed, 2 no artifact.
+
+    Several folders are the artifacts of one series, oldest first; they are checked together, too.
+    """
+    with _progress():
+        found = verify_artifacts(folders)
+    if as_json:
+        _emit(show_publish.verified_document(found))
+    else:
+        table = _table("verification", show_publish.CHECK_COLUMNS)
+        for row in show_publish.check_rows(found):
+            table.add_row(*row)
+        out.print(table)
+        for line in show_publish.verified_lines(found):
+            out.print(line)
+    if not found.passed:
+        click.get_current_context().exit(1)
 
 
 @cli.command("import-release")

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import duckdb
 import pandas as pd
 
+from srsql.engine.artifact import Format
 from srsql.engine.attack import Attack, attack
 from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.audit_plan import parse_share
@@ -24,6 +25,7 @@ from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, make_model
+from srsql.engine.publish import Publication, Published, publish
 from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
 from srsql.engine.request import Released, Request
@@ -358,6 +360,33 @@ class Engine:
         """What the warehouse holds; see ``srsql status``."""
         with self.warehouse.guarded():
             return status(self.warehouse)
+
+    def publish(
+        self,
+        quarter: str,
+        to: str | Path,
+        *,
+        format: Format = "parquet",
+        case_ids: Literal["as-released", "pseudonym"] = "as-released",
+        key_file: str | Path | None = None,
+        storage_version: str | None = None,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+        progress: Progress | None = None,
+    ) -> Published:
+        """Write the artifact of a released quarter; see ``srsql publish``."""
+        asked = Publication(
+            quarter,
+            Path(to),
+            series,
+            format,
+            case_ids,
+            Path(key_file) if key_file is not None else None,
+            storage_version,
+        )
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            return publish(self.warehouse, schema, asked, progress)
 
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own."""

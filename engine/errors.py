@@ -61,6 +61,14 @@ class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 
 
+class PublishError(SrsqlError):
+    """A release cannot be published; nothing is at the place it was to go to."""
+
+
+class VerifyError(SrsqlError):
+    """A folder is not an artifact, so there is nothing to verify."""
+
+
 def one_line(error: BaseException) -> str:
     """The text of an error of somebody else's, folded into one line of at most 300 characters."""
     return " ".join(str(error).split())[:300]

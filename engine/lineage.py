@@ -34,13 +34,12 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
     for item in built:
         allowed = _allowed(dataset, item.name)
         for name, origin in _view_columns(warehouse, schema, item).items():
-            sources = _leaves(item.query, origin)
+            sources = sources_of(item.query, origin)
             for source in sources:
                 if source not in allowed:
                     raise CheckFailedError(
                         f"view {schema}.{item.name} would show {source[1]!r} of {source[0]!r} in "
-                        f"column {name!r}, which the dataset schema does not publish; "
-                        "nothing was released"
+                        f"column {name!r}, which the dataset schema does not publish: refused"
                     )
             proved += 1
     return proved
@@ -79,8 +78,12 @@ def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, s
     return columns
 
 
-def _leaves(query: exp.Query, name: str) -> set[Source]:
-    """Source columns that one output column of a query derives from; literals have none."""
+def sources_of(query: exp.Query, name: str) -> set[Source]:
+    """Source columns that one output column of a query derives from; literals have none.
+
+    Raises:
+        CheckFailedError: it cannot be traced.
+    """
     try:
         root = lineage(column(name), query, schema={}, dialect="duckdb")
     except (SqlglotError, ValueError) as error:

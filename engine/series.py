@@ -182,6 +182,20 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
     )
 
 
+def pseudonym(dataset: Dataset, key: bytes, name: str, value: exp.Expr) -> exp.Expr:
+    """``value`` of the id column ``name`` under a key of 64 bytes, as ``srsql.pseudonym`` makes it.
+
+    A report id that is the case id at the same time gets the case's pseudonym.
+    """
+    pads = [
+        exp.func("unhex", exp.Literal.string(bytes(b ^ pad for b in key).hex()))
+        for pad in (0x36, 0x5C)
+    ]
+    kind = exp.Literal.string("case" if name == dataset.case_id else "report")
+    call = exp.func("pseudonym", *pads, kind, exp.cast(value, "VARCHAR"))
+    return exp.Dot.build([exp.to_identifier("srsql"), call])
+
+
 def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
     """Fill ``srsql_identity``: the released reports with the ids they are published under.
 
@@ -191,27 +205,9 @@ def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> Non
     ids = {"report": column("report_id", "r"), "case": column("case_id", "r")}
     public: dict[str, exp.Expr] = dict(ids)
     if series.key:
-        pads = [
-            exp.func("unhex", exp.Literal.string(bytes(b ^ pad for b in series.key).hex()))
-            for pad in (0x36, 0x5C)
-        ]
-        kinds = {
-            "report": "case" if dataset.report_id == dataset.case_id else "report",
-            "case": "case",
-        }
+        names = {"report": dataset.report_id, "case": dataset.case_id}
         public = {
-            what: exp.Dot.build(
-                [
-                    exp.to_identifier("srsql"),
-                    exp.func(
-                        "pseudonym",
-                        *[p.copy() for p in pads],
-                        exp.Literal.string(kinds[what]),
-                        exp.cast(value, "VARCHAR"),
-                    ),
-                ]
-            )
-            for what, value in ids.items()
+            what: pseudonym(dataset, series.key, names[what], value) for what, value in ids.items()
         }
     query = exp.select(
         ids["report"],

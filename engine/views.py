@@ -6,6 +6,7 @@ that ``lineage`` can prove which columns it derives from.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -45,21 +46,25 @@ def build_tables(
 
     ``keyed``: ids are pseudonyms, so serial numbers are published per report.
     """
-    serials = _serials(dataset, quarter) if keyed else None
-    if serials is not None:
-        warehouse.run(create(exp.to_table(SERIAL), serials, temp=True))
+    if keyed and any(child.serial for child in dataset.child_tables):
+        numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter))
+        warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
     warehouse.run(create(exp.to_table(REGION), _public_regions(dataset), temp=True))
-    queries = {dataset.report_table: _report_rows(dataset, quarter)}
-    queries |= {
-        child.name: _child_rows(dataset, child.name, quarter, keyed=keyed)
-        for child in dataset.child_tables
-    }
     built = []
-    for name, query in queries.items():
+    for name, query in table_queries(dataset, quarter, keyed=keyed).items():
         store = store_of(release_id, name)
         warehouse.run(create(table(STORE, store), query))
         built.append(Built(name, store, query))
     return built
+
+
+def table_queries(dataset: Dataset, quarter: str, *, keyed: bool) -> dict[str, exp.Query]:
+    """Released table -> the query over raw rows, ids and regions that fills it."""
+    queries = {dataset.report_table: _report_rows(dataset, quarter)}
+    return queries | {
+        child.name: _child_rows(dataset, child.name, quarter, keyed=keyed)
+        for child in dataset.child_tables
+    }
 
 
 def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> None:
@@ -177,22 +182,29 @@ def _report_rows(dataset: Dataset, quarter: str) -> exp.Query:
     )
 
 
-def _serials(dataset: Dataset, quarter: str) -> exp.Query | None:
-    """The numbers of each numbering within a report, counted from 1 in their own order."""
+def _raw_rows(dataset: Dataset, name: str, quarter: str) -> exp.Select:
+    rows = exp.select().from_(raw_table(dataset, name, alias="t"))
+    return rows.where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+
+
+def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Select:
+    """The numbers of each numbering within a report, counted from 1 in their own order.
+
+    Args:
+        dataset: which has a child table with serial numbers.
+        rows_of: the rows of a child table, as a SELECT without columns FROM ... AS t.
+    """
     parts: list[exp.Query] = [
-        exp.select(
+        rows_of(child.name)
+        .select(
             exp.Literal.string(numbering).as_("numbering"),
             column(dataset.report_id, "t").as_("report_id"),
             column(name, "t").as_("value"),
         )
-        .from_(raw_table(dataset, child.name, alias="t"))
-        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
         .where(column(name, "t").is_(exp.null()).not_())
         for child in dataset.child_tables
         for name, numbering in child.serial.items()
     ]
-    if not parts:
-        return None
     rank = (
         "dense_rank() OVER (PARTITION BY n.numbering, n.report_id "
         "ORDER BY try_cast(n.value AS HUGEINT) NULLS LAST, n.value)::VARCHAR AS ordinal"

@@ -1,0 +1,25 @@
+-- Step of a verification: everything that an attached DuckDB file holds, by kind and name.
+-- Inputs:  $db: the name it is attached under.
+-- Outputs: name, such as 'table main.demo'.
+SELECT 'table ' || t.schema_name || '.' || t.table_name AS name
+FROM duckdb_tables() AS t WHERE t.database_name = $db
+UNION ALL
+SELECT 'view ' || v.schema_name || '.' || v.view_name
+FROM duckdb_views() AS v WHERE v.database_name = $db AND NOT v.internal
+UNION ALL
+SELECT 'macro ' || f.schema_name || '.' || f.function_name
+FROM duckdb_functions() AS f WHERE f.database_name = $db AND NOT f.internal
+UNION ALL
+SELECT 'type ' || t.schema_name || '.' || t.type_name
+FROM duckdb_types() AS t WHERE t.database_name = $db AND NOT t.internal
+UNION ALL
+SELECT 'index ' || i.schema_name || '.' || i.index_name
+FROM duckdb_indexes() AS i WHERE i.database_name = $db
+UNION ALL
+SELECT 'sequence ' || s.schema_name || '.' || s.sequence_name
+FROM duckdb_sequences() AS s WHERE s.database_name = $db
+UNION ALL
+SELECT 'schema ' || s.schema_name
+FROM duckdb_schemas() AS s
+WHERE s.database_name = $db AND NOT s.internal AND s.schema_name <> 'main'
+ORDER BY name;

@@ -1,0 +1,121 @@
+"""Artifacts as somebody without the engine reads and forges them: csv, json, hashlib."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from srsql.engine.engine import Engine
+
+Rows = list[dict[str, str | None]]
+DATA = (".parquet", ".csv", ".duckdb")
+
+
+def make(db: Path, to: Path, quarter: str, **options: Any) -> Path:
+    """Publish; the warehouse is opened for reading only."""
+    with Engine(db, read_only=True) as engine:
+        engine.publish(quarter, to, **options)
+    return to
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    return told
+
+
+def tables_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Table -> its rows, from whatever file they are in; those of a CSV file are text."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    told = manifest_of(folder)
+    if told["format"] == "csv":
+        return {t["name"]: read_csv(folder, t["name"]) for t in told["tables"]}
+    with duckdb.connect() as con:
+        if told["format"] == "duckdb":
+            con.execute("ATTACH ? AS it (READ_ONLY)", [str(folder / "release.duckdb")])
+        for table in told["tables"]:
+            source = (
+                f"it.{table['name']}"
+                if told["format"] == "duckdb"
+                else f"'{folder / table['file']}'"
+            )
+            cursor = con.execute(f"SELECT * FROM {source}")
+            names = [entry[0] for entry in cursor.description]
+            found[table["name"]] = [dict(zip(names, r, strict=True)) for r in cursor.fetchall()]
+    return found
+
+
+def read_csv(folder: Path, table: str) -> Rows:
+    """The rows of a CSV artifact; an empty field is None."""
+    with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        return [{k: v or None for k, v in row.items()} for row in csv.DictReader(file)]
+
+
+def write_csv(folder: Path, table: str, rows: Rows) -> None:
+    names = [
+        c["name"] for t in manifest_of(folder)["tables"] if t["name"] == table for c in t["columns"]
+    ]
+    with (folder / f"{table}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([{k: "" if v is None else v for k, v in row.items()} for row in rows])
+
+
+def thresholds_of(folder: Path) -> dict[str, tuple[int, int]]:
+    with (folder / "value-thresholds.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            r["value"]: (int(r["theta_num"]), int(r["theta_den"])) for r in csv.DictReader(file)
+        }
+
+
+def content_of(rows: list[dict[str, Any]]) -> str:
+    """SHA-256 over the rows: netstrings, ``-`` where a value is missing, a line feed after each."""
+    digest = hashlib.sha256()
+    for row in rows:
+        for value in row.values():
+            text = str(value).encode()
+            digest.update(b"-," if value is None else b"%d:%b," % (len(text), text))
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def rehash(folder: Path, *, counts: bool = False, **changes: Any) -> None:
+    """Make the hashes agree with the files, as a forger would.
+
+    ``counts``: the numbers and the digests of the rows as well; ``changes``: keys of the manifest.
+    """
+    told = manifest_of(folder) | changes
+    if counts:
+        tables = tables_of(folder)
+        reports = tables[told["report_table"]]
+        for table in told["tables"]:
+            table["rows"] = len(tables[table["name"]])
+            table["content_sha256"] = content_of(tables[table["name"]])
+        told["counts"]["released_reports"] = len(reports)
+        told["counts"]["released_cases"] = len({row["caseid"] for row in reports})
+    others = [p for p in folder.iterdir() if p.name not in ("manifest.json", "SHA256SUMS")]
+    told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}
+    (folder / "manifest.json").write_text(json.dumps(told))
+    listed = sorted(p for p in folder.iterdir() if p.name != "SHA256SUMS")
+    (folder / "SHA256SUMS").write_text(
+        "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in listed)
+    )
+
+
+def edit(folder: Path, table: str, query: str) -> None:
+    """Replace the rows of a Parquet or DuckDB artifact's table by those of ``query`` over ``t``."""
+    told = manifest_of(folder)
+    with duckdb.connect() as con:
+        if told["format"] == "duckdb":
+            con.execute("ATTACH ? AS it", [str(folder / "release.duckdb")])
+            con.execute(f"CREATE TABLE t AS FROM it.{table}")
+            con.execute(f"CREATE OR REPLACE TABLE it.{table} AS {query}")
+            con.execute("CHECKPOINT it")
+            return
+        file = folder / f"{table}.{told['format']}"
+        con.execute(f"CREATE TABLE t AS FROM '{file}'")
+        con.execute(f"COPY ({query}) TO '{file}'")
