@@ -18,4 +18,5 @@ MACRO_FILES: tuple[str, ...] = (
     "cells.sql",
     "evidence.sql",
     "signals.sql",
+    "report.sql",
 )

@@ -1,0 +1,107 @@
+"""The attack on the worst group of a release, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srsql.engine.attack import Attack, attack
+from srsql.engine.audit import audit
+from srsql.engine.audit_evidence import GroupEvidence
+from srsql.engine.report.words import SETS
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The worst target of the worst group, and what one who knows it finds out."""
+
+    worst: GroupEvidence
+    known: str
+    """What the attacker knows of the target, in words."""
+    steps: list[tuple[str, int]]
+    """Candidates within the group, each exclusion set, who remains."""
+    played: Attack | None
+    """The same attacker among all that match; None for a draft, which nobody has."""
+    excluded: list[tuple[str, str, int]]
+    """Of ``played``: exclusion set, its meaning, its cases."""
+
+    @staticmethod
+    def region(region: Mapping[str, Any]) -> str:
+        """A region in words."""
+        return ", ".join(f"{name} {_text(value)}" for name, value in region.items())
+
+
+def walk(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    quarter: str,
+    release_id: int,
+    *,
+    draft: bool,
+) -> Walk | None:
+    """Find the worst group by an audit of the series, and play its attacker.
+
+    None where the audit shows no group (nothing is released).
+    """
+    found = audit(
+        warehouse,
+        dataset,
+        series,
+        quarter=quarter,
+        scopes=("group",),
+        draft=release_id if draft else None,
+        evidence=1,
+    )
+    own = [group for group in found.evidence if group.release_id == release_id]
+    if not own:
+        return None
+    worst = own[0]
+    played = None if draft else _play(warehouse, dataset, series, quarter, worst)
+    knows = [f"{name} {_text(value)}" for name, value in worst.qid.items()]
+    knows += ["in no earlier release"] if worst.new else []
+    knows += ["not in the next quarter"] if worst.stopped else []
+    sets = [("B", worst.b), ("F", worst.f)]
+    sets += [("L", worst.l)] if worst.new else []
+    sets += [("MD", worst.md)] if worst.stopped else []
+    return Walk(
+        worst,
+        "; ".join(knows),
+        [
+            ("candidates C", worst.candidates),
+            *((f"excluded by {name}", size) for name, size in sets),
+            ("remain", worst.remaining),
+        ],
+        played,
+        [(e.name, SETS[e.name], e.cases) for e in played.exclusions if e.evaluated]
+        if played
+        else [],
+    )
+
+
+def _play(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, worst: GroupEvidence
+) -> Attack:
+    """Among all that match; values on which the target's reports differ are not used."""
+    known = {}
+    for name, value in worst.qid.items():
+        if isinstance(value, dict):
+            if value["low"] == value["high"]:
+                known[name] = str(value["low"])
+        elif value is not None:
+            known[name] = value
+    return attack(
+        warehouse, dataset, quarter, known, new=worst.new, stopped=worst.stopped, series=series
+    )
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, dict):
+        low, high = value["low"], value["high"]
+        return f"{low}" if low == high else f"{low} to {high}"
+    return str(value)
