@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from srsql.engine.attack import Inference
 from srsql.engine.audit import audit
 from srsql.engine.metrics import MeasureRow, measure
 from srsql.engine.report import plots
@@ -373,8 +375,8 @@ def _changed_pairs(key: str, found: Comparison) -> Table:
         if measures is None or measures.prr is None:
             return "–"
         ends = (measures.prr, measures.prr_low, measures.prr_high)
-        point, low, high = ("–" if end is None else plots.number(end) for end in ends)
-        return f"{point} ({low} – {high})"
+        point, low, high = ("–" if end is None else f"{end:,.3g}" for end in ends)
+        return f"{point} ({low}–{high})"
 
     return Table(
         key,
@@ -386,6 +388,16 @@ def _changed_pairs(key: str, found: Comparison) -> Table:
             for s in found.changed
         ],
     )  # fmt: skip
+
+
+def _share(inference: Inference) -> str | None:
+    return None if inference.theta is None else str(Fraction(inference.theta))
+
+
+def _nearness(inference: Inference) -> tuple[bool, float, str]:
+    """Order of values: those with a bound first, the nearest to it first."""
+    theta = Fraction(inference.theta or 1)
+    return theta >= 1, -inference.confidence / float(theta or 1), inference.term
 
 
 def _walk(
@@ -431,11 +443,11 @@ def _walk(
             Table(
                 "inferences",
                 f"What is inferred of the {len(played.remaining):,} who remain: the values of "
-                "highest confidence",
-                ("value", "held by", "confidence", "θ", "exceeds θ"),
+                "nearest to their thresholds, those that nothing bounds (θ = 1) last",
+                ("value", "held by", "confidence", "θ", "within θ"),
                 [
-                    (i.term, i.holders, i.confidence, i.theta, i.exceeds)
-                    for i in played.inferences[:10]
+                    (i.term, i.holders, i.confidence, _share(i), None if i.exceeds is None else not i.exceeds)
+                    for i in sorted(played.inferences, key=_nearness)[:10]
                 ],
             )
         )

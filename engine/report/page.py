@@ -26,6 +26,15 @@ class Table:
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Of each column, whether it holds numbers and nothing else."""
+        return [
+            any(is_number(row[place]) for row in self.rows)
+            and all(row[place] is None or is_number(row[place]) for row in self.rows)
+            for place in range(len(self.columns))
+        ]
+
 
 @dataclass(frozen=True)
 class Figure:

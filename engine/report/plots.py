@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate
 
+import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
@@ -29,6 +31,10 @@ WIDTH = 6.5
 """Inches: the text width of a printed page."""
 _BARS = 40
 """Sizes that get a bar of their own; larger groups share one."""
+_LABELLED = 12
+"""Bars up to which each has its number."""
+_STEEP = 30
+"""Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 _POINTS = 1500
 """Pairs up to which a scatter draws every one."""
 
@@ -48,6 +54,13 @@ def thousands(axis: Axes, *, x: bool = False, y: bool = False) -> None:
         if wanted:
             which.set_major_locator(MaxNLocator(integer=True, nbins=6))
             which.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+
+
+def plain_numbers(*axes: Axis) -> None:
+    """Powers of ten on a logarithmic axis, without mathematics to set."""
+    for axis in axes:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
 
 
 def label(text: str, longest: int = 34) -> str:
@@ -99,24 +112,34 @@ def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
     with settings():
         figure = Figure(figsize=(WIDTH, 2.3))
         axis = figure.add_subplot()
-        axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
+        drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
+        if len(bars) <= _LABELLED:
+            axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
+            axis.margins(y=0.12)
         ticks = [tick for tick in MaxNLocator(integer=True, nbins=9).tick_values(1, last)]
         shown = sorted({int(tick) for tick in ticks if 1 <= tick <= last} | {k})
         shown = [tick for tick in shown if tick == k or abs(tick - k) > last / 25]
         names = [str(tick) for tick in shown]
         if more:
             axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
-            shown, names = [*shown, last + 3], [*names, f"> {last}"]
+            kept = [n for n, tick in enumerate(shown) if tick < last - 2]
+            shown = [*(shown[n] for n in kept), last + 3]
+            names = [*(names[n] for n in kept), f"> {last}"]
         axis.set_xticks(shown, names)
         axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
         axis.annotate(
-            f"k = {k}", (k - 0.5, 1), (-4, -2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha="right", va="top", color=RED, fontsize=8.5,
+            f"k = {k}", (k - 0.5, 1), (0, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="center", va="bottom", color=RED, fontsize=8.5,
         )  # fmt: skip
+        if max(sizes.values()) > _STEEP * min(sizes.values()):
+            axis.set_yscale("log")
+            axis.set_ylim(bottom=0.7)
+            plain_numbers(axis.yaxis)
+        else:
+            thousands(axis, y=True)
         axis.set_xlim(min(k - 4.0, min(sizes) - 1.0), last + (5 if more else 1))
         axis.set_xlabel(f"cases in the {what}")
         axis.set_ylabel(f"{what}s")
-        thousands(axis, y=True)
         return svg(
             figure,
             "sizes",
@@ -194,7 +217,7 @@ def missing(rows: Sequence[Missingness]) -> str:
         parts = (
             ("released as a region", BLUE, "", [r.released - r.released_missing - r.given_up for r in rows]),
             ("known, given up", ORANGE, "////", [r.given_up for r in rows]),
-            ("missing in the originals", PALE, "....", [r.released_missing for r in rows]),
+            ("missing in the originals", PALE, "", [r.released_missing for r in rows]),
         )  # fmt: skip
         start = [0.0] * len(rows)
         for name, colour, hatch, counts in parts:
@@ -264,6 +287,8 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
     panels = [panel for panel in panels if panel[1]]
     everything = [value for _, pairs in panels for pair in pairs for value in pair]
     low, high = min(everything) / 1.4, max(everything) * 1.4
+    # few enough shades that the scale beside it is drawn as shapes, not as a picture
+    shades = matplotlib.colormaps["Blues"].resampled(12)
     with settings():
         figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
         for place, (title, pairs) in enumerate(panels):
@@ -271,21 +296,24 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
             x, y = [p[0] for p in pairs], [p[1] for p in pairs]
             axis.set_xscale("log")
             axis.set_yscale("log")
-            axis.plot([low, high], [low, high], color=RED, linewidth=0.9, zorder=3)
+            axis.plot([low, high], [low, high], color=RED, linewidth=0.8, zorder=1)
             if len(pairs) <= _POINTS:
                 axis.scatter(x, y, s=7, color=BLUE, alpha=0.45, linewidths=0, zorder=2)
             else:
                 cells = axis.hexbin(
-                    x, y, gridsize=44, xscale="log", yscale="log", bins="log", cmap="Blues",
-                    mincnt=1, linewidths=0.1,
+                    x, y, gridsize=44, xscale="log", yscale="log", bins="log", cmap=shades,
+                    mincnt=1, zorder=2, linewidths=0.1,
                     extent=(math.log10(low), math.log10(high)) * 2, vmin=0.4,
                 )  # fmt: skip
-                bar = figure.colorbar(cells, ax=axis, shrink=0.8, aspect=24)
+                # along the identity line, so that this corner is free
+                bar = figure.colorbar(cells, cax=axis.inset_axes((0.7, 0.08, 0.05, 0.4)))
                 bar.outline.set_visible(False)  # type: ignore[operator]
-                bar.set_label("pairs in the cell")
+                bar.set_label("pairs", fontsize=8)
+                plain_numbers(bar.ax.yaxis)
             axis.set_xlim(low, high)
             axis.set_ylim(low, high)
-            axis.set_aspect("equal")
+            axis.set_box_aspect(1)
+            plain_numbers(axis.xaxis, axis.yaxis)
             axis.set_title(f"{title} ({len(pairs):,} pairs)", loc="left")
             axis.set_xlabel("PRR, originals")
             axis.set_ylabel("PRR, released" if place == 0 else "")
@@ -306,8 +334,8 @@ def steps(rows: Sequence[tuple[str, int]], k: int) -> str:
         axis.bar_label(bars, [f"{n:,}" for _, n in rows], padding=3, fontsize=8)
         axis.axvline(k, color=RED, linestyle="--", linewidth=1.2)
         axis.annotate(
-            f"k = {k}", (k, 1), (3, -1), xycoords=("data", "axes fraction"),
-            textcoords="offset points", color=RED, fontsize=8.5, va="bottom",
+            f"k = {k}", (k, 1), (0, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", color=RED, fontsize=8.5, ha="center", va="bottom",
         )  # fmt: skip
         axis.set_yticks(range(len(rows)), [name for name, _ in rows])
         axis.invert_yaxis()
@@ -329,8 +357,7 @@ def forest(rows: Sequence[tuple[str, float, float, float]]) -> str:
         axis.scatter([row[2] for row in rows], places, s=22, color=BLUE, marker="s", zorder=2)
         axis.axvline(1, color=RED, linestyle="--", linewidth=1)
         axis.set_xscale("log")
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-        axis.xaxis.set_minor_formatter(FuncFormatter(lambda v, _: ""))
+        plain_numbers(axis.xaxis)
         axis.set_yticks(places, [label(row[0], 52) for row in rows])
         axis.set_xlim(min(0.8, min(row[1] for row in rows) * 0.9), None)
         axis.invert_yaxis()

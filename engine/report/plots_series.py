@@ -22,7 +22,8 @@ def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]],
         figure = Figure(figsize=(WIDTH, 2.4))
         axis = figure.add_subplot()
         start = [0] * len(quarters)
-        for (what, counts), (colour, _, _), hatch in zip(parts, _STYLES, ("", "////", "...."), strict=False):
+        parts = [part for part in parts if any(part[1])]
+        for (what, counts), (colour, _, _), hatch in zip(parts, _STYLES, ("", "////", "\\\\\\\\"), strict=False):
             axis.bar(
                 range(len(quarters)), counts, bottom=start, color=colour, hatch=hatch,
                 edgecolor="white", width=0.7, label=what,
@@ -32,7 +33,8 @@ def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]],
         axis.set_ylabel("cases")
         axis.set_ylim(0, max(*start, 1) * 1.05)
         thousands(axis, y=True)
-        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
+        if parts:
+            axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
         return svg(figure, name, "Cases per quarter: " + ", ".join(what for what, _ in parts))
 
 
@@ -44,12 +46,13 @@ def lines(
         figure = Figure(figsize=(WIDTH, 2.2))
         axis = figure.add_subplot()
         top = 0.0
-        for (what, values), (colour, style, marker) in zip(found, _STYLES, strict=False):
+        for order, (what, values) in enumerate(found):
+            colour, style, marker = _STYLES[order % len(_STYLES)]
             points = [math.nan if value is None else float(value) for value in values]
             top = max([top, *(value for value in points if not math.isnan(value))])
             axis.plot(
                 range(len(quarters)), points, color=colour, linestyle=style, marker=marker,
-                markersize=4.5, label=what, clip_on=False,
+                markersize=max(3.5, 7 - 1.5 * order), label=what, clip_on=False,
             )  # fmt: skip
         _quarters(axis, quarters)
         axis.set_ylabel(axis_label)

@@ -36,6 +36,7 @@ def public_quarter(released: Released, quarter: str) -> str:
         facts=_facts(manifest, shapes),
         guarantee=manifest["guarantee"],
         undefended=undefended(attacks(manifest)),
+        attacked=bool(attacks(manifest)),
         parameters=parameters(manifest),
         withheld=told_withheld(manifest),
         k=k,

@@ -14,7 +14,13 @@ from matplotlib.figure import Figure
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
-_FONT = re.compile(r"font: ((?:\w+ )*)([\d.]+)px [^;]*")
+_FAMILY = re.compile(r"font-family: [^;]*;? ?")
+_FONT = re.compile(r"font: (?:\w+ )*?([\d.]+px) [^;]*")
+_STYLED = frozenset(
+    {"axes", "figure", "font", "grid", "hatch", "image", "legend", "lines", "mathtext", "patch",
+     "path", "savefig", "scatter", "svg", "text", "xtick", "ytick"}
+)  # fmt: skip
+"""What of the defaults is restored, so that no matplotlibrc of the reader's changes a figure."""
 _SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the reader's own font
     "text.parse_math": False,  # a "$" in a drug's name is a dollar
@@ -42,7 +48,12 @@ def plain(text: str) -> str:
 
 def settings() -> Any:
     """While this lasts, figures are made and drawn in the style of the reports."""
-    return matplotlib.rc_context({**matplotlib.rcParamsDefault, **_SETTINGS})
+    usual = {
+        name: value
+        for name, value in matplotlib.rcParamsDefault.items()
+        if name.partition(".")[0] in _STYLED
+    }
+    return matplotlib.rc_context(usual | _SETTINGS)
 
 
 def svg(figure: Figure, name: str, label: str) -> str:
@@ -96,4 +107,5 @@ def _clean(root: ElementTree.Element, name: str) -> None:
             if "url(#" in value:
                 element.set(key, value.replace("url(#", f"url(#{name}-"))
         if "style" in element.attrib:
-            element.set("style", _FONT.sub(r"font: \1\2px var(--sans)", element.attrib["style"]))
+            style = _FAMILY.sub("", element.attrib["style"])
+            element.set("style", _FONT.sub(r"font-size: \1", style))

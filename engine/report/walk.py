@@ -31,7 +31,7 @@ class Walk:
     @staticmethod
     def region(region: Mapping[str, Any]) -> str:
         """A region in words."""
-        return ", ".join(f"{name} {_text(value)}" for name, value in region.items())
+        return ", ".join(f"{name} {_text(value, 'any')}" for name, value in region.items())
 
 
 def walk(
@@ -98,9 +98,9 @@ def _play(
     )
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, nothing: str = "missing") -> str:
     if value is None:
-        return "missing"
+        return nothing
     if isinstance(value, dict):
         low, high = value["low"], value["high"]
         return f"{low}" if low == high else f"{low} to {high}"
