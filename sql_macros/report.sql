@@ -10,8 +10,8 @@ SELECT m.case_no AS case_id, m.group_id
 FROM srsql.member AS m
 WHERE m.release_id = of_release;
 
--- What:    how wide the region of each group is: granules beyond the first of a number, height of the
---          node of a category.
+-- What:    how wide the region of each group is: granules beyond the first of a number, height of
+--          the node of a category.
 -- Inputs:  of_release.
 -- Outputs: group_id, position, width; NULL where the quasi-identifier is missing.
 CREATE OR REPLACE MACRO srsql.report_regions(of_release) AS TABLE
@@ -36,9 +36,9 @@ WHERE g.release_id = of_release;
 
 -- What:    how often a quasi-identifier is missing, before and after.
 -- Inputs:  of_release.
--- Outputs: position, cases (of the quarter), missing (of them, no report knows it), released (cases),
---          released_missing (of them, no report knows it), given_up (of them, known but released as
---          missing).
+-- Outputs: position, cases (of the quarter), missing (of them, no report knows it), released
+--          (cases), released_missing (of them, no report knows it), given_up (of them, known but
+--          released as missing).
 -- Source:  SPEC section 4.
 CREATE OR REPLACE MACRO srsql.report_missingness(of_release) AS TABLE
 SELECT
@@ -55,8 +55,8 @@ GROUP BY c.position;
 
 -- What:    the information loss of each quasi-identifier: its part of NIL.
 -- Inputs:  of_release.
--- Outputs: position, cases, loss (summed over the cases: of widened regions, and 1 for each value that
---          was known but released as missing).
+-- Outputs: position, cases, loss (summed over the cases: of widened regions, and 1 for each value
+--          that was known but released as missing).
 -- Source:  Lin 2016, eqs. (1) and (9), taken apart.
 CREATE OR REPLACE MACRO srsql.report_losses(of_release) AS TABLE
 WITH given_up AS (
@@ -107,8 +107,8 @@ GROUP BY t.theta_num / t.theta_den;
 -- What:    the releases of a series that are out, side by side.
 -- Inputs:  of_dataset, of_series.
 -- Outputs: release_id, quarter, model, k, cases, new_cases, reports, groups, withheld (cases),
---          everyone (distinct cases of this and all earlier of these releases), nil, dr (as measured
---          when it was made; NULL where nothing was released).
+--          everyone (distinct cases of this and all earlier of these releases), nil, dr (as
+--          measured when it was made; NULL where nothing was released).
 CREATE OR REPLACE MACRO srsql.report_series(of_dataset, of_series) AS TABLE
 WITH
 listed AS (
@@ -200,7 +200,8 @@ INNER JOIN sizes AS s ON r.group_id = s.group_id
 GROUP BY r.position, r.width;
 
 -- What:    the confidence of inferring each value of each group, from rows that show it.
--- Inputs:  members(case_id, group_id) and held(case_id, term), both distinct; thresholds(term, theta).
+-- Inputs:  members(case_id, group_id) and held(case_id, term), both distinct;
+--          thresholds(term, theta).
 -- Outputs: group_id, term, theta, conf.
 -- Source:  Lin 2016, Definition 1.
 CREATE OR REPLACE MACRO srsql.report_shares(members, held, thresholds) AS TABLE

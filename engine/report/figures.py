@@ -121,7 +121,8 @@ def _workspace(warehouse: Warehouse) -> Iterator[None]:
 
 def _shapes(warehouse: Warehouse, dataset: Dataset) -> Shapes:
     sizes = warehouse.rows(
-        f"SELECT s.size, s.groups FROM srsql.report_sizes('temp.main.{MEMBER}') AS s ORDER BY s.size"
+        f"SELECT s.size, s.groups FROM srsql.report_sizes('temp.main.{MEMBER}') AS s "
+        "ORDER BY s.size"
     )
     widths = warehouse.rows(
         "SELECT w.position, w.width, w.cases FROM srsql.report_widths("
@@ -197,9 +198,7 @@ def withheld(warehouse: Warehouse, release_id: int) -> list[tuple[str, int, int]
     ]
 
 
-def threshold_classes(
-    warehouse: Warehouse, release_id: int
-) -> dict[float, tuple[int, int, int]]:
+def threshold_classes(warehouse: Warehouse, release_id: int) -> dict[float, tuple[int, int, int]]:
     """theta -> values of the quarter, fewest and most cases of one; the steward's."""
     return {
         theta: (terms, least, most)

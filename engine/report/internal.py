@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from srsql.engine.attack import Inference
 from srsql.engine.audit import audit
 from srsql.engine.metrics import MeasureRow, measure
-from srsql.engine.report import plots
+from srsql.engine.report import plots, plots_shape
+from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
 from srsql.engine.report.figures import (
     Shapes,
     catalog_shapes,
@@ -21,11 +19,10 @@ from srsql.engine.report.figures import (
     withheld,
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
-from srsql.engine.report.signal_figures import Comparison, comparisons
-from srsql.engine.report.walk import Walk, walk
-from srsql.engine.report.words import MEASURES, REASONS, undefended
+from srsql.engine.report.signal_figures import compared_blocks, comparisons
+from srsql.engine.report.walk import walk, walk_blocks
+from srsql.engine.report.words import REASONS, undefended
 from srsql.engine.series_check import measure_series
-from srsql.engine.signals import Measures
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -82,6 +79,11 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         if exposed and dataset.signals is not None and shapes.groups
         else []
     )
+    found = (
+        walk(warehouse, dataset, series, of.quarter, of.release_id, draft=not exposed)
+        if shapes.groups
+        else None
+    )
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
@@ -90,7 +92,7 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         draft=not exposed,
         facts=_facts(of, shapes, rows + checks),
         guarantee=of.manifest["guarantee"],
-        undefended=undefended(_attacks(of.manifest)),
+        undefended=undefended(attacks(of.manifest)),
         parameters=_parameters(of),
         files=_files(of.manifest),
         changed=_changed(warehouse, of),
@@ -106,14 +108,10 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         gone=_withheld(warehouse, of.release_id),
         has_signals=dataset.signals is not None,
         signals=compared,
-        signal_blocks=_signals(compared),
-        walk=_walk(warehouse, dataset, series, of, shapes),
+        signal_blocks=compared_blocks(compared),
+        walk=found,
+        walk_blocks=walk_blocks(found, of.k) if found else [],
     )
-
-
-def _attacks(manifest: dict[str, Any]) -> list[str]:
-    told = str(manifest.get("attacks") or "none")
-    return [] if told == "none" else told.split(",")
 
 
 def _facts(of: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
@@ -172,7 +170,12 @@ def _risk(
 ) -> Figure | None:
     """Bars of every share of groups, and of persistence, which only informs."""
     bars: list[tuple[str, float, float, bool | None]] = [
-        (f"{row.measure.upper()} ({row.scope.partition(':')[0]})", row.violating or 0, row.total or 0, row.passed)
+        (
+            f"{row.measure.upper()} ({row.scope.partition(':')[0]})",
+            row.violating or 0,
+            row.total or 0,
+            row.passed,
+        )
         for name in _DANGER
         for row in rows
         if row.measure == name
@@ -190,65 +193,15 @@ def _risk(
         evidence=0,
     )
     own = [row for row in audited.releases if row.release_id == of.release_id]
-    bars += [("P (group), not defended", float(r.persistence or 0), float(r.groups), None) for r in own]
+    bars += [
+        ("P (group), not defended", float(r.persistence or 0), float(r.groups), None) for r in own
+    ]
     return Figure(
         "risk",
         plots.risk(bars),
         "Share of groups in danger, attacked with the whole series. In brackets the candidates: "
         "those of the target's group, or all cases whose region matches what the attacker knows; "
         "for DR, with or without external knowledge. Hatched: measured, not promised by the model.",
-    )
-
-
-def measure_table(key: str, caption: str, rows: list[MeasureRow]) -> Table:
-    """Uniform rows as they are, with their meaning."""
-    return Table(
-        key,
-        caption,
-        ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
-        [
-            (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,
-             MEASURES.get(r.measure, ""))
-            for r in rows
-        ],
-    )  # fmt: skip
-
-
-def group_figures(shapes: Shapes, k: int, what: str) -> list[Figure]:
-    """Sizes and exposure of the groups or published regions."""
-    found = []
-    if shapes.sizes:
-        found.append(
-            Figure(
-                "sizes",
-                plots.group_sizes(shapes.sizes, k, what),
-                f"{shapes.groups:,} {what}s by their number of cases: {min(shapes.sizes):,} to "
-                f"{max(shapes.sizes):,}; none may lie left of the dashed line.",
-            )
-        )
-    if shapes.exposure:
-        found.append(
-            Figure(
-                "exposure",
-                plots.exposure(shapes.exposure, what),
-                f"Sensitive values: for each {what}, the highest ratio of a value's confidence to "
-                "its threshold, over the values whose threshold is below 1. Nothing may lie right "
-                "of the dashed line.",
-            )
-        )
-    return found
-
-
-def width_figure(shapes: Shapes) -> Figure | None:
-    """Widths of the regions."""
-    if not shapes.sizes:
-        return None
-    return Figure(
-        "widths",
-        plots.widths(shapes.widths),
-        "Width of the released region per quasi-identifier. Numbers: share of the cases whose "
-        "interval is at most so wide (0: the exact value), over the cases that have one. "
-        "Categories: share of the cases by the height of the released node.",
     )
 
 
@@ -283,9 +236,7 @@ def _infeasible(manifest: dict[str, Any]) -> Table | None:
     )
 
 
-def _loss(
-    warehouse: Warehouse, dataset: Dataset, release_id: int, rows: list[MeasureRow]
-) -> Table:
+def _loss(warehouse: Warehouse, dataset: Dataset, release_id: int, rows: list[MeasureRow]) -> Table:
     found: list[tuple[Value, ...]] = [
         (name, cases, loss, loss / cases if cases else None)
         for name, cases, loss in losses(warehouse, dataset, release_id)
@@ -300,13 +251,15 @@ def _loss(
     )
 
 
-def _missing(warehouse: Warehouse, dataset: Dataset, release_id: int) -> tuple[Figure | None, Table]:
+def _missing(
+    warehouse: Warehouse, dataset: Dataset, release_id: int
+) -> tuple[Figure | None, Table]:
     rows = missingness(warehouse, dataset, release_id)
     figure = None
     if any(row.released for row in rows):
         figure = Figure(
             "missing",
-            plots.missing(rows),
+            plots_shape.missing(rows),
             "Released cases per quasi-identifier: released as a region, known but given up (its "
             "set of cases was too small), missing in the originals.",
         )
@@ -338,117 +291,3 @@ def _withheld(warehouse: Warehouse, release_id: int) -> tuple[Figure | None, Tab
             [(name, REASONS.get(name, ""), cases, reports) for name, cases, reports in rows],
         ),
     )
-
-
-def _signals(compared: list[Comparison]) -> list[Figure | Table]:
-    blocks: list[Figure | Table] = []
-    if any(found.points for found in compared):
-        blocks.append(
-            Figure(
-                "scatter",
-                plots.scatter([(found.title, found.points) for found in compared]),
-                "Signals before and after: PRR of each pair of drug and reaction, originals "
-                "against what is released, on the identity line where nothing changes. A "
-                "condition makes regions that straddle it count in part.",
-            )
-        )
-    blocks.append(
-        Table(
-            "criteria",
-            "Criteria of Lin 2016, Table 2: pairs that meet them in the originals and as released",
-            ("condition", "criterion", "pairs", "before", "after", "lost", "gained", "median PRR, released / original"),
-            [
-                (found.title, text, found.pairs, before, after, lost, gained, found.median_bias)
-                for found in compared
-                for text, before, after, lost, gained in found.criteria
-            ],
-        )
-    )  # fmt: skip
-    for place, found in enumerate(compared):
-        if found.changed:
-            blocks.append(_changed_pairs(f"changed-{place}", found))
-    return blocks
-
-
-def _changed_pairs(key: str, found: Comparison) -> Table:
-    def interval(measures: Measures | None) -> str:
-        if measures is None or measures.prr is None:
-            return "–"
-        ends = (measures.prr, measures.prr_low, measures.prr_high)
-        point, low, high = ("–" if end is None else f"{end:,.3g}" for end in ends)
-        return f"{point} ({low}–{high})"
-
-    return Table(
-        key,
-        f"Most changed pairs, {found.title}",
-        ("drug", "reaction", "cases before", "cases after", "PRR before", "PRR after", "after / before"),
-        [
-            (s.drug, s.reaction, s.original.a if s.original else None, s.released.a,
-             interval(s.original), interval(s.released), s.bias.prr_bias if s.bias else None)
-            for s in found.changed
-        ],
-    )  # fmt: skip
-
-
-def _share(inference: Inference) -> str | None:
-    return None if inference.theta is None else str(Fraction(inference.theta))
-
-
-def _nearness(inference: Inference) -> tuple[bool, float, str]:
-    """Order of values: those with a bound first, the nearest to it first."""
-    theta = Fraction(inference.theta or 1)
-    return theta >= 1, -inference.confidence / float(theta or 1), inference.term
-
-
-def _walk(
-    warehouse: Warehouse, dataset: Dataset, series: str, of: Subject, shapes: Shapes
-) -> tuple[Walk, list[Figure | Table]] | None:
-    if not shapes.groups:
-        return None
-    found = walk(
-        warehouse, dataset, series, of.quarter, of.release_id, draft=of.status == "draft"
-    )
-    if found is None:
-        return None
-    blocks: list[Figure | Table] = [
-        Figure(
-            "steps",
-            plots.steps(found.steps, of.k),
-            "The attack on the worst group, within the group. Sets may overlap; dashed: k.",
-        )
-    ]
-    if found.played is not None:
-        played = found.played
-        counted = Counter(played.remaining)
-        regions: dict[str, list[int]] = {}
-        for candidate in played.candidates:
-            told = regions.setdefault(found.region(candidate.region), [0, 0])
-            told[0] += 1
-            told[1] += counted[candidate.case_id]
-        blocks.append(
-            Table(
-                "candidates",
-                "All cases whose region covers what is known, by region"
-                + (f" (the first {_LISTED} of {len(regions):,})" if len(regions) > _LISTED else ""),
-                ("region", "candidates", "remain"),
-                [
-                    (region, *counts)
-                    for region, counts in sorted(
-                        regions.items(), key=lambda item: (-item[1][1], item[0])
-                    )[:_LISTED]
-                ],
-            )
-        )
-        blocks.append(
-            Table(
-                "inferences",
-                f"What is inferred of the {len(played.remaining):,} who remain: the values of "
-                "nearest to their thresholds, those that nothing bounds (θ = 1) last",
-                ("value", "held by", "confidence", "θ", "within θ"),
-                [
-                    (i.term, i.holders, i.confidence, _share(i), None if i.exceeds is None else not i.exceeds)
-                    for i in sorted(played.inferences, key=_nearness)[:10]
-                ],
-            )
-        )
-    return found, blocks

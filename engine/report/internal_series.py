@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srsql.engine.audit import AuditRow, audit
+from srsql.engine.report.blocks import attacks
 from srsql.engine.report.internal import subject
 from srsql.engine.report.page import Fact, Figure, Table, render
-from srsql.engine.report.plots_series import lines, stacked
+from srsql.engine.report.plots_series import Line, lines, stacked
 from srsql.engine.report.words import undefended
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -43,7 +44,6 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
     audited = audit(warehouse, dataset, series, scopes=("group",), evidence=0)
     judged = {row.release_id: row for row in audited.releases}
     latest = subject(warehouse, rows[-1].release_id)
-    attacks = str(latest.manifest.get("attacks") or "none").split(",")
     return render(
         "internal_series.html.j2",
         dataset=dataset,
@@ -58,7 +58,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             Fact("dangerous", "groups in danger", sum(_dangerous(row) for row in judged.values())),
         ],
         guarantee=latest.manifest["guarantee"],
-        undefended=undefended(attacks),
+        undefended=undefended(attacks(latest.manifest)),
         quarters=Table(
             "quarters",
             "The series, quarter by quarter",
@@ -95,11 +95,14 @@ def _dangerous(row: AuditRow) -> int:
 def _figures(rows: list[Row], judged: dict[int, AuditRow]) -> list[Figure]:
     quarters = [row.quarter for row in rows]
     audits = [judged[row.release_id] for row in rows]
-    danger = [
+    danger: list[Line] = [
         ("DIR", [j.dir for j in audits]),
         ("DSR", [j.dsr for j in audits]),
         ("SSGR", [j.ssgr if "ss" in j.attacks else None for j in audits]),
-        ("P, not defended", [(j.persistence or 0) / j.groups if j.groups else None for j in audits]),
+        (
+            "P, not defended",
+            [(j.persistence or 0) / j.groups if j.groups else None for j in audits],
+        ),
     ]
     shown = [line for line in danger if any(value is not None for value in line[1])]
     return [
@@ -133,7 +136,8 @@ def _figures(rows: list[Row], judged: dict[int, AuditRow]) -> list[Figure]:
         ),
         Figure(
             "groups",
-            lines(quarters, [("groups", [r.groups for r in rows])], "groups", "groups", share=False),
+            lines(quarters, [("groups", [r.groups for r in rows])], "groups", "groups",
+                  share=False),
             "Groups per quarter.",
         ),
     ]  # fmt: skip

@@ -12,7 +12,13 @@ from matplotlib.ticker import PercentFormatter
 from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label, thousands
 from srsql.engine.report.svg import settings, svg
 
-_STYLES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (RED, ":", "^"), (GREEN, "-.", "D"), (GREY, "-", "v"))
+_STYLES = (
+    (BLUE, "-", "o"),
+    (ORANGE, "--", "s"),
+    (RED, ":", "^"),
+    (GREEN, "-.", "D"),
+    (GREY, "-", "v"),
+)
 Line = tuple[str, Sequence[float | None]]
 
 
@@ -23,7 +29,9 @@ def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]],
         axis = figure.add_subplot()
         start = [0] * len(quarters)
         parts = [part for part in parts if any(part[1])]
-        for (what, counts), (colour, _, _), hatch in zip(parts, _STYLES, ("", "////", "\\\\\\\\"), strict=False):
+        for (what, counts), (colour, _, _), hatch in zip(
+            parts, _STYLES, ("", "////", "\\\\\\\\"), strict=False
+        ):
             axis.bar(
                 range(len(quarters)), counts, bottom=start, color=colour, hatch=hatch,
                 edgecolor="white", width=0.7, label=what,

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from srsql.engine.models import MODELS
-from srsql.engine.report import plots
-from srsql.engine.report.figures import Shapes, Widths, released_regions, released_shapes
-from srsql.engine.report.internal import group_figures, width_figure
-from srsql.engine.report.page import Fact, Figure, Table, Value, render
-from srsql.engine.report.plots_series import lines, stacked
+from srsql.engine.report.blocks import attacks, group_figures, width_figure
+from srsql.engine.report.figures import Shapes, Widths, released_shapes
+from srsql.engine.report.page import Fact, Table, Value, render
 from srsql.engine.report.released import Released
-from srsql.engine.report.signal_figures import strongest
+from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.report.words import undefended
 from srsql.engine.signals import Signal
-from srsql.engine.statements import column, table
 
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})
 """Columns of the public manifest that have a place of their own on the page."""
@@ -25,7 +22,7 @@ def public_quarter(released: Released, quarter: str) -> str:
     manifest = released.manifest(quarter)
     shapes = released_shapes(released, quarter)
     k = int(manifest["k"])
-    pairs, listed = 0, []
+    pairs, listed = 0, list[Signal]()
     if released.dataset.signals is not None and shapes.groups:
         pairs, listed = strongest(released.warehouse, released.dataset, released.series, quarter)
     return render(
@@ -48,14 +45,8 @@ def public_quarter(released: Released, quarter: str) -> str:
         smallest=_smallest(shapes, k),
         has_signals=released.dataset.signals is not None,
         pairs=pairs,
-        signal_blocks=_signals(listed),
+        signal_blocks=strongest_blocks(listed),
     )
-
-
-def attacks(manifest: dict[str, Any]) -> list[str]:
-    """The attacks that the release withstands."""
-    told = str(manifest.get("attacks") or "none")
-    return [] if told == "none" else told.split(",")
 
 
 def told_withheld(manifest: dict[str, Any]) -> tuple[int, int] | None:
@@ -157,130 +148,3 @@ def _smallest(shapes: Shapes, k: int) -> Table | None:
             ("highest confidence in a value, as a share of its threshold", worst, 1),
         ],
     )
-
-
-def _signals(listed: list[Signal]) -> list[Figure | Table]:
-    if not listed:
-        return []
-    bars = [
-        (f"{s.drug} → {s.reaction}", s.released.prr_low or 0.0, s.released.prr or 0.0,
-         s.released.prr_high or 0.0)
-        for s in listed
-    ]  # fmt: skip
-    return [
-        Figure(
-            "forest",
-            plots.forest(bars),
-            "The pairs that stand out most (by IC025, which allows for small counts): PRR with its "
-            "95 % interval, from released rows. A disproportion is no proof of a cause.",
-        ),
-        Table(
-            "pairs",
-            "The same pairs in numbers",
-            ("drug", "reaction", "cases", "PRR", "low", "high", "ROR", "χ²", "IC", "IC025"),
-            [
-                (s.drug, s.reaction, m.a, m.prr, m.prr_low, m.prr_high, m.ror, m.chi2,
-                 m.ic_shrunk, m.ic025)
-                for s in listed
-                for m in [s.released]
-            ],
-        ),
-    ]  # fmt: skip
-
-
-def public_series(released: Released) -> str:
-    """The page of all released quarters, side by side; reads manifests and report tables."""
-    quarters = list(released.schemas)
-    manifests = {quarter: released.manifest(quarter) for quarter in quarters}
-    shapes = {quarter: released_regions(released, quarter) for quarter in quarters}
-    seen = _arrivals(released)
-    rows: list[tuple[Value, ...]] = []
-    for quarter in quarters:
-        manifest, shape = manifests[quarter], shapes[quarter]
-        told = told_withheld(manifest)
-        new, everyone = seen[quarter]
-        rows.append(
-            (quarter, manifest["model"], manifest["k"], manifest["released_cases"], new,
-             manifest["released_cases"] - new, manifest["released_reports"], everyone, shape.groups,
-             min(shape.sizes) if shape.sizes else None, told[0] if told else None)
-        )  # fmt: skip
-    latest = manifests[quarters[-1]]
-    return render(
-        "public_series.html.j2",
-        dataset=released.dataset,
-        series=released.series,
-        first=quarters[0],
-        last=quarters[-1],
-        facts=[
-            Fact("quarters", "quarters", len(quarters)),
-            Fact("cases", "cases in all", rows[-1][7]),
-            Fact("reports", "reports in all", sum(m["released_reports"] for m in manifests.values())),
-            Fact("k", "smallest k", min(int(m["k"]) for m in manifests.values())),
-        ],
-        guarantee=latest["guarantee"],
-        undefended=undefended(attacks(latest)),
-        quarters=Table(
-            "quarters",
-            "The series, quarter by quarter",
-            ("quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "regions",
-             "smallest region", "cases withheld"),
-            rows,
-        ),
-        figures=_series_figures(quarters, rows, shapes),
-    )  # fmt: skip
-
-
-def _arrivals(released: Released) -> dict[str, tuple[int, int]]:
-    """Quarter -> cases that no earlier one has, and distinct cases so far."""
-    case_id = column(released.dataset.case_id, "v").sql("duckdb")
-    found, so_far = {}, 0
-    released.warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_report_seen (case_id VARCHAR)")
-    for quarter, schema in released.schemas.items():
-        view = table(schema, released.dataset.report_table, alias="v").sql("duckdb")
-        released.warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_report_arrived AS "
-            f"SELECT DISTINCT {case_id}::VARCHAR AS case_id FROM {view} "
-            f"ANTI JOIN temp.main.srsql_report_seen AS s ON {case_id}::VARCHAR = s.case_id"
-        )
-        released.warehouse.run(
-            "INSERT INTO temp.main.srsql_report_seen SELECT a.case_id "
-            "FROM temp.main.srsql_report_arrived AS a"
-        )
-        new = int(
-            released.warehouse.value("SELECT count(*) FROM temp.main.srsql_report_arrived AS a")
-        )
-        so_far += new
-        found[quarter] = (new, so_far)
-    return found
-
-
-def _series_figures(
-    quarters: list[str], rows: list[tuple[Any, ...]], shapes: dict[str, Shapes]
-) -> list[Figure]:
-    names = [width.name for width in shapes[quarters[0]].widths]
-    blank = [
-        [without_region(shapes[q].widths[p]) / shapes[q].cases if shapes[q].cases else None for q in quarters]
-        for p in range(len(names))
-    ]  # fmt: skip
-    return [
-        Figure(
-            "cases",
-            stacked(quarters, [("new", [r[4] for r in rows]), ("old", [r[5] for r in rows])], "cases"),
-            "Released cases per quarter: new, and seen in an earlier released quarter.",
-        ),
-        Figure(
-            "cumulative",
-            lines(quarters, [("cases so far", [r[7] for r in rows])], "cumulative", "cases so far", share=False),
-            "Distinct cases released so far.",
-        ),
-        Figure(
-            "regions",
-            lines(quarters, [("published regions", [r[8] for r in rows])], "regions", "regions", share=False),
-            "Published regions per quarter.",
-        ),
-        Figure(
-            "blank",
-            lines(quarters, list(zip(names, blank, strict=True)), "blank", "share of cases", share=True),
-            "Share of the cases released without a region, per quasi-identifier.",
-        ),
-    ]  # fmt: skip

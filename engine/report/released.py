@@ -156,7 +156,8 @@ def load_confidences(released: Released, quarter: str) -> None:
     run(create(exp.to_table(HELD), _held(dataset, schema), temp=True))
     manifest = table(schema, "manifest", alias="m").sql("duckdb")
     run(
-        f"CREATE OR REPLACE TEMP TABLE {THETA} AS SELECT t.told.value AS term, t.told.theta AS theta "
+        f"CREATE OR REPLACE TEMP TABLE {THETA} AS "
+        "SELECT t.told.value AS term, t.told.theta AS theta "
         f"FROM (SELECT unnest(m.thresholds) AS told FROM {manifest}) AS t"
     )
     run(
@@ -193,4 +194,3 @@ def _held(dataset: Dataset, schema: str) -> exp.Query:
 def sensitive_views(dataset: Dataset) -> set[str]:
     """The views that a quarter's report reads."""
     return {dataset.report_table, *(t.name for t in dataset.child_tables)}
-

@@ -12,7 +12,8 @@ from srsql.engine.errors import ReportError
 from srsql.engine.metrics import released_id
 from srsql.engine.report.internal import internal_quarter, subject
 from srsql.engine.report.internal_series import internal_series
-from srsql.engine.report.public import public_quarter, public_series
+from srsql.engine.report.public import public_quarter
+from srsql.engine.report.public_series import public_series
 from srsql.engine.report.released import released_only
 from srsql.engine.series import IMPORTED, find_series
 from srsql.engine.warehouse import Warehouse
@@ -72,9 +73,7 @@ def report(
     if not public:
         html = internal_series(warehouse, dataset, series)
     else:
-        with released_only(
-            warehouse, dataset, series, schemas, {dataset.report_table}
-        ) as released:
+        with released_only(warehouse, dataset, series, schemas, {dataset.report_table}) as released:
             html = public_series(released)
     return Report(html, edition, dataset.name, series, None)
 

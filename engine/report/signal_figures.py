@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
+from srsql.engine.report import plots_signals
+from srsql.engine.report.page import Figure, Table
 from srsql.engine.report.words import CRITERIA
 from srsql.engine.signal_rules import AGE, Condition
-from srsql.engine.signals import LEAST, Signal, signals
+from srsql.engine.signals import Measures, Signal, signals
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -106,4 +108,84 @@ def strongest(
     return len(found), drawn[:SHOWN]
 
 
-__all__ = ["LEAST", "Comparison", "comparisons", "strongest"]
+def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
+    """The scatter, the criteria, and the pairs that change most; the steward's."""
+    blocks: list[Figure | Table] = []
+    if any(found.points for found in compared):
+        blocks.append(
+            Figure(
+                "scatter",
+                plots_signals.scatter([(found.title, found.points) for found in compared]),
+                "Signals before and after: PRR of each pair of drug and reaction, originals "
+                "against what is released, on the identity line where nothing changes. A "
+                "condition makes regions that straddle it count in part.",
+            )
+        )
+    blocks.append(
+        Table(
+            "criteria",
+            "Criteria of Lin 2016, Table 2: pairs that meet them in the originals and as released",
+            ("condition", "criterion", "pairs", "before", "after", "lost", "gained",
+             "median PRR, released / original"),
+            [
+                (found.title, text, found.pairs, before, after, lost, gained, found.median_bias)
+                for found in compared
+                for text, before, after, lost, gained in found.criteria
+            ],
+        )
+    )  # fmt: skip
+    for place, found in enumerate(compared):
+        if found.changed:
+            blocks.append(_changed_pairs(f"changed-{place}", found))
+    return blocks
+
+
+def _changed_pairs(key: str, found: Comparison) -> Table:
+    def interval(measures: Measures | None) -> str:
+        if measures is None or measures.prr is None:
+            return "–"
+        ends = (measures.prr, measures.prr_low, measures.prr_high)
+        point, low, high = ("–" if end is None else f"{end:,.3g}" for end in ends)
+        return f"{point} ({low}–{high})"
+
+    return Table(
+        key,
+        f"Most changed pairs, {found.title}",
+        ("drug", "reaction", "cases before", "cases after", "PRR before", "PRR after",
+         "after / before"),
+        [
+            (s.drug, s.reaction, s.original.a if s.original else None, s.released.a,
+             interval(s.original), interval(s.released), s.bias.prr_bias if s.bias else None)
+            for s in found.changed
+        ],
+    )  # fmt: skip
+
+
+def strongest_blocks(listed: list[Signal]) -> list[Figure | Table]:
+    """The strongest pairs of the released rows; anybody's."""
+    if not listed:
+        return []
+    bars = [
+        (f"{s.drug} → {s.reaction}", s.released.prr_low or 0.0, s.released.prr or 0.0,
+         s.released.prr_high or 0.0)
+        for s in listed
+    ]  # fmt: skip
+    return [
+        Figure(
+            "forest",
+            plots_signals.forest(bars),
+            "The pairs that stand out most (by IC025, which allows for small counts): PRR with its "
+            "95 % interval, from released rows. A disproportion is no proof of a cause.",
+        ),
+        Table(
+            "pairs",
+            "The same pairs in numbers",
+            ("drug", "reaction", "cases", "PRR", "low", "high", "ROR", "χ²", "IC", "IC025"),
+            [
+                (s.drug, s.reaction, m.a, m.prr, m.prr_low, m.prr_high, m.ror, m.chi2,
+                 m.ic_shrunk, m.ic025)
+                for s in listed
+                for m in [s.released]
+            ],
+        ),
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures as SVG to be put inside a page: the same bytes for the same data, no reference outside."""
+"""Figures as SVG inside a page: the same bytes for the same data, no reference outside."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def plain(text: str) -> str:
 
 def settings() -> Any:
     """While this lasts, figures are made and drawn in the style of the reports."""
-    usual = {
+    usual: dict[Any, Any] = {
         name: value
         for name, value in matplotlib.rcParamsDefault.items()
         if name.partition(".")[0] in _STYLED
