@@ -579,6 +579,9 @@ def demo(folder: Path, as_json: bool) -> None:
         )
     out.print(table)
     out.print(f"\n{result.audit}")
+    out.print("\nOpen in a browser:\n")
+    for file in result.reports:
+        out.print(f"  {file}")
     out.print(f"\nThe warehouse is {result.db}. Ask it something:\n")
     out.print(result.query)
     out.print("\nfor example by pasting this line:\n")
