@@ -89,6 +89,7 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         dataset=dataset,
         series=series,
         quarter=of.quarter,
+        k=of.k,
         draft=not exposed,
         facts=_facts(of, shapes, rows + checks),
         guarantee=of.manifest["guarantee"],

@@ -63,7 +63,7 @@ def _levels(axis: Axes, width: Widths) -> None:
     """Share of the cases at each height of the hierarchy."""
     total = sum(width.cases.values()) + width.missing
     names = {0: "exact"} | {h: f"{h} up" for h in range(1, width.top)}
-    names[width.top] = label(f"{width.root} or missing", 18)
+    names[width.top] = label(width.root, 12) + "\nor missing"
     counts = [width.cases.get(float(height), 0) for height in names]
     counts[-1] += width.missing
     shares = [count / total for count in counts]
