@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from srsql.engine.audit import audit
+from srsql.engine.audit import AuditRow, audit
 from srsql.engine.metrics import MeasureRow, measure
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
@@ -79,11 +79,18 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         if exposed and dataset.signals is not None and shapes.groups
         else []
     )
-    found = (
-        walk(warehouse, dataset, series, of.quarter, of.release_id, draft=not exposed)
-        if shapes.groups
-        else None
+    audited = audit(
+        warehouse,
+        dataset,
+        series,
+        quarter=of.quarter,
+        scopes=("group",),
+        draft=None if exposed else of.release_id,
+        evidence=1,
     )
+    judged = next(row for row in audited.releases if row.release_id == of.release_id)
+    worst = [group for group in audited.evidence if group.release_id == of.release_id]
+    found = walk(warehouse, dataset, series, worst[0], play=exposed) if worst else None
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
@@ -97,7 +104,7 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         parameters=_parameters(of),
         files=_files(of.manifest),
         changed=_changed(warehouse, of),
-        risk=_risk(warehouse, dataset, series, of, rows),
+        risk=_risk(rows, judged),
         measures=measure_table("measures", "Every metric and every check", rows + checks),
         shapes=shapes,
         groups=group_figures(shapes, of.k, "group"),
@@ -166,9 +173,7 @@ def _changed(warehouse: Warehouse, of: Subject) -> bool:
     )
 
 
-def _risk(
-    warehouse: Warehouse, dataset: Dataset, series: str, of: Subject, rows: list[MeasureRow]
-) -> Figure | None:
+def _risk(rows: list[MeasureRow], judged: AuditRow) -> Figure | None:
     """Bars of every share of groups, and of persistence, which only informs."""
     bars: list[tuple[str, float, float, bool | None]] = [
         (
@@ -183,20 +188,9 @@ def _risk(
     ]  # fmt: skip
     if not bars or not bars[0][2]:
         return None
-    audited = audit(
-        warehouse,
-        dataset,
-        series,
-        quarter=of.quarter,
-        scopes=("group",),
-        attacks=("b", "f", "l"),
-        draft=of.release_id if of.status == "draft" else None,
-        evidence=0,
+    bars.append(
+        ("P (group), not defended", float(judged.persistence or 0), float(judged.groups), None)
     )
-    own = [row for row in audited.releases if row.release_id == of.release_id]
-    bars += [
-        ("P (group), not defended", float(r.persistence or 0), float(r.groups), None) for r in own
-    ]
     return Figure(
         "risk",
         plots.risk(bars),

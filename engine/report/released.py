@@ -6,10 +6,10 @@ catalog that they could reach.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -58,8 +58,12 @@ def released_only(
         schemas: quarter -> schema of its views, oldest first.
         views: which of them are needed, beside the manifest.
     """
-    with duckdb.connect() as con:
+    limits = warehouse.rows("SELECT current_setting('memory_limit'), current_setting('threads')")[0]
+    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as con:
         con.execute("SET python_enable_replacements = false")
+        for name, value in zip(("memory_limit", "threads"), limits, strict=True):
+            con.execute(f"SET {name} = ?", [value])
+        con.execute("SET temp_directory = ?", [spill])
         own = Warehouse(con)
         with own.transaction():
             register_dataset(own, dataset, "released")
@@ -91,8 +95,8 @@ def _announce(
     for number, (quarter, schema) in enumerate(schemas.items(), start=1):
         own.run(
             "INSERT INTO srsql.release VALUES (?, ?, ?, ?, 'released', 'released', 0, 0, 1, ?,"
-            " NULL, ?)",
-            [number, dataset.name, series, quarter, schema, json.dumps({})],
+            " NULL, '{}')",
+            [number, dataset.name, series, quarter, schema],
         )
     if {dataset.report_table, *(t.name for t in dataset.child_tables)} <= views:
         series_views(own, dataset, cumulative, list(schemas.items()))

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from srsql.engine.attack import Attack, Inference, attack
-from srsql.engine.audit import audit
 from srsql.engine.audit_evidence import GroupEvidence
 from srsql.engine.report import plots
 from srsql.engine.report.page import Figure, Table
@@ -37,32 +36,13 @@ class Walk:
 
 
 def walk(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    quarter: str,
-    release_id: int,
-    *,
-    draft: bool,
-) -> Walk | None:
-    """Find the worst group by an audit of the series, and play its attacker.
+    warehouse: Warehouse, dataset: Dataset, series: str, worst: GroupEvidence, *, play: bool
+) -> Walk:
+    """The walk through the group that an audit found the worst.
 
-    None where the audit shows no group (nothing is released).
+    ``play``: also among all that match, which needs a release that is out.
     """
-    found = audit(
-        warehouse,
-        dataset,
-        series,
-        quarter=quarter,
-        scopes=("group",),
-        draft=release_id if draft else None,
-        evidence=1,
-    )
-    own = [group for group in found.evidence if group.release_id == release_id]
-    if not own:
-        return None
-    worst = own[0]
-    played = None if draft else _play(warehouse, dataset, series, quarter, worst)
+    played = _play(warehouse, dataset, series, worst) if play else None
     knows = [f"{name} {_text(value)}" for name, value in worst.qid.items()]
     knows += ["in no earlier release"] if worst.new else []
     knows += ["not in the next quarter"] if worst.stopped else []
@@ -84,9 +64,7 @@ def walk(
     )
 
 
-def _play(
-    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, worst: GroupEvidence
-) -> Attack:
+def _play(warehouse: Warehouse, dataset: Dataset, series: str, worst: GroupEvidence) -> Attack:
     """Among all that match; values on which the target's reports differ are not used."""
     known = {}
     for name, value in worst.qid.items():
@@ -96,7 +74,13 @@ def _play(
         elif value is not None:
             known[name] = value
     return attack(
-        warehouse, dataset, quarter, known, new=worst.new, stopped=worst.stopped, series=series
+        warehouse,
+        dataset,
+        worst.quarter,
+        known,
+        new=worst.new,
+        stopped=worst.stopped,
+        series=series,
     )
 
 

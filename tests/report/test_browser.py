@@ -12,7 +12,11 @@ from matplotlib.image import imread
 from report.conftest import QUARTERS, Pages
 
 BROWSER = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+    (
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    ),
     None,
 )
 pytestmark = [

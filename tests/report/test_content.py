@@ -26,7 +26,10 @@ def test_every_metric_is_on_the_internal_page_with_its_full_value(
 ) -> None:
     shown = pages.page[f"internal {QUARTER}"].tables["measures"]
     wanted = [
-        [cell(v) for v in (m.measure, m.scope, m.violating, m.total, m.ratio, m.threshold, m.passed)]
+        [
+            cell(v)
+            for v in (m.measure, m.scope, m.violating, m.total, m.ratio, m.threshold, m.passed)
+        ]
         for m in engine.metrics(QUARTER)
     ]
     assert [row[:7] for row in shown.rows][: len(wanted)] == wanted
@@ -46,11 +49,14 @@ def test_the_facts_are_those_of_the_private_manifest(engine: Engine, pages: Page
     assert f'"withheld":{facts["withheld"]:.0f}' in manifest.replace(" ", "")
     assert facts["cases"] == len(terms_of(engine.con, SCHEMA))
     assert facts["broken"] == 0
-    assert facts["groups"] == engine.sql(
-        "SELECT count(DISTINCT group_id) FROM srsql.member AS m JOIN srsql.release AS r "
-        "USING (release_id) WHERE r.quarter = ?",
-        [QUARTER],
-    )[0][0]
+    assert (
+        facts["groups"]
+        == engine.sql(
+            "SELECT count(DISTINCT group_id) FROM srsql.member AS m JOIN srsql.release AS r "
+            "USING (release_id) WHERE r.quarter = ?",
+            [QUARTER],
+        )[0][0]
+    )
 
 
 def test_parameters_and_input_hashes_are_listed_with_the_seed_on_the_internal_page_only(
@@ -82,9 +88,7 @@ def test_the_guarantee_and_what_is_not_defended_are_on_every_page(
         assert "backward" not in undefended
 
 
-def test_what_was_withheld_is_told_by_reason_with_its_meaning(
-    engine: Engine, pages: Pages
-) -> None:
+def test_what_was_withheld_is_told_by_reason_with_its_meaning(engine: Engine, pages: Pages) -> None:
     table = pages.page[f"internal {QUARTER}"].tables["withheld"]
     expected = engine.sql(
         "SELECT w.reason, count(*), sum(w.reports)::INTEGER FROM srsql.withheld AS w "
@@ -128,7 +132,9 @@ def test_the_public_page_counts_regions_and_confidences_of_the_released_rows(
     assert page.facts["smallest"] == min(map(len, found.values()))
     held = [Counter(t for case in cases for t in terms[case]) for cases in found.values()]
     highest = max(
-        n / len(cases) for own, cases in zip(held, found.values(), strict=True) for n in own.values()
+        n / len(cases)
+        for own, cases in zip(held, found.values(), strict=True)
+        for n in own.values()
     )
     (row,) = page.tables["thetas"].rows
     assert row[:2] == [0.5, len({t for own in held for t in own})]
@@ -191,9 +197,7 @@ def test_the_walk_is_the_attack_on_the_target_of_which_the_fewest_remain(
     assert {tuple(row[:3]) for row in page.tables["inferences"].rows} <= inferred
 
 
-def test_the_series_pages_count_new_old_and_all_cases_so_far(
-    engine: Engine, pages: Pages
-) -> None:
+def test_the_series_pages_count_new_old_and_all_cases_so_far(engine: Engine, pages: Pages) -> None:
     seen: set[int] = set()
     expected = defaultdict(list)
     for quarter in QUARTERS:

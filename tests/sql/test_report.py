@@ -152,7 +152,9 @@ def test_shares_of_shown_rows_are_holders_over_the_cases_of_the_group(
     theta = sql.table("t", "term VARCHAR, theta DOUBLE", [("s", 0.5), ("t", 1.0)])
     found = {
         (g, term): (bound, conf)
-        for g, term, bound, conf in sql.rows(f"FROM srsql.report_shares({members}, {held}, {theta})")
+        for g, term, bound, conf in sql.rows(
+            f"FROM srsql.report_shares({members}, {held}, {theta})"
+        )
     }
     expected = {}
     for g in set(groups):
