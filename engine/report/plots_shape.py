@@ -50,8 +50,14 @@ def _cumulative(axis: Axes, width: Widths) -> None:
     axis.plot([ends[0], ends[0]], [0, shares[0]], color=BLUE)
     median = next(end for end, share in zip(ends, shares, strict=True) if share >= 0.5)
     axis.axvline(median, color=GREY, linestyle=":", linewidth=1)
+    right = median > last / 2
     axis.annotate(
-        f"median {number(median)}", (median, 0.03), (4, 0), textcoords="offset points", fontsize=8
+        f"median {number(median)}",
+        (median, 0.03),
+        (-4 if right else 4, 0),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        fontsize=8,
     )
     axis.set_xlim(-last * 0.04, last * 1.04)
     axis.set_ylim(0, 1.02)

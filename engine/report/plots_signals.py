@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from srsql.engine.report.plots import BLUE, GREY, RED, WIDTH, label, plain_numbers
 from srsql.engine.report.svg import settings, svg
 
+_FEW = 100
+"""Pairs up to which the dots are large."""
 _POINTS = 1500
 """Pairs up to which a scatter draws every one."""
 
@@ -34,7 +36,8 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
             axis.set_yscale("log")
             axis.plot([low, high], [low, high], color=RED, linewidth=0.8, zorder=1)
             if len(pairs) <= _POINTS:
-                axis.scatter(x, y, s=7, color=BLUE, alpha=0.45, linewidths=0, zorder=2)
+                size, shade = (16, 0.8) if len(pairs) <= _FEW else (7, 0.45)
+                axis.scatter(x, y, s=size, color=BLUE, alpha=shade, linewidths=0, zorder=2)
             else:
                 cells = axis.hexbin(
                     x, y, gridsize=44, xscale="log", yscale="log", bins="log", cmap=shades,

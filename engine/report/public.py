@@ -116,7 +116,7 @@ def _missing(shapes: Shapes) -> Table:
     rows: list[tuple[Value, ...]] = []
     for width in shapes.widths:
         count = without_region(width)
-        what = "missing" if width.kind == "numeric" else f"{width.root} (missing or contradicting)"
+        what = "missing" if width.kind == "numeric" else f"{width.root} (not told)"
         rows.append((width.name, what, count, count / shapes.cases if shapes.cases else None))
     return Table(
         "missingness",
