@@ -315,6 +315,51 @@ def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: b
 
 
 @cli.command()
+@click.option("--quarter", "--period", help="This period.  [default: the whole series]")
+@click.option("--public", is_flag=True, help="From released data only, for publication.")
+@click.option(
+    "--out",
+    "file",
+    type=click.Path(path_type=Path),
+    help="HTML file to write.  [default: srsql-report-....html here]",
+)
+@_series
+@_dataset
+@_db
+@_json
+def report(
+    quarter: str | None,
+    public: bool,
+    file: Path | None,
+    series: str,
+    dataset: str | None,
+    db: Path,
+    as_json: bool,
+) -> None:
+    """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
+    from srsql.engine.report import file_name, write_report
+
+    with _progress(), _engine(_existing(db), read_only=True) as engine:
+        made = engine.report(quarter, public=public, dataset=dataset, series=series)
+    file = file or Path(file_name(made))
+    written = write_report(made, file)
+    if as_json:
+        _emit(
+            {
+                "file": str(file),
+                "bytes": written,
+                "edition": made.edition,
+                "dataset": made.dataset,
+                "series": made.series,
+                "quarter": made.quarter,
+            }
+        )
+        return
+    note = "" if public else "; made with the originals, not for publication (--public is)"
+    out.print(f"{file}: {made.edition} edition, {written:,} bytes{note}")
+
+
+@cli.command()
 @_db
 @_json
 def status(db: Path, as_json: bool) -> None:
@@ -612,6 +657,9 @@ def demo(folder: Path, as_json: bool) -> None:
         )
     out.print(table)
     out.print(f"\n{result.audit}")
+    out.print("\nOpen in a browser:\n")
+    for file in result.reports:
+        out.print(f"  {file}")
     out.print(f"\nThe warehouse is {result.db}. Ask it something:\n")
     out.print(result.query)
     out.print("\nfor example by pasting this line:\n")

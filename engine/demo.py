@@ -44,13 +44,16 @@ class Demo:
     releases: list[DemoRelease]
     audit: str
     """The verdict of the audit of the series, in one line."""
+    reports: list[str]
+    """HTML files: the last quarter, internal and public, and the series."""
     query: str
     paste: str
     next_steps: list[str]
 
 
 def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
-    """Write a series of four quarters below ``folder``, ingest, release, measure and audit it.
+    """Write a series of four quarters below ``folder``, ingest, release, measure, audit and
+    report it.
 
     A second run finds the same files and releases and changes nothing.
 
@@ -71,6 +74,8 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
         releases = [_measured(engine, quarter) for quarter in quarters]
         progress("auditing")
         audited = engine.audit(evidence=0)
+        progress("reporting")
+        reports = _reports(engine, folder)
     statement = " ".join(QUERY.split())
     code = f"import duckdb; print(duckdb.connect({str(db)!r}, read_only=True).sql({statement!r}))"
     quoted = shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'
@@ -78,16 +83,31 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
         db=str(db),
         releases=releases,
         audit=_verdict(audited),
+        reports=reports,
         query=QUERY + ";",
         paste=f"{shlex.quote(sys.executable)} -c {quoted}",
         next_steps=[
             f"srsql metrics --db {shlex.quote(str(db))} --quarter {LAST}",
             f"srsql audit --db {shlex.quote(str(db))}",
             f"srsql attack --db {shlex.quote(str(db))} --quarter {FIRST} --qid age=44 --qid sex=M",
+            f"srsql report --db {shlex.quote(str(db))} --quarter {FIRST} --public",
             f"srsql status --db {shlex.quote(str(db))}",
             "srsql release --help",
         ],
     )
+
+
+def _reports(engine: Engine, folder: Path) -> list[str]:
+    """Write the last quarter's two editions and the series' internal one."""
+    from srsql.engine.report import file_name, write_report
+
+    files = []
+    for quarter, public in ((LAST, False), (LAST, True), (None, False)):
+        made = engine.report(quarter, public=public)
+        file = folder / file_name(made)
+        write_report(made, file)
+        files.append(str(file))
+    return files
 
 
 def _verdict(audited: Audit) -> str:

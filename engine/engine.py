@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import duckdb
 import pandas as pd
@@ -38,6 +38,9 @@ from srsql.engine.symptoms import parse_symptoms_rule
 from srsql.engine.thresholds import parse_theta
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
+
+if TYPE_CHECKING:
+    from srsql.engine.report import Report
 
 Progress = Callable[[str], None]
 
@@ -235,6 +238,21 @@ class Engine:
             return measure(self.warehouse, release_id) + measure_series(
                 self.warehouse, schema, series, release_id, quarter
             )
+
+    def report(
+        self,
+        quarter: str | None = None,
+        *,
+        public: bool = False,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> Report:
+        """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
+        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
+
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            return report(self.warehouse, schema, series, quarter, public=public)
 
     def import_release(
         self,

@@ -57,6 +57,10 @@ class SignalError(SrsqlError):
     """Signals cannot be computed: a rule, a condition or a release is wrong or missing."""
 
 
+class ReportError(SrsqlError):
+    """A report cannot be made or written; the text says what to give."""
+
+
 class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 

@@ -1,0 +1,143 @@
+"""The internal edition of a series: quarters side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from srsql.engine.audit import AuditRow, audit
+from srsql.engine.report.blocks import attacks
+from srsql.engine.report.internal import subject
+from srsql.engine.report.page import Fact, Figure, Table, render
+from srsql.engine.report.plots_series import Line, lines, stacked
+from srsql.engine.report.words import undefended
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+@dataclass(frozen=True)
+class Row:
+    """One release; see ``srsql.report_series``."""
+
+    release_id: int
+    quarter: str
+    model: str
+    k: int
+    cases: int
+    new_cases: int
+    reports: int
+    groups: int
+    withheld: int
+    everyone: int
+    nil: float | None
+    dr: float | None
+
+
+def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
+    """The page of all releases that are out, each attacked with all the others."""
+    rows = [
+        Row(*row)
+        for row in warehouse.rows(
+            "SELECT s.* FROM srsql.report_series(?, ?) AS s ORDER BY s.quarter",
+            [dataset.name, series],
+        )
+    ]
+    audited = audit(warehouse, dataset, series, scopes=("group",), evidence=0)
+    judged = {row.release_id: row for row in audited.releases}
+    latest = subject(warehouse, rows[-1].release_id)
+    return render(
+        "internal_series.html.j2",
+        dataset=dataset,
+        series=series,
+        first=rows[0].quarter,
+        last=rows[-1].quarter,
+        facts=[
+            Fact("quarters", "quarters", len(rows)),
+            Fact("cases", "cases in all", rows[-1].everyone),
+            Fact("reports", "reports in all", sum(row.reports for row in rows)),
+            Fact("withheld", "cases withheld, summed", sum(row.withheld for row in rows)),
+            Fact("dangerous", "groups in danger", sum(_dangerous(row) for row in judged.values())),
+        ],
+        guarantee=latest.manifest["guarantee"],
+        undefended=undefended(attacks(latest.manifest)),
+        quarters=Table(
+            "quarters",
+            "The series, quarter by quarter",
+            ("quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "groups",
+             "cases withheld", "NIL", "DR"),
+            [
+                (r.quarter, r.model, r.k, r.cases, r.new_cases, r.cases - r.new_cases, r.reports,
+                 r.everyone, r.groups, r.withheld, r.nil, r.dr)
+                for r in rows
+            ],
+        ),
+        risk=Table(
+            "risk",
+            "Audit of the series as it stands now, candidates within the group: groups in danger",
+            ("quarter", "attacks", "not evaluated", "groups", "DIG", "DSG", "SSG", "DIR", "DSR",
+             "SSGR", "P (not defended)", "safe"),
+            [
+                (r.quarter, ", ".join(a.upper() for a in j.attacks),
+                 ", ".join(a.upper() for a in j.not_evaluated) or None, j.groups, j.dig, j.dsg,
+                 j.ssg if "ss" in j.attacks else None, j.dir, j.dsr,
+                 j.ssgr if "ss" in j.attacks else None, j.persistence, j.safe)
+                for r in rows
+                for j in [judged[r.release_id]]
+            ],
+        ),
+        figures=_figures(rows, judged),
+    )  # fmt: skip
+
+
+def _dangerous(row: AuditRow) -> int:
+    return row.dig + row.dsg + row.ssg
+
+
+def _figures(rows: list[Row], judged: dict[int, AuditRow]) -> list[Figure]:
+    quarters = [row.quarter for row in rows]
+    audits = [judged[row.release_id] for row in rows]
+    danger: list[Line] = [
+        ("DIR", [j.dir for j in audits]),
+        ("DSR", [j.dsr for j in audits]),
+        ("SSGR", [j.ssgr if "ss" in j.attacks else None for j in audits]),
+        (
+            "P, not defended",
+            [(j.persistence or 0) / j.groups if j.groups else None for j in audits],
+        ),
+    ]
+    shown = [line for line in danger if any(value is not None for value in line[1])]
+    return [
+        Figure(
+            "cases",
+            stacked(
+                quarters,
+                [("new", [r.new_cases for r in rows]),
+                 ("old", [r.cases - r.new_cases for r in rows]),
+                 ("withheld", [r.withheld for r in rows])],
+                "cases",
+            ),
+            "Cases per quarter: new, old (in an earlier release), withheld.",
+        ),
+        Figure(
+            "cumulative",
+            lines(quarters, [("cases so far", [r.everyone for r in rows])], "cumulative",
+                  "cases so far", share=False),
+            "Distinct cases released so far.",
+        ),
+        Figure(
+            "nil",
+            lines(quarters, [("NIL", [r.nil for r in rows])], "nil", "NIL", share=True),
+            "Information loss: the share of the quasi-identifiers' detail that was lost.",
+        ),
+        Figure(
+            "danger",
+            lines(quarters, shown, "danger", "share of groups", share=True),
+            "Groups in danger when every release is attacked with all the others. What the model "
+            "promises lies at 0 %; P is in no model's promise.",
+        ),
+        Figure(
+            "groups",
+            lines(quarters, [("groups", [r.groups for r in rows])], "groups", "groups",
+                  share=False),
+            "Groups per quarter.",
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,92 @@
+"""Pages: tables and figures put into the templates, everything from outside escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from srsql.engine.report.plots import number
+from srsql.engine.report.svg import plain
+from srsql.version import __version__
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page; numbers keep their full value in ``data-value``."""
+
+    key: str
+    """Id of the element."""
+    caption: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Value]]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Of each column, whether it holds numbers and nothing else."""
+        return [
+            any(is_number(row[place]) for row in self.rows)
+            and all(row[place] is None or is_number(row[place]) for row in self.rows)
+            for place in range(len(self.columns))
+        ]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a page."""
+
+    key: str
+    image: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One of the figures at the top."""
+
+    key: str
+    name: str
+    value: Value
+    text: str = ""
+    """How it is shown, if not as any number."""
+
+
+def _source(name: str) -> str:
+    folder = resources.files("srsql.engine.report") / "templates"
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def cell(value: Value) -> str:
+    """A value as the reader sees it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    return plain(value) if isinstance(value, str) else number(value)
+
+
+def is_number(value: Value) -> bool:
+    """Whether it is aligned as a number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def render(template: str, **context: Any) -> str:
+    """One page; the same context gives the same bytes."""
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["cell"] = cell
+    environment.tests["a_number"] = is_number
+    return environment.get_template(template).render(
+        style=_source("report.css"), software_version=__version__, **context
+    )

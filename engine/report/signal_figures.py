@@ -1,0 +1,191 @@
+"""What a report shows of signals: the originals against what is released, or released only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+
+from srsql.engine.report import plots_signals
+from srsql.engine.report.page import Figure, Table
+from srsql.engine.report.words import CRITERIA
+from srsql.engine.signal_rules import AGE, Condition
+from srsql.engine.signals import Measures, Signal, signals
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+ADULT = Decimal(18)
+"""Years from which the condition of the second comparison holds."""
+SHOWN = 12
+"""Pairs in a table or a forest plot."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every pair under one condition, before and after."""
+
+    title: str
+    pairs: int
+    points: list[tuple[float, float]]
+    """PRR, original and released, where both are defined and above 0."""
+    criteria: list[tuple[str, int, int, int, int]]
+    """Criterion, signals before, after, lost, gained."""
+    changed: list[Signal]
+    """The pairs whose PRR changes most; none of those that do not change."""
+    median_bias: float | None
+    """Of PRR, released / original."""
+    changed_since: tuple[str, ...]
+    """Quarters whose raw rows were replaced after their release."""
+
+
+def comparisons(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
+) -> list[Comparison]:
+    """Without a condition and, where the dataset has ages in years, for adults; the steward's."""
+    wanted = [("all cases", Condition())]
+    if any(qid.name == AGE and qid.unit == "years" for qid in dataset.qid):
+        wanted.append((f"{AGE} ≥ {ADULT} years", Condition(min_age=ADULT)))
+    return [
+        _comparison(warehouse, dataset, series, quarter, title, condition)
+        for title, condition in wanted
+    ]
+
+
+def _comparison(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    quarter: str,
+    title: str,
+    condition: Condition,
+) -> Comparison:
+    found = signals(warehouse, dataset, series, condition, quarter=quarter)
+    points = []
+    criteria = []
+    for signal in found.signals:
+        before = signal.original.prr if signal.original else None
+        if before and signal.released.prr:
+            points.append((before, signal.released.prr))
+    for name, text in CRITERIA.items():
+        before_set = {n for n, s in enumerate(found.signals) if getattr(s.original, name)}
+        after_set = {n for n, s in enumerate(found.signals) if getattr(s.released, name)}
+        criteria.append(
+            (
+                text,
+                len(before_set),
+                len(after_set),
+                len(before_set - after_set),
+                len(after_set - before_set),
+            )
+        )
+    changed = sorted(found.signals, key=_change, reverse=True)[:SHOWN]
+    quantiles = {row.measure: row for row in found.quantiles}
+    return Comparison(
+        title,
+        len(found.signals),
+        points,
+        criteria,
+        [signal for signal in changed if _change(signal) > 0],
+        quantiles["prr_bias"].median if "prr_bias" in quantiles else None,
+        found.changed_since,
+    )
+
+
+def _change(signal: Signal) -> float:
+    bias = signal.bias.prr_bias if signal.bias else None
+    return abs(math.log(bias)) if bias else 0.0
+
+
+def strongest(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
+) -> tuple[int, list[Signal]]:
+    """All pairs of the released rows, and those that stand out most by IC025; anybody's."""
+    found = signals(
+        warehouse, dataset, series, Condition(), quarter=quarter, released_only=True
+    ).signals
+    drawn = [s for s in found if s.released.prr_low and s.released.prr_high]
+    drawn.sort(key=lambda s: (-(s.released.ic025 or 0.0), s.drug, s.reaction))
+    return len(found), drawn[:SHOWN]
+
+
+def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
+    """The scatter, the criteria, and the pairs that change most; the steward's."""
+    blocks: list[Figure | Table] = []
+    if any(found.points for found in compared):
+        blocks.append(
+            Figure(
+                "scatter",
+                plots_signals.scatter([(found.title, found.points) for found in compared]),
+                "Signals before and after: PRR of each pair of drug and reaction, originals "
+                "against what is released, on the identity line where nothing changes. A "
+                "condition makes regions that straddle it count in part.",
+            )
+        )
+    blocks.append(
+        Table(
+            "criteria",
+            "Criteria of Lin 2016, Table 2: pairs that meet them in the originals and as released",
+            ("condition", "criterion", "pairs", "before", "after", "lost", "gained",
+             "median PRR, released / original"),
+            [
+                (found.title, text, found.pairs, before, after, lost, gained, found.median_bias)
+                for found in compared
+                for text, before, after, lost, gained in found.criteria
+            ],
+        )
+    )  # fmt: skip
+    for place, found in enumerate(compared):
+        if found.changed:
+            blocks.append(_changed_pairs(f"changed-{place}", found))
+    return blocks
+
+
+def _changed_pairs(key: str, found: Comparison) -> Table:
+    def interval(measures: Measures | None) -> str:
+        if measures is None or measures.prr is None:
+            return "–"
+        ends = (measures.prr, measures.prr_low, measures.prr_high)
+        point, low, high = ("–" if end is None else f"{end:,.3g}" for end in ends)
+        return f"{point} ({low}–{high})"
+
+    return Table(
+        key,
+        f"Most changed pairs, {found.title}",
+        ("drug", "reaction", "cases before", "cases after", "PRR before", "PRR after",
+         "after / before"),
+        [
+            (s.drug, s.reaction, s.original.a if s.original else None, s.released.a,
+             interval(s.original), interval(s.released), s.bias.prr_bias if s.bias else None)
+            for s in found.changed
+        ],
+    )  # fmt: skip
+
+
+def strongest_blocks(listed: list[Signal]) -> list[Figure | Table]:
+    """The strongest pairs of the released rows; anybody's."""
+    if not listed:
+        return []
+    bars = [
+        (f"{s.drug} → {s.reaction}", s.released.prr_low or 0.0, s.released.prr or 0.0,
+         s.released.prr_high or 0.0)
+        for s in listed
+    ]  # fmt: skip
+    return [
+        Figure(
+            "forest",
+            plots_signals.forest(bars),
+            "The pairs that stand out most (by IC025, which allows for small counts): PRR with its "
+            "95 % interval, from released rows. A disproportion is no proof of a cause.",
+        ),
+        Table(
+            "pairs",
+            "The same pairs in numbers",
+            ("drug", "reaction", "cases", "PRR", "low", "high", "ROR", "χ²", "IC", "IC025"),
+            [
+                (s.drug, s.reaction, m.a, m.prr, m.prr_low, m.prr_high, m.ror, m.chi2,
+                 m.ic_shrunk, m.ic025)
+                for s in listed
+                for m in [s.released]
+            ],
+        ),
+    ]  # fmt: skip
