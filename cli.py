@@ -16,7 +16,14 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import show_attack, show_audit, show_ingest, show_release, show_signals
+from srsql.engine import (
+    show_attack,
+    show_audit,
+    show_ingest,
+    show_query,
+    show_release,
+    show_signals,
+)
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
@@ -462,6 +469,32 @@ def signals(roles: str | None, db: Path, as_json: bool, **options: Any) -> None:
             out.print(table)
     for line in show_signals.signal_lines(found):
         out.print(line)
+
+
+@cli.command()
+@click.argument("sql")
+@click.option("--quarter", "--period", help="This period only.  [default: all that are released]")
+@click.option("--include-withheld", is_flag=True, help="Add what was withheld to the upper bound.")
+@click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
+@_series
+@_dataset
+@_db
+@_json
+def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> None:
+    """Answer a COUNT over the original tables from the released views, with bounds."""
+    with _engine(_existing(db), read_only=True) as engine:
+        answer = engine.query(sql, **options)
+    if as_json:
+        _emit(dataclasses.asdict(answer))
+        return
+    table = _table("answer", list(answer.columns))
+    for row in show_query.answer_rows(answer):
+        table.add_row(*row)
+    out.print(table)
+    for line in show_query.answer_lines(answer):
+        out.print(line)
+    if show_sql:
+        out.print(f"\n{answer.sql};")
 
 
 @cli.command()

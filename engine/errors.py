@@ -57,6 +57,10 @@ class SignalError(SrsqlError):
     """Signals cannot be computed: a rule, a condition or a release is wrong or missing."""
 
 
+class QueryError(SrsqlError):
+    """A question cannot be answered from the released views; the text says why."""
+
+
 def one_line(error: BaseException) -> str:
     """The text of an error of somebody else's, folded into one line of at most 300 characters."""
     return " ".join(str(error).split())[:300]
