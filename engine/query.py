@@ -88,15 +88,18 @@ def ask(
     """Answer a question from these views, whatever else the connection holds; as ``query``."""
     for made, schema in views.schemas.items():
         _need_cover(warehouse, made, schema)
-    question = read_question(dataset, views, text)
+    try:
+        question = read_question(dataset, views, text)
+        column = _WITHHELD[question.counted] if include_withheld else None
+        sql = rewrite(dataset, views, question, column)
+    except RecursionError:
+        raise QueryError("the question is nested too deeply, or too long") from None
     names = [item.table.name for item, _ in question.joins]
     if include_withheld and question.counted == "rows" and names != [dataset.report_table]:
         raise QueryError(
             "how many rows of a join are withheld is not published: count cases, or leave "
             "--include-withheld out"
         )
-    column = _WITHHELD[question.counted] if include_withheld else None
-    sql = rewrite(dataset, views, question, column)
     try:
         rows = warehouse.rows(sql)
         withheld = None if column is None else _withheld(warehouse, views, column)

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError
 from srsql.engine.query_names import QUARTER, Block, Item, Links, Names
-from srsql.engine.query_nodes import only, refused
+from srsql.engine.query_nodes import only, refused, shown
 from srsql.engine.query_terms import Terms
 from srsql.engine.query_views import Views
 from srsql.engine.query_worlds import undecided
@@ -134,7 +134,7 @@ class Blocks:
                 raise QueryError("a subquery in FROM is refused: join the original tables")
             if node.args.get("db") or not isinstance(node.this, exp.Identifier):
                 raise QueryError(
-                    f"{node.sql('duckdb')[:60]} in FROM is refused: the tables are those of the "
+                    f"{shown(node)} in FROM is refused: the tables are those of the "
                     "original schema, without a schema name"
                 )
             known = self.names.table(only(node, "this", "alias").name)

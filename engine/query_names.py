@@ -13,6 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
+from srsql.engine.query_nodes import shown
 from srsql.schemas import Dataset, Qid, Table
 
 QUARTER = "quarter"
@@ -123,7 +124,7 @@ class Names:
             QueryError: it is unknown, ambiguous or not published.
         """
         if node.args.get("db") or not isinstance(node.this, exp.Identifier):
-            raise QueryError(f"{node.sql()}: write a column as column or table.column")
+            raise QueryError(f"{shown(node)}: write a column as column or table.column")
         name, given = node.name.lower(), node.table.lower()
         for scope in block.around():
             items = [item for item in scope.items if not given or item.given == given]
@@ -190,9 +191,9 @@ class Names:
             declared = {c.name for c in item.table.columns} | set(item.table.unpivot)
             if name in declared and (not given or item.given == given):
                 return QueryError(f"column {item.table.name}.{name} is not published")
-        report = self._tables[self.dataset.report_table]
-        if self._has(report, name) and not given:
-            return QueryError(f"column {name} is of table {report.name}: join it")
+        homes = [table.name for table in self._tables.values() if self._has(table, name)]
+        if homes and not given:
+            return QueryError(f"column {name} is of table {' or '.join(homes)}: join it")
         for qid in self.dataset.qid:
             if name in (f"{qid.name}_low", f"{qid.name}_high"):
                 return QueryError(f"column {name} is of the release: ask the original {qid.name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from srsql.engine.errors import QueryError
 
@@ -23,7 +23,7 @@ def number(node: exp.Expr) -> Decimal:
             value = Decimal("nan")
         if value.is_finite() and abs(value) < 10**18 and value.adjusted() > -18:
             return -value if isinstance(node, exp.Neg) else value
-    raise QueryError(f"{node.sql('duckdb')[:60]} is not a number that can be compared with")
+    raise QueryError(f"{shown(node)} is not a number that can be compared with")
 
 
 def only(node: Node, *known: str) -> Node:
@@ -45,7 +45,7 @@ def refused(node: exp.Expr) -> QueryError:
 
 def shown(node: exp.Expr) -> str:
     """The start of an expression, for a message."""
-    text = " ".join(node.sql("duckdb").split())
+    text = " ".join(node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

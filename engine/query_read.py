@@ -57,10 +57,7 @@ def read_question(dataset: Dataset, views: Views, text: str) -> Question:
     Raises:
         QueryError: it is no SQL, or not a question that can be answered soundly.
     """
-    try:
-        return _Reader(dataset, views).question(_parse(text))
-    except RecursionError:
-        raise QueryError("the question is nested too deeply") from None
+    return _Reader(dataset, views).question(_parse(text))
 
 
 def _parse(text: str) -> exp.Select:
@@ -88,7 +85,10 @@ def _parse(text: str) -> exp.Select:
 
 def _fault(error: SqlglotError) -> str:
     for item in getattr(error, "errors", ()):
-        return f"{item['description']} (line {item['line']}, column {item['col']})"
+        what = (
+            item["description"] if "<class" not in item["description"] else "something is missing"
+        )
+        return f"{what} (line {item['line']}, column {item['col']})"
     return " ".join(str(error).split())[:200]
 
 
@@ -143,7 +143,7 @@ class _Reader:
                     return "rows"
                 return "cases" if found.name == self.dataset.case_id else "reports"
         raise QueryError(
-            f"{node.sql('duckdb')[:60]}: cases, reports or rows are counted, with "
+            f"{shown(node)}: cases, reports or rows are counted, with "
             f"COUNT(DISTINCT {self.dataset.case_id}), COUNT(DISTINCT {self.dataset.report_id}) or "
             "COUNT(*)"
         )
@@ -195,7 +195,7 @@ class _Reader:
         for n, (_, known) in enumerate(groups):
             if known == built:
                 return n
-        raise QueryError(f"{node.sql('duckdb')[:60]} is not in the SELECT list")
+        raise QueryError(f"{shown(node)} is not in the SELECT list")
 
     def _order(
         self,

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError
 from srsql.engine.query_names import Block, Exact, Generalized, Kind, Names
-from srsql.engine.query_nodes import number, only, refused
+from srsql.engine.query_nodes import number, only, refused, shown
 from srsql.engine.query_worlds import (
     Atom,
     Span,
@@ -34,7 +34,7 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
 }  # fmt: skip
 _FUNCTIONS = (exp.Upper, exp.Lower, exp.Trim)
 _TESTS = (exp.StartsWith, exp.Contains)
-_UNKNOWN = "its missing values are not told apart from those given up"
+_UNKNOWN = "a release does not tell missing values from those that were given up"
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ class Scalar:
     """(table, column) that it is, or is a spelling of."""
     literal: str | None = None
     """The text of a literal."""
+
+    @property
+    def name(self) -> str:
+        """What a message calls it."""
+        return self.origin[1] if self.origin else shown(self.node)
 
 
 @dataclass
@@ -117,8 +122,12 @@ class Terms:
         if isinstance(node, _FUNCTIONS):
             value = self.scalar(only(node, "this").this, block)
             if value.kind != "text":
-                raise QueryError(f"{node.sql()}: {node.key} is for text")
+                raise QueryError(f"{shown(node)}: {node.key} is for text")
             return Scalar(type(node)(this=value.node), "text", value.origin, value.literal)
+        for inner in node.find_all(exp.Column):
+            found = self.names.find(inner, block)
+            if isinstance(found, Generalized):
+                raise _only_constants(found)
         raise refused(node)
 
     def group(self, node: exp.Expr, block: Block) -> exp.Expr:
@@ -183,6 +192,7 @@ class Terms:
 
     def _in(self, node: exp.In, block: Block) -> exp.Expr:
         if node.args.get("query"):
+            self.scalar(node.this, block)
             return self.subquery(node, block)
         only(node, "this", "expressions")
         found = self._qid(node.this, block)
@@ -207,7 +217,7 @@ class Terms:
     def _text(self, node: exp.Expr, block: Block) -> exp.Expr:
         value = self.scalar(node, block)
         if value.kind not in ("text", "quarter"):
-            raise QueryError(f"{node.sql()} is not text")
+            raise QueryError(f"{shown(node)} is not text")
         return value.node
 
     def _spans(
@@ -216,6 +226,8 @@ class Terms:
         """The values of a quasi-identifier that compare so with a constant."""
         qid, bare = found.qid, constant.unnest()
         is_text = isinstance(bare, exp.Literal) and bare.is_string
+        if isinstance(bare, exp.Null):
+            raise refused(bare)
         if qid.kind == "numeric":
             if is_text or not isinstance(bare, (exp.Literal, exp.Neg)):
                 raise _only_constants(found)
@@ -247,8 +259,7 @@ class Terms:
                 self._told(value, literal)
             return
         raise QueryError(
-            f"{one.node.sql('duckdb')} and {other.node.sql('duckdb')} are of different types: "
-            "text is compared with '...'"
+            f"{one.name} and {other.name} are of different types: text is compared with '...'"
         )
 
     def _told(self, value: Scalar, literal: str | None) -> None:
