@@ -87,15 +87,19 @@ def reports_of(reports: Sequence[Report]) -> list[Report]:
     return list({report.primaryid: report for report in reports}.values())
 
 
-def records(db: Path, quarters: list[list[Report]], *, observed: bool) -> list[Record]:
-    """Every released case of every quarter, its originals and its region."""
+def records(
+    db: Path, quarters: list[list[Report]], *, observed: bool, asked: Sequence[str] = QUARTERS
+) -> list[Record]:
+    """Every released case of the quarters ``asked``, its originals and its region."""
     found = []
     with duckdb.connect(str(db), read_only=True) as con:
-        views = {q: rows(con, f'SELECT * FROM "release_{q.lower()}".demo') for q in QUARTERS}
+        views = {q: rows(con, f'SELECT * FROM "release_{q.lower()}".demo') for q in asked}
     ends = [r[f"wt_{end}"] for v in views.values() for r in v for end in ("low", "high")]
     known = [end for end in ends if end is not None] or [0]
     seen = (min(known), max(known), "observed") if observed else WEIGHTS
     for label, reports in zip(QUARTERS, quarters, strict=True):
+        if label not in asked:
+            continue
         shown = {row["caseid"]: row for row in views[label]}
         for case, row in shown.items():
             own = [report for report in reports if report.caseid == case]
