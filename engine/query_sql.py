@@ -175,7 +175,11 @@ class _Rewriter:
         ).from_(table("asked", alias="a"))
         if self.used:
             query = query.join(table("world", alias=WORLD), on=on)
-        return query if self.question.counted == "rows" else query.distinct()
+        # rows of ``asked`` differ; they may stop to where one of their columns is not kept
+        kept = [expression for _, expression in self.question.groups]
+        if self.question.counted == "rows" or all(part in kept for part in self.exact):
+            return query
+        return query.distinct()
 
     def _decided(self, node: exp.Expr) -> exp.Expr:
         """An expression over ``asked`` and ``world``: its largest exact parts become columns."""
