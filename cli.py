@@ -21,6 +21,7 @@ from srsql.engine import (
     show_audit,
     show_ingest,
     show_publish,
+    show_query,
     show_release,
     show_signals,
 )
@@ -585,6 +586,32 @@ def signals(roles: str | None, db: Path, as_json: bool, **options: Any) -> None:
             out.print(table)
     for line in show_signals.signal_lines(found):
         out.print(line)
+
+
+@cli.command()
+@click.argument("sql")
+@click.option("--quarter", "--period", help="This period only.  [default: all that are released]")
+@click.option("--include-withheld", is_flag=True, help="Add what was withheld to the upper bound.")
+@click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
+@_series
+@_dataset
+@_db
+@_json
+def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> None:
+    """Answer a COUNT over the original tables from the released views, with bounds."""
+    with _engine(_existing(db), read_only=True) as engine:
+        answer = engine.query(sql, **options)
+    if as_json:
+        _emit(dataclasses.asdict(answer))
+        return
+    table = _table("answer", list(answer.columns))
+    for row in show_query.answer_rows(answer):
+        table.add_row(*row)
+    out.print(table)
+    for line in show_query.answer_lines(answer):
+        out.print(line)
+    if show_sql:
+        out.print(f"\n{answer.sql};")
 
 
 @cli.command()

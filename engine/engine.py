@@ -26,6 +26,7 @@ from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, make_model
 from srsql.engine.publish import Publication, Published, publish
+from srsql.engine.query import Answer, query
 from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
 from srsql.engine.request import Released, Request
@@ -372,6 +373,27 @@ class Engine:
                 quarter=quarter,
                 roles=roles,
                 released_only=released_only,
+            )
+
+    def query(
+        self,
+        sql: str,
+        *,
+        quarter: str | None = None,
+        include_withheld: bool = False,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> Answer:
+        """A question over the original tables, from released views; see ``srsql query``."""
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            return query(
+                self.warehouse,
+                schema,
+                series,
+                sql,
+                quarter=quarter,
+                include_withheld=include_withheld,
             )
 
     def status(self) -> Status:

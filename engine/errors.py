@@ -57,6 +57,10 @@ class SignalError(SrsqlError):
     """Signals cannot be computed: a rule, a condition or a release is wrong or missing."""
 
 
+class QueryError(SrsqlError):
+    """A question cannot be answered from the released views; the text says why."""
+
+
 class ReportError(SrsqlError):
     """A report cannot be made or written; the text says what to give."""
 

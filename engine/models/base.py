@@ -27,6 +27,8 @@ class GroupingModel(ABC):
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
+    covers: ClassVar[bool] = True
+    """Every original value lies in its released region; not so where noise was added to it."""
     cover: ClassVar[Literal["none", "earliest", "all"]] = "none"
     """Which earlier regions an old case's QID is widened to (QID-bounding)."""
     core_only: ClassVar[bool] = False

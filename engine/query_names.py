@@ -1,0 +1,200 @@
+"""What a question may name: the tables and columns of the original schema.
+
+Names are looked up without regard to case, innermost block first, as SQL does. Whatever the dataset
+does not publish is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlglot import exp
+
+from srsql.engine.errors import QueryError
+from srsql.engine.query_nodes import shown
+from srsql.schemas import Dataset, Qid, Table
+
+QUARTER = "quarter"
+Kind = Literal["text", "number", "id", "quarter"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One table in a FROM clause."""
+
+    alias: str
+    """Ours; nothing of the question's text names anything in the rewritten statement."""
+    given: str
+    """How the question calls it, in lower case."""
+    table: Table
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A column that is released as it was."""
+
+    item: Item
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Generalized:
+    """A quasi-identifier, which is released as a region."""
+
+    position: int
+    qid: Qid
+
+
+class Links:
+    """Which tables of a question speak of the same report, and which of the same case."""
+
+    def __init__(self, outer: Links | None = None) -> None:
+        self._report: dict[str, str] = dict(outer._report) if outer else {}
+        self._case: dict[str, str] = dict(outer._case) if outer else {}
+
+    def add(self, one: str, other: str, *, report: bool) -> None:
+        """Both aliases speak of the same case, or of the same report of it."""
+        for known in (self._case, self._report) if report else (self._case,):
+            old, new = self._root(known, one), self._root(known, other)
+            known[old] = new
+
+    def same_case(self, one: str, other: str) -> bool:
+        """Whether every row joins them on one case."""
+        return self._root(self._case, one) == self._root(self._case, other)
+
+    def same_report(self, one: str, other: str) -> bool:
+        """Whether every row joins them on one report."""
+        return self._root(self._report, one) == self._root(self._report, other)
+
+    @staticmethod
+    def _root(known: dict[str, str], alias: str) -> str:
+        while known.get(alias, alias) != alias:
+            alias = known[alias]
+        return alias
+
+
+@dataclass(frozen=True)
+class Block:
+    """One SELECT of a question: the outermost, or a subquery of its conditions."""
+
+    items: tuple[Item, ...]
+    outer: Block | None = None
+    links: Links = field(default_factory=Links)
+
+    def around(self) -> Iterator[Block]:
+        """This block, then the ones it stands in."""
+        block: Block | None = self
+        while block is not None:
+            yield block
+            block = block.outer
+
+
+class Names:
+    """Looks names up in a dataset."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self._tables = {
+            name: dataset.table(name)
+            for name in (dataset.report_table, *(child.name for child in dataset.child_tables))
+        }
+
+    def table(self, name: str) -> Table:
+        """The published table of that name.
+
+        Raises:
+            QueryError: there is none, or nothing of it is published.
+        """
+        known = self._tables.get(name.lower())
+        if known is None:
+            hidden = any(table.name == name.lower() for table in self.dataset.tables)
+            raise QueryError(
+                f"table {name} is {'not published' if hidden else 'unknown'}: the tables are "
+                f"{', '.join(self._tables)}"
+            )
+        return known
+
+    def find(self, node: exp.Column, block: Block) -> Exact | Generalized:
+        """What a column reference means.
+
+        Raises:
+            QueryError: it is unknown, ambiguous or not published.
+        """
+        if node.args.get("db") or not isinstance(node.this, exp.Identifier):
+            raise QueryError(f"{shown(node)}: write a column as column or table.column")
+        name, given = node.name.lower(), node.table.lower()
+        for scope in block.around():
+            items = [item for item in scope.items if not given or item.given == given]
+            owners = [item for item in items if self._has(item.table, name)]
+            if len(owners) > 1 and not self._same(name, owners, scope.links):
+                raise QueryError(
+                    f"column {node.name} is in several tables: write "
+                    + " or ".join(f"{item.given}.{node.name}" for item in owners)
+                )
+            if owners:
+                return self._named(owners[0], name)
+            if items and given:
+                break
+        raise self._unknown(node, block)
+
+    def id_owner(self, node: exp.Expr, block: Block) -> tuple[Item, str] | None:
+        """The table and the name of an id column; None for anything else."""
+        if not isinstance(node, exp.Column) or node.name.lower() not in self.dataset.id_columns:
+            return None
+        given = node.table.lower()
+        for scope in block.around():
+            items = [item for item in scope.items if not given or item.given == given]
+            if items:
+                return (items[0], node.name.lower()) if len(items) == 1 else None
+        return None
+
+    def _has(self, table: Table, name: str) -> bool:
+        if name in self.dataset.id_columns or name == QUARTER or name in table.publish:
+            return True
+        return table.name == self.dataset.report_table and self._qid(name) is not None
+
+    def _qid(self, name: str) -> Generalized | None:
+        for key in ("name", "column"):
+            for position, qid in enumerate(self.dataset.qid):
+                if getattr(qid, key) == name:
+                    return Generalized(position, qid)
+        return None
+
+    def _same(self, name: str, owners: list[Item], links: Links) -> bool:
+        """Whether the column says the same whichever of the tables it is read from."""
+        if name in (self.dataset.case_id, QUARTER):
+            return True
+        return name == self.dataset.report_id and all(
+            links.same_report(owners[0].alias, item.alias) for item in owners
+        )
+
+    def _named(self, item: Item, name: str) -> Exact | Generalized:
+        if name in self.dataset.id_columns:
+            return Exact(item, name, "id")
+        if name == QUARTER:
+            return Exact(item, name, "quarter")
+        if name in item.table.publish:
+            return Exact(item, name, "text")
+        found = self._qid(name)
+        assert found is not None, name
+        return found
+
+    def _unknown(self, node: exp.Column, block: Block) -> QueryError:
+        name, given = node.name.lower(), node.table.lower()
+        items = [item for scope in block.around() for item in scope.items]
+        if given and not any(item.given == given for item in items):
+            return QueryError(f"{node.table}.{node.name}: FROM has no table {node.table}")
+        for item in items:
+            declared = {c.name for c in item.table.columns} | set(item.table.unpivot)
+            if name in declared and (not given or item.given == given):
+                return QueryError(f"column {item.table.name}.{name} is not published")
+        homes = [table.name for table in self._tables.values() if self._has(table, name)]
+        if homes and not given:
+            return QueryError(f"column {name} is of table {' or '.join(homes)}: join it")
+        for qid in self.dataset.qid:
+            if name in (f"{qid.name}_low", f"{qid.name}_high"):
+                return QueryError(f"column {name} is of the release: ask the original {qid.name}")
+        return QueryError(f"column {node.name} is unknown")

@@ -1,0 +1,216 @@
+"""Reads an analyst's question: one SELECT of a COUNT over the original schema.
+
+What is read is a list of what is understood; everything else is refused with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from srsql.engine.errors import QueryError
+from srsql.engine.query_from import WITH, Blocks, Joins, parts
+from srsql.engine.query_names import Block, Generalized
+from srsql.engine.query_nodes import only, refused, shown
+from srsql.engine.query_views import Views
+from srsql.engine.query_worlds import Atom
+from srsql.schemas import Dataset
+
+Counted = Literal["cases", "reports", "rows"]
+LONGEST = 20_000
+"""Characters of a question."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One key of ORDER BY."""
+
+    group: int | None
+    """Number of the group column; None: the expected count."""
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that can be answered."""
+
+    counted: Counted
+    joins: Joins
+    conditions: tuple[exp.Expr, ...]
+    """All must hold."""
+    groups: tuple[tuple[str, exp.Expr], ...]
+    """Label and expression."""
+    order: tuple[Order, ...]
+    atoms: tuple[Atom, ...]
+    labelled: frozenset[int]
+
+
+def read_question(dataset: Dataset, views: Views, text: str) -> Question:
+    """The question of an SQL text.
+
+    Raises:
+        QueryError: it is no SQL, or not a question that can be answered soundly.
+    """
+    return _Reader(dataset, views).question(_parse(text))
+
+
+def _parse(text: str) -> exp.Select:
+    if len(text) > LONGEST:
+        raise QueryError(f"the question is longer than {LONGEST:,} characters")
+    try:
+        kinds = [token.token_type.name for token in sqlglot.tokenize(text, read="duckdb")]
+        while kinds and kinds[-1] == "SEMICOLON":
+            kinds.pop()
+        if "SEMICOLON" in kinds:
+            raise QueryError("several statements: ask one question at a time")
+        if kinds[:1] == ["WITH"]:
+            raise QueryError(WITH)
+        if kinds[:1] != ["SELECT"]:
+            raise QueryError(
+                "a question is one SELECT, such as SELECT COUNT(DISTINCT ...) FROM ..."
+            )
+        (tree,) = (t for t in sqlglot.parse(text, read="duckdb") if t is not None)
+    except SqlglotError as error:
+        raise QueryError(f"not understood as SQL: {_fault(error)}") from None
+    if not isinstance(tree, exp.Select):
+        raise QueryError(f"{tree.key.upper()} is refused: write the question as one SELECT")
+    return tree
+
+
+def _fault(error: SqlglotError) -> str:
+    for item in getattr(error, "errors", ()):
+        what = (
+            item["description"] if "<class" not in item["description"] else "something is missing"
+        )
+        return f"{what} (line {item['line']}, column {item['col']})"
+    return " ".join(str(error).split())[:200]
+
+
+class _Reader:
+    def __init__(self, dataset: Dataset, views: Views) -> None:
+        self.dataset = dataset
+        self.blocks = Blocks(dataset, views)
+        self.names, self.terms = self.blocks.names, self.blocks.terms
+
+    def question(self, select: exp.Select) -> Question:
+        parts(select, "expressions", "from_", "joins", "where", "group", "order")
+        rows = self.blocks.rows(select, None)
+        listed = [(item.alias, item.unalias()) for item in select.expressions]
+        counts = [n for n, (_, node) in enumerate(listed) if isinstance(node, exp.Count)]
+        if len(counts) != 1:
+            others = [node for _, node in listed if isinstance(node, (exp.AggFunc, exp.Window))]
+            if others and not counts:
+                raise refused(others[0])
+            raise QueryError(
+                "a question has one COUNT in its SELECT list, such as "
+                f"COUNT(DISTINCT {self.dataset.case_id}), beside what it is grouped by"
+            )
+        counted = self._counted(listed[counts[0]][1], rows.block)
+        numbers: dict[int, int | None] = {counts[0]: None}
+        groups: list[tuple[str, exp.Expr]] = []
+        for n, (alias, node) in enumerate(listed):
+            if n not in counts:
+                numbers[n] = len(groups)
+                built = self.terms.group(node, rows.block)
+                groups.append((alias or _label(node), built))
+        self._grouped(select, listed, numbers, groups, rows.block)
+        return Question(
+            counted,
+            rows.joins,
+            rows.conditions,
+            tuple(groups),
+            tuple(self._order(select, listed, numbers, groups, rows.block)),
+            tuple(self.terms.atoms),
+            frozenset(self.terms.labelled),
+        )
+
+    def _counted(self, node: exp.Expr, block: Block) -> Counted:
+        what = only(node, "this", "expressions", "big_int").this
+        if isinstance(what, (exp.Star, exp.Literal)):
+            return "rows"
+        distinct = isinstance(what, exp.Distinct)
+        inner = what.expressions if isinstance(what, exp.Distinct) else [what, *node.expressions]
+        if len(inner) == 1 and isinstance(inner[0], exp.Column):
+            found = self.names.find(inner[0], block)
+            if not isinstance(found, Generalized) and found.kind == "id":
+                if not distinct:
+                    return "rows"
+                return "cases" if found.name == self.dataset.case_id else "reports"
+        raise QueryError(
+            f"{shown(node)}: cases, reports or rows are counted, with "
+            f"COUNT(DISTINCT {self.dataset.case_id}), COUNT(DISTINCT {self.dataset.report_id}) or "
+            "COUNT(*)"
+        )
+
+    def _grouped(
+        self,
+        select: exp.Select,
+        listed: list[tuple[str, exp.Expr]],
+        numbers: dict[int, int | None],
+        groups: list[tuple[str, exp.Expr]],
+        block: Block,
+    ) -> None:
+        """GROUP BY must name what the SELECT list shows."""
+        group = select.args.get("group")
+        wanted = set(range(len(groups)))
+        if group is None:
+            if groups:
+                raise QueryError(f"{groups[0][0]} is neither counted nor in GROUP BY")
+            return
+        only(group, "expressions", "all")
+        if group.args.get("all"):
+            return
+        keys = {self._key(node, listed, numbers, groups, block) for node in group.expressions}
+        if keys != wanted:
+            raise QueryError("the SELECT list beside COUNT and GROUP BY must be the same")
+
+    def _key(
+        self,
+        node: exp.Expr,
+        listed: list[tuple[str, exp.Expr]],
+        numbers: dict[int, int | None],
+        groups: list[tuple[str, exp.Expr]],
+        block: Block,
+    ) -> int | None:
+        """The SELECT item that a key of GROUP BY or ORDER BY means; None: the count."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.name) - 1 if node.name.isdigit() else -1
+            if place not in numbers:
+                raise QueryError(f"the SELECT list has no item {node.name}")
+            return numbers[place]
+        if isinstance(node, exp.Column) and not node.table:
+            for n, (alias, _) in enumerate(listed):
+                if alias and alias.lower() == node.name.lower():
+                    return numbers[n]
+        for n, (_, item) in enumerate(listed):
+            if item == node:
+                return numbers[n]
+        built = self.terms.group(node, block)
+        for n, (_, known) in enumerate(groups):
+            if known == built:
+                return n
+        raise QueryError(f"{shown(node)} is not in the SELECT list")
+
+    def _order(
+        self,
+        select: exp.Select,
+        listed: list[tuple[str, exp.Expr]],
+        numbers: dict[int, int | None],
+        groups: list[tuple[str, exp.Expr]],
+        block: Block,
+    ) -> Iterator[Order]:
+        order = select.args.get("order")
+        for ordered in only(order, "expressions").expressions if order else ():
+            only(ordered, "this", "desc", "nulls_first")
+            key = self._key(ordered.this, listed, numbers, groups, block)
+            yield Order(key, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
+
+
+def _label(node: exp.Expr) -> str:
+    return node.name if isinstance(node, exp.Column) else shown(node)

@@ -1,0 +1,284 @@
+"""The conditions of a question, rebuilt from the constructs that are understood.
+
+Every node of the analyst's statement is read and written anew; nothing of it is passed on as it is.
+A comparison of a quasi-identifier becomes an atom, a column of the worlds (see ``query_worlds``);
+everything else is a condition on columns that are released as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sqlglot import exp
+
+from srsql.engine.errors import QueryError
+from srsql.engine.query_names import Block, Exact, Generalized, Kind, Names
+from srsql.engine.query_nodes import number, only, refused, shown
+from srsql.engine.query_worlds import (
+    Atom,
+    Span,
+    complement,
+    label_column,
+    node_spans,
+    numeric_spans,
+    truth_column,
+    union,
+)
+from srsql.engine.statements import column
+
+COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE
+}  # fmt: skip
+_FUNCTIONS = (exp.Upper, exp.Lower, exp.Trim)
+_TESTS = (exp.StartsWith, exp.Contains)
+_UNKNOWN = "a release does not tell missing values from those that were given up"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An exact value in the rewritten statement."""
+
+    node: exp.Expr
+    kind: Kind
+    origin: tuple[str, str] | None = None
+    """(table, column) that it is, or is a spelling of."""
+    literal: str | None = None
+    """The text of a literal."""
+
+    @property
+    def name(self) -> str:
+        """What a message calls it."""
+        return self.origin[1] if self.origin else shown(self.node)
+
+
+@dataclass
+class Terms:
+    """Rebuilds the expressions of one question, and collects its atoms."""
+
+    names: Names
+    quarter: Callable[[str], exp.Expr]
+    """Our alias of a table -> the expression for its quarter."""
+    subquery: Callable[[exp.Expr, Block], exp.Expr]
+    """Rebuilds EXISTS and IN (SELECT ...)."""
+    atoms: list[Atom] = field(default_factory=list)
+    labelled: set[int] = field(default_factory=set)
+    """Quasi-identifiers by whose leaves the question groups."""
+
+    def predicate(self, node: exp.Expr, block: Block) -> exp.Expr:
+        """A condition.
+
+        Raises:
+            QueryError: it is not one that can be answered.
+        """
+        if isinstance(node, exp.Paren):
+            return self.predicate(only(node, "this").this, block)
+        if isinstance(node, (exp.And, exp.Or)):
+            only(node, "this", "expression")
+            join = exp.and_ if isinstance(node, exp.And) else exp.or_
+            return join(self.predicate(node.left, block), self.predicate(node.right, block))
+        if isinstance(node, exp.Not):
+            return exp.not_(self.predicate(only(node, "this").this, block))
+        if isinstance(node, exp.Boolean):
+            return exp.Boolean(this=bool(node.this))
+        if isinstance(node, COMPARISONS):
+            only(node, "this", "expression")
+            return self._comparison(type(node), node.left, node.right, block)
+        if isinstance(node, exp.Between):
+            only(node, "this", "low", "high")
+            return exp.and_(
+                self._comparison(exp.GTE, node.this, node.args["low"], block),
+                self._comparison(exp.LTE, node.this, node.args["high"], block),
+            )
+        if isinstance(node, exp.In):
+            return self._in(node, block)
+        if isinstance(node, exp.Exists):
+            return self.subquery(node, block)
+        if isinstance(node, exp.Is):
+            return self._is_null(node, block)
+        if isinstance(node, (exp.Like, exp.ILike, *_TESTS)):
+            only(node, "this", "expression")
+            sides = [self._text(side, block) for side in (node.this, node.expression)]
+            return type(node)(this=sides[0], expression=sides[1])
+        raise refused(node)
+
+    def scalar(self, node: exp.Expr, block: Block) -> Scalar:
+        """A value that is released as it was, or a literal."""
+        if isinstance(node, exp.Paren):
+            return self.scalar(only(node, "this").this, block)
+        if isinstance(node, exp.Column):
+            found = self.names.find(only(node, "this", "table"), block)
+            if isinstance(found, Generalized):
+                raise _only_constants(found)
+            if found.kind == "quarter":
+                return Scalar(self.quarter(found.item.alias), "quarter")
+            return self._released(found)
+        if isinstance(node, exp.Literal) and node.is_string:
+            return Scalar(exp.Literal.string(node.name), "text", literal=node.name)
+        if isinstance(node, (exp.Literal, exp.Neg)):
+            return Scalar(exp.Literal.number(format(number(node), "f")), "number")
+        if isinstance(node, _FUNCTIONS):
+            value = self.scalar(only(node, "this").this, block)
+            if value.kind != "text":
+                raise QueryError(f"{shown(node)}: {node.key} is for text")
+            return Scalar(type(node)(this=value.node), "text", value.origin, value.literal)
+        for inner in node.find_all(exp.Column):
+            found = self.names.find(inner, block)
+            if isinstance(found, Generalized):
+                raise _only_constants(found)
+        raise refused(node)
+
+    def group(self, node: exp.Expr, block: Block) -> exp.Expr:
+        """What to group by: exact, a categorical quasi-identifier, or CASE of conditions."""
+        if isinstance(node, exp.Paren):
+            return self.group(only(node, "this").this, block)
+        if isinstance(node, exp.Case):
+            return self._case(node, block)
+        found = self.names.find(node, block) if isinstance(node, exp.Column) else None
+        if not isinstance(found, Generalized):
+            return self.scalar(node, block).node
+        if found.qid.kind == "numeric":
+            raise QueryError(
+                f"{found.qid.name} is released as intervals: group by ranges, such as CASE WHEN "
+                f"{found.qid.name} < 18 THEN 'below' ELSE 'above' END"
+            )
+        self.labelled.add(found.position)
+        return label_column(found.qid)
+
+    def _case(self, node: exp.Case, block: Block) -> exp.Expr:
+        if node.this:
+            raise QueryError("CASE value WHEN: write CASE WHEN value = ...")
+        only(node, "ifs", "default")
+        built = exp.Case()
+        for branch in node.args["ifs"]:
+            only(branch, "this", "true")
+            value = self.scalar(branch.args["true"], block).node
+            built = built.when(self.predicate(branch.this, block), value)
+        default = node.args.get("default")
+        if default is None or isinstance(default, exp.Null):
+            return built
+        return built.else_(self.scalar(default, block).node)
+
+    def _released(self, found: Exact) -> Scalar:
+        origin = (found.item.table.name, found.name)
+        return Scalar(column(found.name, found.item.alias), found.kind, origin)
+
+    def _qid(self, node: exp.Expr, block: Block) -> Generalized | None:
+        bare = node.unnest()
+        if not isinstance(bare, exp.Column):
+            return None
+        found = self.names.find(bare, block)
+        return found if isinstance(found, Generalized) else None
+
+    def _comparison(
+        self, operator: type[exp.Expr], left: exp.Expr, right: exp.Expr, block: Block
+    ) -> exp.Expr:
+        first, second = self._qid(left, block), self._qid(right, block)
+        if first and second:
+            raise QueryError(
+                f"{first.qid.name} and {second.qid.name} are released as regions: their values "
+                "cannot be compared with each other"
+            )
+        if first:
+            return self._atom(first, self._spans(first, operator, right), block)
+        if second:
+            mirrored = _MIRRORED.get(operator, operator)
+            return self._atom(second, self._spans(second, mirrored, left), block)
+        values = self.scalar(left, block), self.scalar(right, block)
+        self._comparable(*values)
+        return operator(this=values[0].node, expression=values[1].node)
+
+    def _in(self, node: exp.In, block: Block) -> exp.Expr:
+        if node.args.get("query"):
+            self.scalar(node.this, block)
+            return self.subquery(node, block)
+        only(node, "this", "expressions")
+        found = self._qid(node.this, block)
+        if found:
+            listed = [self._spans(found, exp.EQ, item) for item in node.expressions]
+            return self._atom(found, union(listed), block)
+        value = self.scalar(node.this, block)
+        items = [self.scalar(item, block) for item in node.expressions]
+        for item in items:
+            self._comparable(value, item)
+        return value.node.isin(*(item.node for item in items))
+
+    def _is_null(self, node: exp.Is, block: Block) -> exp.Expr:
+        only(node, "this", "expression")
+        if not isinstance(node.expression, exp.Null):
+            raise refused(node)
+        found = self._qid(node.this, block)
+        if found:
+            raise QueryError(f"{found.qid.name} IS NULL: {_UNKNOWN}")
+        return exp.Is(this=self.scalar(node.this, block).node, expression=exp.null())
+
+    def _text(self, node: exp.Expr, block: Block) -> exp.Expr:
+        value = self.scalar(node, block)
+        if value.kind not in ("text", "quarter"):
+            raise QueryError(f"{shown(node)} is not text")
+        return value.node
+
+    def _spans(
+        self, found: Generalized, operator: type[exp.Expr], constant: exp.Expr
+    ) -> tuple[Span, ...]:
+        """The values of a quasi-identifier that compare so with a constant."""
+        qid, bare = found.qid, constant.unnest()
+        is_text = isinstance(bare, exp.Literal) and bare.is_string
+        if isinstance(bare, exp.Null):
+            raise refused(bare)
+        if qid.kind == "numeric":
+            if is_text or not isinstance(bare, (exp.Literal, exp.Neg)):
+                raise _only_constants(found)
+            return numeric_spans(qid, operator, Fraction(number(bare)))
+        if not is_text:
+            raise _only_constants(found)
+        if operator not in (exp.EQ, exp.NEQ):
+            raise QueryError(f"{qid.name} has no order: compare it with =, <> or IN")
+        spans = node_spans(qid, self.names.dataset.hierarchies[qid.name], bare.name)
+        return spans if operator is exp.EQ else complement(spans)
+
+    def _atom(self, found: Generalized, spans: tuple[Span, ...], block: Block) -> exp.Expr:
+        if block.outer is not None:
+            raise QueryError(
+                f"{found.qid.name} stands in a subquery: put its conditions into the outer WHERE"
+            )
+        atom = Atom(found.position, spans)
+        if atom not in self.atoms:
+            self.atoms.append(atom)
+        return truth_column(self.atoms.index(atom))
+
+    def _comparable(self, one: Scalar, other: Scalar) -> None:
+        kinds = {one.kind, other.kind}
+        if "id" in kinds:
+            if kinds == {"id"} or "number" in kinds or one.literal or other.literal:
+                return
+        elif len(kinds) == 1 or (kinds == {"text", "quarter"} and (one.literal or other.literal)):
+            for value, literal in ((one, other.literal), (other, one.literal)):
+                self._told(value, literal)
+            return
+        raise QueryError(
+            f"{one.name} and {other.name} are of different types: text is compared with '...'"
+        )
+
+    def _told(self, value: Scalar, literal: str | None) -> None:
+        """Refuse a term that means "not known", since it is published as NULL."""
+        dataset = self.names.dataset
+        for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
+            if literal is None or value.origin != (attribute.table, attribute.column):
+                continue
+            if literal.strip().upper() in {term.strip().upper() for term in attribute.missing}:
+                raise QueryError(
+                    f"{attribute.column} '{literal}' means not known and is published as NULL: "
+                    f"leave it out, or ask {attribute.column} IS NULL"
+                )
+
+
+def _only_constants(found: Generalized) -> QueryError:
+    qid = found.qid
+    what = "numbers" if qid.kind == "numeric" else "values in quotes"
+    return QueryError(
+        f"{qid.name} is released as a region: it can be compared with {what} only, without "
+        "functions or arithmetic"
+    )
