@@ -2,7 +2,8 @@
 
 `publish` writes this format and `verify` reads it; neither needs anything else of the other. Files:
 one per released table (or one DuckDB file), ``manifest.json``, thresholds, hierarchies, a data
-dictionary, a README, and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it).
+dictionary, the public report, a README, and ``SHA256SUMS`` over all of them (as ``sha256sum -c``
+reads it).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from srsql.engine.statements import column, table
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 README = "README.md"
+REPORT = "report.html"
 # a hyphen: no table of a dataset can have such a name, nor its CSV file
 DICTIONARY = "data-dictionary.csv"
 THRESHOLDS = "value-thresholds.csv"

@@ -12,6 +12,7 @@ from srsql.engine.artifact import (
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,
+    REPORT,
     THRESHOLDS,
     Attribute,
     Column,
@@ -143,6 +144,7 @@ def readme(
         ),
         query=f'{opened} "SELECT count(*) AS reports FROM {source}"',
         dictionary=DICTIONARY,
+        report=REPORT,
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
     )

@@ -16,6 +16,7 @@ from srsql.engine.artifact import (
     HIERARCHIES,
     MANIFEST,
     README,
+    REPORT,
     SUMS,
     THRESHOLDS,
     VERSION,
@@ -39,6 +40,7 @@ from srsql.engine.build_folder import built_beside, unfinished
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.key_file import key_id, read_or_make_key
 from srsql.engine.released import Release, find_release
+from srsql.engine.report import report
 from srsql.engine.statements import dotted
 from srsql.engine.verify import verify
 from srsql.engine.warehouse import Warehouse
@@ -131,7 +133,7 @@ def publish(
                 step("rows")
                 storage = asked.storage_version or STORAGE_VERSION
                 tables = write_tables(warehouse, plans, folder, asked.format, storage, scratch)
-                step("manifest")
+                step("report and manifest")
                 manifest = _describe(warehouse, dataset, asked, release, key, tables, folder)
                 step("verification")
                 found = verify(folder)
@@ -180,11 +182,13 @@ def _describe(
     attributes = attributes_of(dataset)
     case_ids: Literal["pseudonym", "as released"] = "pseudonym" if key else "as released"
     title = f"{dataset.name}, {asked.quarter}"
+    public_report = report(warehouse, dataset, asked.series, asked.quarter, public=True)
     documents = {
         README: readme(title, model, guarantee, facts, counts, tables, case_ids),
         DICTIONARY: dictionary_csv(tables, attributes),
         THRESHOLDS: thresholds_csv(warehouse, release.release_id),
         HIERARCHIES: hierarchies_csv(dataset),
+        REPORT: public_report.html.encode(),
     }
     for name, content in documents.items():
         (folder / name).write_bytes(content)

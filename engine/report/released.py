@@ -16,8 +16,8 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.catalog import normalized, register_dataset
-from srsql.engine.statements import column, create, dotted, table, union_all
-from srsql.engine.views import region_columns, series_views
+from srsql.engine.statements import STORE, column, create, dotted, table, union_all
+from srsql.engine.views import create_views, region_columns, series_views, store_of
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -68,18 +68,19 @@ def released_only(
         with own.transaction():
             register_dataset(own, dataset, "released")
         with own.guarded():
-            for schema in schemas.values():
-                own.run(f"CREATE SCHEMA {dotted(schema)}")
-                for view in sorted(views | {"manifest"}):
-                    _copy(warehouse, own, schema, view)
+            for number, schema in enumerate(schemas.values(), start=1):
+                stores = {view: store_of(number, view) for view in sorted(views | {"manifest"})}
+                for view, store in stores.items():
+                    _copy(warehouse, own, schema, view, store)
+                create_views(own, schema, stores)
             _announce(own, dataset, series, schemas, views)
             yield Released(own, dataset, series, schemas)
 
 
-def _copy(source: Warehouse, target: Warehouse, schema: str, view: str) -> None:
+def _copy(source: Warehouse, target: Warehouse, schema: str, view: str, store: str) -> None:
     reader = source.con.sql(f"SELECT v.* FROM {dotted(schema, view)} AS v").to_arrow_reader(100_000)
     target.con.register("srsql_incoming", reader)
-    target.run(f"CREATE TABLE {dotted(schema, view)} AS SELECT i.* FROM srsql_incoming AS i")
+    target.run(f"CREATE TABLE {dotted(STORE, store)} AS SELECT i.* FROM srsql_incoming AS i")
     target.con.unregister("srsql_incoming")
 
 
@@ -99,7 +100,8 @@ def _announce(
             [number, dataset.name, series, quarter, schema],
         )
     if {dataset.report_table, *(t.name for t in dataset.child_tables)} <= views:
-        series_views(own, dataset, cumulative, list(schemas.items()))
+        releases = [(quarter, number) for number, quarter in enumerate(schemas, start=1)]
+        series_views(own, dataset, cumulative, releases)
 
 
 def load_regions(released: Released, quarter: str) -> None:
