@@ -9,68 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.catalog import SPACE, SPACES
+from srsql.engine.catalog import SPACES
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import typed
+from srsql.engine.ingest.relation import Relation, as_text, find_relations, plain
 from srsql.engine.ingest.sources import PeriodSource, StagedRows
-from srsql.engine.statements import column, create, dotted, statements, table, temporary
+from srsql.engine.statements import column, create, dotted, statements, temporary
 from srsql.engine.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Table
+from srsql.schemas.model import Dataset
 
 NO_PERIOD = "no period"
 """Why a row is rejected in every period: nothing tells which one it is of."""
-_WITHOUT_TEXT = {"list", "array", "struct", "map", "union", "variant", "blob", "bit"}
-_DATES = ("date", "timestamp")
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A table or view to read."""
-
-    declared: Table
-    name: str
-    """As messages and the catalog show it."""
-    place: tuple[str, str, str]
-    """Database, schema, table."""
-    fields: tuple[str, ...]
-    """Its columns that are read, as it writes them."""
-    report_id: str
-    period_column: str | None
-    dated: bool
-    """The period column has a type with days, so that there are few different ones."""
-
-    @property
-    def key(self) -> exp.Expression:
-        """What tells the period of a row, as text: its period column, or its report's id."""
-        if self.period_column is None:
-            return _text(self.report_id)
-        if self.dated:
-            day = exp.cast(column(self.period_column, "t"), "DATE")
-            return exp.Collate(this=exp.cast(day, "VARCHAR"), expression=exp.Var(this="C"))
-        return _text(self.period_column)
-
-    def table(self) -> exp.Table:
-        """Its name in full, as ``t``."""
-        return table(*self.place, alias="t")
-
-
-def find_relations(warehouse: Warehouse, dataset: Dataset) -> list[Relation]:
-    """The tables that ``dataset`` names, the report table's first.
-
-    Raises:
-        IngestError: a table or a column is not there, is ambiguous, or has a type without text.
-    """
-    found: list[Relation] = []
-    for declared in sorted(dataset.tables, key=lambda t: t.name != dataset.report_table):
-        name = ".".join(declared.relation or ())
-        if any(other.name == name for other in found):
-            name = f"{name} ({declared.name})"
-        found.append(_described(warehouse, dataset, declared, name))
-    return found
 
 
 def periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list[str]:
@@ -137,84 +89,6 @@ def staged(warehouse: Warehouse, dataset: Dataset, label: str) -> Iterator[Perio
             warehouse.run(f"DROP TABLE IF EXISTS {store}")
 
 
-def _described(warehouse: Warehouse, dataset: Dataset, declared: Table, name: str) -> Relation:
-    place = _resolved(warehouse, name, declared.relation or ())
-    query = exp.select("*").from_(table(*place)).limit(0).sql(dialect="duckdb")
-    with warehouse.as_caller():
-        described = warehouse.con.execute(query).description or []
-    types = {_plain(str(entry[0])): (str(entry[0]), entry[1]) for entry in described}
-    if len(types) < len(described):
-        names = [_plain(str(entry[0])) for entry in described]
-        twice = next(n for n in names if names.count(n) > 1)
-        raise IngestError(f"{name}: column {twice} is there twice: give a view that names one")
-    wanted = {c.name: (c.name, *c.aliases) for c in declared.columns}
-    wanted |= {source: (source,) for sources in declared.unpivot.values() for source in sources}
-    chosen: dict[str, str] = {}
-    for declared_name, spellings in wanted.items():
-        there = [_plain(s) for s in spellings if _plain(s) in types]
-        if not there:
-            raise IngestError(
-                f"{name} has no column {' or '.join(spellings)} (it has: "
-                f"{', '.join(shown for shown, _ in types.values())}): mend key "
-                f"tables.{declared.name}.columns"
-            )
-        chosen[declared_name] = there[0]
-    period = declared.period_column
-    if period is not None and _plain(period) not in types:
-        raise IngestError(
-            f"{name} has no column {period}: mend key tables.{declared.name}.period_column"
-        )
-    period_column = _plain(period) if period is not None else None
-    for plain in [*chosen.values(), *([period_column] if period_column else [])]:
-        shown, kind = types[plain]
-        if kind.id in _WITHOUT_TEXT:
-            raise IngestError(
-                f"{name}: column {shown} is of type {kind}, which is no single text: give a view "
-                "that has one value a row (unnest) or casts it"
-            )
-    dated = period_column is not None and types[period_column][1].id.startswith(_DATES)
-    return Relation(
-        declared,
-        name,
-        place,
-        tuple(dict.fromkeys(types[plain][0] for plain in chosen.values())),
-        types[chosen[dataset.report_id]][0],
-        types[period_column][0] if period_column is not None else None,
-        dated=dataset.source.period != "label" and dated,
-    )
-
-
-def _resolved(warehouse: Warehouse, name: str, words: tuple[str, ...]) -> tuple[str, str, str]:
-    """Database, schema and table of a name of one to three words."""
-    here = warehouse.value("SELECT current_database()")
-    places = {
-        1: [(here, "main", *words)],
-        2: [(here, *words), (words[0], "main", words[-1])],
-        3: [words],
-    }[len(words)]
-    found = warehouse.rows(
-        "SELECT t.database_name, t.schema_name, t.table_name FROM duckdb_tables() AS t "
-        "WHERE lower(t.table_name) = lower($name) UNION ALL "
-        "SELECT v.database_name, v.schema_name, v.view_name FROM duckdb_views() AS v "
-        "WHERE lower(v.view_name) = lower($name)",
-        {"name": words[-1]},
-    )
-    lowered = [tuple(word.lower() for word in place) for place in places]
-    fitting = [row for row in found if tuple(word.lower() for word in row) in lowered]
-    if len(fitting) > 1:
-        raise IngestError(
-            f"{name} may be {' or '.join('.'.join(row) for row in fitting)}: name database, schema "
-            "and table"
-        )
-    if not fitting:
-        raise IngestError(
-            f"no table or view {name} in the warehouse: relation takes table (of the schema main), "
-            "schema.table or database.schema.table"
-        )
-    database, schema, found_table = fitting[0]
-    return database, schema, found_table
-
-
 def _fill_labels(warehouse: Warehouse, dataset: Dataset, relation: Relation) -> None:
     """Fill ``srsql_label`` with the texts of the period column and their labels."""
     keys = exp.select(relation.key.as_("text")).distinct().from_(relation.table())
@@ -231,7 +105,7 @@ def _fill_report_labels(warehouse: Warehouse, dataset: Dataset, relations: list[
     if report.period_column is None or all(child.period_column for child in children):
         return
     _fill_labels(warehouse, dataset, report)
-    ids = exp.select(_text(report.report_id).as_("id"), report.key.as_("text")).from_(
+    ids = exp.select(as_text(report.report_id).as_("id"), report.key.as_("text")).from_(
         report.table()
     )
     with warehouse.as_caller():
@@ -276,10 +150,10 @@ def _staged(
         [
             exp.to_identifier("system"),
             exp.to_identifier("main"),
-            exp.func("list_value", *[_text(name) for name in relation.fields]),
+            exp.func("list_value", *[as_text(name) for name in relation.fields]),
         ]
     )
-    rows = exp.select(_text(relation.report_id).as_("id"), fields.as_("field")).from_(
+    rows = exp.select(as_text(relation.report_id).as_("id"), fields.as_("field")).from_(
         relation.table()
     )
     fault: exp.Expression = exp.cast(exp.null(), "VARCHAR")
@@ -303,7 +177,7 @@ def _staged(
         relation.name,
         relation.declared.name,
         _store(number),
-        tuple(_plain(name) for name in relation.fields),
+        tuple(plain(name) for name in relation.fields),
         records,
         sha256,
     )
@@ -311,15 +185,6 @@ def _staged(
 
 def _store(number: int) -> str:
     return f"srsql_staged_{number}"
-
-
-def _plain(name: str) -> str:
-    return name.strip(SPACE).lower()
-
-
-def _text(name: str) -> exp.Expression:
-    """A column of ``t`` as text, compared character by character whatever its collation."""
-    return exp.Collate(this=exp.cast(column(name, "t"), "VARCHAR"), expression=exp.Var(this="C"))
 
 
 def _same(one: str, other: str) -> exp.Expression:
