@@ -57,8 +57,7 @@ class Fact:
 
 
 def _source(name: str) -> str:
-    folder = resources.files("srsql.engine.report") / "templates"
-    return (folder / name).read_text(encoding="utf-8")
+    return (resources.files("srsql.engine.report.templates") / name).read_text(encoding="utf-8")
 
 
 def cell(value: Value) -> str:

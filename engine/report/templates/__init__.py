@@ -1,0 +1,1 @@
+"""The pages: jinja2 templates and their style sheet."""
