@@ -184,8 +184,9 @@ def _notes(
     if used:
         names = ", ".join(dataset.qid[position].name for position in sorted(used))
         yield (
-            f"lower: counted whatever values of their regions are true ({names}); upper: counted "
-            "for some of them; expected: by the share of the region (of the domain, if missing)"
+            f"lower: those who meet the conditions whatever values of their regions ({names}) are "
+            "true; upper: those who do for some of them; expected: by the share of the region, or "
+            "of the domain where the value is missing"
         )
     else:
         yield "no quasi-identifier is asked, so the counts are exact"
