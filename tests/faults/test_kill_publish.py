@@ -17,6 +17,7 @@ from support.quarters import crowd
 from srsql import verify
 from srsql.engine.engine import Engine
 
+pytestmark = pytest.mark.slow
 POINTS = ["rows", "verification", "before the rename", "after the rename"]
 CHILD = """
 import os, signal, sys

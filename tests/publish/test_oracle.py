@@ -77,6 +77,7 @@ def test_verify_agrees_with_the_definitions_on_any_forgery(
     assert found(folder) == expected(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_every_artifact_of_a_random_series_passes_alone_and_together(
     tmp_path: Path, seed: int
