@@ -41,6 +41,9 @@ HERE = Path(__file__).parent
 PAGES = ("walkthrough.md", "commands.md", "embedding.md")
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (
+    # sizes and hashes of published files depend on the versions of the libraries that write them
+    (re.compile(r"^(\S+ +(?:[\d,]+ +)?)[\d,]+ +[0-9a-f]{64}$", re.MULTILINE), r"\1…"),
+    (re.compile(r"\b[\d,]+ kB\b"), "… kB"),
     (re.compile(r"\b[\d,.]+ s\b"), "… s"),
     (re.compile(r"[\d,.]+ MiB"), "… MiB"),
     (re.compile(r"^  seconds: .*$", re.MULTILINE), "  seconds: …"),  # of each stage
