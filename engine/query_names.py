@@ -148,7 +148,9 @@ class Names:
         for scope in block.around():
             items = [item for item in scope.items if not given or item.given == given]
             if items:
-                return (items[0], node.name.lower()) if len(items) == 1 else None
+                name = node.name.lower()
+                alone = len(items) == 1 or self._same(name, list(items), scope.links)
+                return (items[0], name) if alone else None
         return None
 
     def _has(self, table: Table, name: str) -> bool:

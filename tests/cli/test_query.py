@@ -75,6 +75,18 @@ def test_what_no_quasi_identifier_decides_is_exact(engine: Engine) -> None:
     assert [row[2] for row in found.rows] == sorted((row[2] for row in found.rows), reverse=True)
 
 
+def test_subqueries_may_join_and_stand_in_each_other(engine: Engine) -> None:
+    inner = "SELECT primaryid FROM reac WHERE pt = 'Reaction 01'"
+    found = engine.query(
+        "SELECT COUNT(DISTINCT caseid) FROM demo JOIN outc USING (primaryid) WHERE EXISTS ("
+        "SELECT 1 FROM drug d JOIN indi i ON i.primaryid = d.primaryid AND "
+        "i.indi_drug_seq = d.drug_seq WHERE d.primaryid = demo.primaryid AND d.drugname = 'Drug 1' "
+        f"AND d.primaryid IN ({inner})) AND primaryid IN ({inner})"
+    )
+    cases = [c for c in range(1, 91) if c % 9 == 1 and c % 3 == 1]
+    assert found.rows == ((len(cases), float(len(cases)), len(cases)),)
+
+
 def test_one_quarter_is_asked_of_its_own_views(engine: Engine) -> None:
     found = engine.query(f"{CASES} WHERE quarter = '2011Q4'", quarter="2011Q4")
     assert found.rows == engine.query(CASES, quarter="2011Q4").rows
