@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from oracles.hospital import Hospital, toml
+from support.command import srsql
 
 from srsql import Engine
 from srsql.engine.errors import DatasetError, IngestError, SrsqlError, WarehouseError
@@ -302,6 +303,21 @@ def test_files_for_tables_and_no_files_for_files_are_refused(
         engine.ingest([tmp_path], dataset=dataset(tmp_path))
     with pytest.raises(IngestError, match="read from files: name them"):
         engine.ingest()
+
+
+def test_the_command_line_reads_the_tables_of_the_file_it_is_given(tmp_path: Path) -> None:
+    db, file = tmp_path / "w.duckdb", dataset(tmp_path)
+    nothing = srsql("ingest", "--db", db, "--dataset", file, "--period", "2022Q4")
+    assert (nothing.code, db.exists()) == (2, False)
+    with duckdb.connect(str(db)) as con:
+        both(rows(2), rows(3, "2023Q1", first=4)).create(con)
+    one = srsql("ingest", "--db", db, "--dataset", file, "--period", "2022Q4", "--json")
+    assert [(item["quarter"], item["status"]) for item in one.json] == [("2022Q4", "loaded")]
+    every = srsql("ingest", "--db", db, "--dataset", file)
+    assert "2022Q4: the same files are loaded already" in every.out
+    assert "2023Q1 loaded" in every.out
+    wrong = srsql("ingest", "--db", db, "--dataset", file, "--period", "2031Q1")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
 
 
 def test_unchanged_rows_are_unchanged_in_any_order_and_changed_ones_need_replace(
