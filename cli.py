@@ -25,15 +25,15 @@ from srsql.engine import (
     show_release,
     show_signals,
 )
+from srsql.engine.artifact.publish import CASE_IDS, FORMATS, STORAGE_VERSION
+from srsql.engine.artifact.verify import verify as verify_artifacts
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
 from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.publish import CASE_IDS, FORMATS, STORAGE_VERSION
 from srsql.engine.ranges import Range, is_range
-from srsql.engine.verify import verify as verify_artifacts
 from srsql.version import __version__
 
 PIPE_WIDTH = 200

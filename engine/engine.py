@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 import duckdb
 import pandas as pd
 
-from srsql.engine.artifact import Format
+from srsql.engine.artifact.layout import Format
+from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.attack import Attack, attack
 from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.audit_plan import parse_share
@@ -25,15 +26,14 @@ from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, make_model
-from srsql.engine.publish import Publication, Published, publish
-from srsql.engine.query import Answer, query
+from srsql.engine.query.query import Answer, query
 from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
 from srsql.engine.request import Released, Request
 from srsql.engine.series_check import measure_series
-from srsql.engine.signal_results import Signals
-from srsql.engine.signal_rules import Rule, make_condition, read_rules
-from srsql.engine.signals import signals
+from srsql.engine.signals.results import Signals
+from srsql.engine.signals.rules import Rule, make_condition, read_rules
+from srsql.engine.signals.signals import signals
 from srsql.engine.status import Status, status
 from srsql.engine.symptoms import parse_symptoms_rule
 from srsql.engine.thresholds import parse_theta

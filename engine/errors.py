@@ -78,5 +78,8 @@ class VerifyError(SrsqlError):
 
 
 def one_line(error: BaseException) -> str:
-    """The text of an error of somebody else's, folded into one line of at most 300 characters."""
-    return " ".join(str(error).split())[:300]
+    """The text of an error of somebody else's, folded into one line of at most 300 characters.
+
+    Of an error of DuckDB's without the statement, which is ours and helps nobody.
+    """
+    return " ".join(str(error).partition("\n\nLINE ")[0].split())[:300]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from srsql.engine.publish import Published
-from srsql.engine.verdict import CHECKS, Verified
+from srsql.engine.artifact.publish import Published
+from srsql.engine.artifact.verdict import CHECKS, Verified
 
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
 CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]

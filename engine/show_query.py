@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srsql.engine.query import BOUNDS, Answer
+from srsql.engine.query.query import BOUNDS, Answer
 
 SHOWN = 200
 """Rows in the table; `--json` and `Engine.query` give all."""

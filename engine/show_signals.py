@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from srsql.engine.signal_results import Measures, Shrinkage, Signal, Signals
-from srsql.engine.signal_rules import Condition
-from srsql.engine.signal_run import LEAST
+from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
+from srsql.engine.signals.rules import Condition
+from srsql.engine.signals.run import LEAST
 
 SHOWN = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""

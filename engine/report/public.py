@@ -11,7 +11,7 @@ from srsql.engine.report.page import Fact, Table, Value, render
 from srsql.engine.report.released import Released
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.report.words import undefended
-from srsql.engine.signal_results import Signal
+from srsql.engine.signals.results import Signal
 
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})
 """Columns of the public manifest that have a place of their own on the page."""

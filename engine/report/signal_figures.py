@@ -9,9 +9,9 @@ from decimal import Decimal
 from srsql.engine.report import plots_signals
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.report.words import CRITERIA
-from srsql.engine.signal_results import Measures, Signal
-from srsql.engine.signal_rules import AGE, Condition
-from srsql.engine.signals import signals
+from srsql.engine.signals.results import Measures, Signal
+from srsql.engine.signals.rules import AGE, Condition
+from srsql.engine.signals.signals import signals
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 

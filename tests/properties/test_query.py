@@ -38,7 +38,7 @@ from support.clinic import (
 )
 
 from srsql.engine.engine import Engine
-from srsql.engine.query import Answer
+from srsql.engine.query.query import Answer
 
 SETTINGS = settings(
     deadline=None,

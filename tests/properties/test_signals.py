@@ -10,7 +10,7 @@ from oracles.signals import Case, Condition, contingency, measures
 from support.quarters import Report, write_quarter
 
 from srsql.engine.engine import Engine
-from srsql.engine.signal_results import Measures
+from srsql.engine.signals.results import Measures
 
 DRUGS, REACTIONS = ("Drug A", "Drug B", "Drug C"), ("Pain", "Rash", "Cough", "Fever")
 ROLES = ("PS", "SS", "C", "I")

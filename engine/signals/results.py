@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srsql.engine.signal_rules import Condition
+from srsql.engine.signals.rules import Condition
 
 
 @dataclass(frozen=True)

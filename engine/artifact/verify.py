@@ -11,13 +11,13 @@ from pathlib import Path
 
 import duckdb
 
-from srsql.engine.artifact import Manifest
+from srsql.engine.artifact.layout import Manifest
+from srsql.engine.artifact.verdict import Check, Verified
+from srsql.engine.artifact.verify_files import check_files
+from srsql.engine.artifact.verify_rows import ROW_CHECKS, check_rows
+from srsql.engine.artifact.verify_series import SERIES_CHECKS, check_series
+from srsql.engine.artifact.verify_tables import connection, load
 from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.verdict import Check, Verified
-from srsql.engine.verify_files import check_files
-from srsql.engine.verify_rows import ROW_CHECKS, check_rows
-from srsql.engine.verify_series import SERIES_CHECKS, check_series
-from srsql.engine.verify_tables import connection, load
 
 LOAD_CHECKS = ("columns", "rows", "content")
 CANNOT = (

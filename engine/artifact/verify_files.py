@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from srsql.engine.artifact import (
+from srsql.engine.artifact.layout import (
     DUCKDB_FILE,
     HIERARCHIES,
     MANIFEST,
@@ -17,8 +17,8 @@ from srsql.engine.artifact import (
     file_digest,
     sums_text,
 )
+from srsql.engine.artifact.verdict import Check
 from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.verdict import Check
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 

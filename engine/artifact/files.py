@@ -16,8 +16,8 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact import DUCKDB_FILE, Format, Table, content_digest
-from srsql.engine.artifact_tables import Plan
+from srsql.engine.artifact.layout import DUCKDB_FILE, Format, Table, content_digest
+from srsql.engine.artifact.tables import Plan
 from srsql.engine.statements import create, table, temporary
 from srsql.engine.warehouse import Warehouse
 

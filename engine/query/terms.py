@@ -14,9 +14,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query_names import Block, Exact, Generalized, Kind, Names
-from srsql.engine.query_nodes import number, only, refused, shown
-from srsql.engine.query_worlds import (
+from srsql.engine.query.names import Block, Exact, Generalized, Kind, Names
+from srsql.engine.query.nodes import number, only, refused, shown
+from srsql.engine.query.worlds import (
     Atom,
     Span,
     complement,

@@ -11,7 +11,10 @@ from typing import Any, Literal, get_args
 
 import duckdb
 
-from srsql.engine.artifact import (
+from srsql.engine.artifact.files import write_tables
+from srsql.engine.artifact.folder import built_beside, unfinished
+from srsql.engine.artifact.key_file import key_id, read_or_make_key
+from srsql.engine.artifact.layout import (
     DICTIONARY,
     HIERARCHIES,
     MANIFEST,
@@ -27,22 +30,19 @@ from srsql.engine.artifact import (
     file_digest,
     sums_text,
 )
-from srsql.engine.artifact_files import write_tables
-from srsql.engine.artifact_tables import plan_tables, prove
-from srsql.engine.artifact_texts import (
+from srsql.engine.artifact.released import Release, find_release
+from srsql.engine.artifact.tables import plan_tables, prove
+from srsql.engine.artifact.texts import (
     attributes_of,
     dictionary_csv,
     hierarchies_csv,
     readme,
     thresholds_csv,
 )
-from srsql.engine.build_folder import built_beside, unfinished
+from srsql.engine.artifact.verify import verify
 from srsql.engine.errors import PublishError, one_line
-from srsql.engine.key_file import key_id, read_or_make_key
-from srsql.engine.released import Release, find_release
 from srsql.engine.report import report
 from srsql.engine.statements import dotted
-from srsql.engine.verify import verify
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -16,9 +16,9 @@ import duckdb
 
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.query_read import Counted, Question, read_question
-from srsql.engine.query_sql import rewrite
-from srsql.engine.query_views import Views
+from srsql.engine.query.compose import rewrite
+from srsql.engine.query.read import Counted, Question, read_question
+from srsql.engine.query.views import Views
 from srsql.engine.series import IMPORTED, find_series
 from srsql.engine.statements import dotted
 from srsql.engine.warehouse import Warehouse

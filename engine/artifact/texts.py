@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 from string import Template
 
-from srsql.engine.artifact import (
+from srsql.engine.artifact.layout import (
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,

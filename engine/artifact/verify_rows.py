@@ -10,10 +10,10 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
+from srsql.engine.artifact.layout import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
+from srsql.engine.artifact.verdict import Check
+from srsql.engine.artifact.verify_tables import loaded, text
 from srsql.engine.statements import column, create, statements, temporary, union_all
-from srsql.engine.verdict import Check
-from srsql.engine.verify_tables import loaded, text
 
 ROW_CHECKS = ("ids", "order", "period", "counts", "one region", "k", "theta", "thresholds")
 

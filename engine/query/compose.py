@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.query_from import add_tables
-from srsql.engine.query_read import Question
-from srsql.engine.query_shares import Shares, bounds_of, constants, granules
-from srsql.engine.query_views import Views
-from srsql.engine.query_worlds import (
+from srsql.engine.query.read import Question
+from srsql.engine.query.relations import add_tables
+from srsql.engine.query.shares import Shares, bounds_of, constants, granules
+from srsql.engine.query.views import Views
+from srsql.engine.query.worlds import (
     WORLD,
     World,
     label_column,

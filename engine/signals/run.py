@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from srsql.engine.signal_cases import (
+from srsql.engine.signals.cases import (
     NODE,
     ORIGINAL,
     RELEASED,
@@ -17,8 +17,8 @@ from srsql.engine.signal_cases import (
     load_wanted,
     part,
 )
-from srsql.engine.signal_results import Bias, Measures, Quantiles, Shrinkage, Signal
-from srsql.engine.signal_rules import Condition, Interval, Rule, intervals
+from srsql.engine.signals.results import Bias, Measures, Quantiles, Shrinkage, Signal
+from srsql.engine.signals.rules import Condition, Interval, Rule, intervals
 from srsql.engine.statements import dotted
 from srsql.engine.warehouse import Warehouse
 

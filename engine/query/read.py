@@ -14,11 +14,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query_from import WITH, Blocks, Joins, parts
-from srsql.engine.query_names import Block, Generalized
-from srsql.engine.query_nodes import only, refused, shown
-from srsql.engine.query_views import Views
-from srsql.engine.query_worlds import Atom
+from srsql.engine.query.names import Block, Generalized
+from srsql.engine.query.nodes import only, refused, shown
+from srsql.engine.query.relations import WITH, Blocks, Joins, parts
+from srsql.engine.query.views import Views
+from srsql.engine.query.worlds import Atom
 from srsql.schemas import Dataset
 
 Counted = Literal["cases", "reports", "rows"]

@@ -18,7 +18,7 @@ from itertools import product
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.signal_rules import leaves
+from srsql.engine.signals.rules import leaves
 from srsql.engine.statements import column
 from srsql.schemas import Dataset, Hierarchy, Qid
 

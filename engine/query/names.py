@@ -13,7 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query_nodes import shown
+from srsql.engine.query.nodes import shown
 from srsql.schemas import Dataset, Qid, Table
 
 QUARTER = "quarter"

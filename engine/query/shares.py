@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.query_views import Views
-from srsql.engine.query_worlds import Cell, possible_span
-from srsql.engine.signal_rules import leaves
+from srsql.engine.query.views import Views
+from srsql.engine.query.worlds import Cell, possible_span
+from srsql.engine.signals.rules import leaves
 from srsql.engine.statements import column, table
 from srsql.schemas import Dataset, Qid
 

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact import DUCKDB_FILE, Manifest, Table, content_digest
+from srsql.engine.artifact.layout import DUCKDB_FILE, Manifest, Table, content_digest
+from srsql.engine.artifact.verdict import Check
 from srsql.engine.errors import one_line
 from srsql.engine.statements import column, create, statements, table, temporary
-from srsql.engine.verdict import Check
 
 OPENED = "srsql_artifact"
 

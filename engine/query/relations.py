@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query_names import QUARTER, Block, Item, Links, Names
-from srsql.engine.query_nodes import only, refused, shown
-from srsql.engine.query_terms import Terms
-from srsql.engine.query_views import Views
-from srsql.engine.query_worlds import undecided
+from srsql.engine.query.names import QUARTER, Block, Item, Links, Names
+from srsql.engine.query.nodes import only, refused, shown
+from srsql.engine.query.terms import Terms
+from srsql.engine.query.views import Views
+from srsql.engine.query.worlds import undecided
 from srsql.engine.statements import column
 from srsql.schemas import Dataset
 

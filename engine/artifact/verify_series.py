@@ -8,12 +8,12 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact import HIERARCHIES, Manifest
+from srsql.engine.artifact.layout import HIERARCHIES, Manifest
+from srsql.engine.artifact.verdict import Check
+from srsql.engine.artifact.verify_rows import hierarchy_nodes, prepare, region_text
+from srsql.engine.artifact.verify_tables import connection, loaded, read_tables, text
 from srsql.engine.errors import VerifyError
 from srsql.engine.statements import column, statements, temporary, union_all
-from srsql.engine.verdict import Check
-from srsql.engine.verify_rows import hierarchy_nodes, prepare, region_text
-from srsql.engine.verify_tables import connection, loaded, read_tables, text
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 _TABLES = (

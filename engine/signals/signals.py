@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from srsql.engine.errors import SignalError
 from srsql.engine.series import IMPORTED, find_series
-from srsql.engine.signal_cases import ORIGINAL, RELEASED, Scope
-from srsql.engine.signal_results import Signals
-from srsql.engine.signal_rules import Condition, Rule
-from srsql.engine.signal_run import Run
+from srsql.engine.signals.cases import ORIGINAL, RELEASED, Scope
+from srsql.engine.signals.results import Signals
+from srsql.engine.signals.rules import Condition, Rule
+from srsql.engine.signals.run import Run
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 

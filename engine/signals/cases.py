@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from srsql.engine.cases import derived, raw_table
 from srsql.engine.catalog import normalized
-from srsql.engine.signal_rules import AGE, SEX, leaves
+from srsql.engine.signals.rules import AGE, SEX, leaves
 from srsql.engine.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Signals

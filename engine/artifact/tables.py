@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.artifact import Column
+from srsql.engine.artifact.layout import Column
+from srsql.engine.artifact.released import Release
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.lineage import Source, check_lineage, sources_of
-from srsql.engine.released import Release
 from srsql.engine.series import pseudonym
 from srsql.engine.statements import column, table
 from srsql.engine.views import Built, serials, table_queries

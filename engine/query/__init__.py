@@ -1,0 +1,1 @@
+"""`srsql query`: a COUNT over the original schema, rewritten onto the released views."""

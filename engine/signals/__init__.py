@@ -1,0 +1,1 @@
+"""Signals of disproportionate reporting, before and after a release."""
