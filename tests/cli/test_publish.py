@@ -46,6 +46,7 @@ def test_json_is_one_document_with_every_file_and_check(db: Path, tmp_path: Path
         "data-dictionary.csv": None,
         "manifest.json": None,
         "release.duckdb": 150,
+        "report.html": None,
         "value-hierarchies.csv": None,
         "value-thresholds.csv": None,
     }
