@@ -177,6 +177,24 @@ def ingest(
     "MD-attack is then open.  [none]",
 )
 @click.option(
+    "--epsilon",
+    help="Models with noise: privacy budget of a case, a number or fraction.  [1]",
+)
+@click.option(
+    "--calibration",
+    type=click.Choice(["paper", "sound"]),
+    help="Models with noise: sound is local differential privacy given the grouping; paper is as "
+    "Wu 2022 prints it, which is none.  [sound]",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["secure", "seeded"]),
+    help="Models with noise: seeded repeats with --seed, and is not for publication.  [secure]",
+)
+@click.option(
+    "--epsilon-limit", help="Models with noise: most that a case may spend over the series."
+)
+@click.option(
     "--ss-rule",
     default=DEFAULTS.ss_rule,
     show_default=True,

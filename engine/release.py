@@ -51,6 +51,7 @@ def release(
         ReleaseError: refused, infeasible or rolled back; the warehouse is as it was.
     """
     clock = Clock(progress)
+    dataset = request.model.sees(dataset)
     ingestion_id = _ingestion(warehouse, dataset, request.quarter)
     before = _temporaries(warehouse)
     try:
@@ -87,14 +88,20 @@ def release(
                     may_be_empty=request.may_be_empty,
                 )
             with clock.stage("regions"):
-                warehouse.run_step("step_regions.sql")
+                request.model.generalize(warehouse, dataset, _draw(request, dataset))
                 make_identity(warehouse, dataset, series)
             with clock.stage("catalog"):
                 _set_release(warehouse, request.model, release_id, k)
                 warehouse.run_step("step_catalog.sql")
+                request.model.account(warehouse, dataset, series.name, release_id)
             with clock.stage("views"):
                 built = build_tables(
-                    warehouse, dataset, request.quarter, release_id, keyed=bool(series.key)
+                    warehouse,
+                    dataset,
+                    request.quarter,
+                    release_id,
+                    regions="srsql_shown" if request.model.perturbs else "srsql_region",
+                    keyed=bool(series.key),
                 )
                 released = _publish(
                     warehouse,
@@ -232,7 +239,9 @@ def _publish(
         dataset, request.quarter, shown_k(warehouse, release_id, request.model.k)
     )
     stores = {item.name: item.store for item in built}
-    stores["manifest"] = store_public_manifest(warehouse, facts, release_id, built)
+    stores["manifest"] = store_public_manifest(
+        warehouse, facts, release_id, built, withheld=not request.model.perturbs
+    )
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
     if not request.draft:
         supersede_release(warehouse, series, request.quarter, but=release_id)

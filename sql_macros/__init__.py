@@ -19,4 +19,5 @@ MACRO_FILES: tuple[str, ...] = (
     "evidence.sql",
     "signals.sql",
     "shrinkage.sql",
+    "perturbation.sql",
 )
