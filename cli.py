@@ -322,14 +322,16 @@ def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: b
 @_db
 @_json
 def status(db: Path, as_json: bool) -> None:
-    """Quarters, releases and size of the warehouse."""
+    """Quarters, releases, privacy budget and size of the warehouse."""
     with _engine(_existing(db), read_only=True) as engine:
         found = engine.status()
     if as_json:
         _emit(dataclasses.asdict(found))
         return
     out.print(f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB")
-    for title, rows in (("quarters", found.quarters), ("releases", found.releases)):
+    tables = [("quarters", found.quarters), ("releases", found.releases)]
+    tables += [("budget", found.budget)] if found.budget else []
+    for title, rows in tables:
         if not rows:
             out.print(f"no {title} yet")
             continue

@@ -38,6 +38,15 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
         granules = _granules(warehouse, qid, text)
         return granules, granules
     tree = dataset.hierarchies[qid.name]
+    if qid.ranged:
+        value = _granules(warehouse, qid, text) * qid.granularity
+        leaf = next(
+            node
+            for node, (low, high) in enumerate(tree.ranges)
+            if not tree.height[node] and low is not None and high is not None
+            and low <= value <= high
+        )  # fmt: skip
+        return leaf, leaf
     codes = {label.strip().upper(): label for label in (*qid.aliases, *tree.labels)}
     label = codes.get(text.strip().upper(), "")
     node = tree.number.get(label, tree.number.get(qid.aliases.get(label, "")))

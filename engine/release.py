@@ -117,7 +117,12 @@ def release(
             with clock.stage("checks"):
                 check_lineage(warehouse, dataset, released.schema, built)
                 checks = check_release(
-                    warehouse, dataset, released.schema, release_id, request.model.k
+                    warehouse,
+                    dataset,
+                    released.schema,
+                    release_id,
+                    request.model.k,
+                    covers=request.model.cover == "later",
                 )
                 checks += check_catalog(warehouse, dataset, released.schema, release_id)
             with clock.stage("audit"):

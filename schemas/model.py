@@ -435,9 +435,7 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
             except (OSError, ValueError, csv.Error) as error:
                 raise SchemaError(f"{origin}: key qid.{qid.name}.{key}: {error}") from None
             trees[key][qid.name] = tree
-    return dataset.model_copy(
-        update={"hierarchies": trees["hierarchy"], "groups": trees["groups"]}
-    )
+    return dataset.model_copy(update={"hierarchies": trees["hierarchy"], "groups": trees["groups"]})
 
 
 def _check_groups(qid: Qid, tree: Hierarchy) -> None:

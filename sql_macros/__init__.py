@@ -20,4 +20,5 @@ MACRO_FILES: tuple[str, ...] = (
     "signals.sql",
     "shrinkage.sql",
     "perturbation.sql",
+    "perturbation_checks.sql",
 )

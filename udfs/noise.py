@@ -45,9 +45,7 @@ def laplace_noise(numerators: Ints, denominators: Ints, seed: int | None) -> Int
     if seed is not None:
         return _seeded_laplace(numerators / denominators, np.random.default_rng(seed))
     noise = np.empty(len(numerators), np.int64)
-    scales, which = np.unique(
-        np.stack([numerators, denominators]), axis=1, return_inverse=True
-    )
+    scales, which = np.unique(np.stack([numerators, denominators]), axis=1, return_inverse=True)
     order = np.argsort(which, kind="stable")
     ends = np.searchsorted(which[order], np.arange(scales.shape[1] + 1))
     parts = [

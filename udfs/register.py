@@ -264,9 +264,7 @@ def _exponential_choice(
                 row[5].as_py(),
                 row[6].as_py(),
             )
-            for row in _rows(
-                which, doms, parents, numerators, denominators, calibrations, seeds
-            )
+            for row in _rows(which, doms, parents, numerators, denominators, calibrations, seeds)
         ],
         pa.int64(),
     )

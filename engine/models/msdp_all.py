@@ -15,4 +15,3 @@ class MsdpAll(PerturbingModel):
     name: ClassVar[str] = "msdp-all"
     family: ClassVar[str] = "single-dp"
     categories: ClassVar[bool] = True
-

@@ -15,4 +15,3 @@ class MsdpNum(PerturbingModel):
     name: ClassVar[str] = "msdp-num"
     family: ClassVar[str] = "single-dp"
     categories: ClassVar[bool] = False
-
