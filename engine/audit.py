@@ -90,7 +90,7 @@ class AuditRow:
 
     @property
     def safe(self) -> bool:
-        """Whether no group is dangerous; of a perturbed release, whether its groups keep k, theta."""
+        """Whether no group is dangerous; of a perturbed one, whether its groups keep k."""
         if self.internal is not None:
             return self.internal == 0
         return not (self.dig or self.dsg or self.ssg)

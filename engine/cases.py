@@ -161,7 +161,7 @@ def _boxes(dataset: Dataset) -> str:
         ).from_(raw_table(dataset, dataset.report_table, alias="t"))
         if qid.kind == "categorical":
             low, high = column("pre", "n"), column("last", "n")
-            found = [column("node", "n").eq(value)]
+            found: list[exp.Expr] = [column("node", "n").eq(value)]
             if qid.ranged:  # the leaf that the number lies in
                 found = [
                     low.eq(high),

@@ -1,4 +1,4 @@
-"""From groups to perturbed values: merging, noise on numbers, a choice among nodes (Wu 2022, IV)."""
+"""From groups to perturbed values: merging, noise on numbers, a choice among nodes (Wu 2022)."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _off_domain(qid: Qid) -> exp.Expr:
                  for end in ("low", "high"))  # fmt: skip
     bounds = qid.domain if isinstance(qid.domain, tuple) else qid.limits
     size = exp.Literal.number(format(qid.granularity, "f"))
-    inside = [low.eq(high), exp.Mod(this=low.copy(), expression=size).eq(0)]
+    inside: list[exp.Expr] = [low.eq(high), exp.Mod(this=low.copy(), expression=size).eq(0)]
     if bounds is not None:
         inside += [
             exp.GTE(this=low.copy(), expression=exp.Literal.number(format(bounds[0], "f"))),

@@ -11,6 +11,7 @@ from srsql.engine.cases import load_cases
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.feasibility import InfeasibleValue, drop_incomplete, k_effective, need_groups
 from srsql.engine.history import cover_history, make_feasible
+from srsql.engine.ledger import keep_limit
 from srsql.engine.lineage import check_lineage
 from srsql.engine.manifest import (
     Parameters,
@@ -93,7 +94,10 @@ def release(
             with clock.stage("catalog"):
                 _set_release(warehouse, request.model, release_id, k)
                 warehouse.run_step("step_catalog.sql")
-                request.model.account(warehouse, dataset, series.name, release_id)
+                if request.model.budget_limit is not None:
+                    keep_limit(
+                        warehouse, dataset.name, series.name, release_id, request.model.budget_limit
+                    )
             with clock.stage("views"):
                 built = build_tables(
                     warehouse,

@@ -115,9 +115,9 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
         seen.add(row.release_id)
         if row.internal is not None:
             yield (
-                f"{row.quarter}: {row.model} perturbs {', '.join(row.perturbed)}. A perturbed value "
-                "rules nobody out, so attacks take it as any; what B, F and L find by the rest is "
-                "reported and gates nothing. Safe means that the internal groups keep k and theta"
+                f"{row.quarter}: {row.model} perturbs {', '.join(row.perturbed)}. A perturbed "
+                "value rules nobody out, so attacks take it as any; what B, F and L find by the "
+                "rest is reported and gates nothing. Safe means: the internal groups keep k and theta"
                 + (f": {row.internal:,} do not" if row.internal else "")
             )
         if row.outside:

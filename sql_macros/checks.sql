@@ -211,8 +211,9 @@ SELECT
 FROM listed;
 
 -- What:    the catalog, which audits read, has what the released views show: the region (or the
---          perturbed values) of every report, every value of every case, every case with substantially many symptoms. A
---          missing categorical QID is shown as the root of its hierarchy.
+--          perturbed values) of every report, every value of every case, every case with
+--          substantially many symptoms. A missing categorical QID is shown as the root of its
+--          hierarchy.
 -- Inputs:  identity_of(report_id, case_id, public_report, public_case); ends_of(report, position,
 --          low, high): the published regions, as the catalog codes them; values_of(case_id, term);
 --          symptoms_of(case_id, attribute, symptoms): off the released views.

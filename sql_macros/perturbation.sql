@@ -1,10 +1,10 @@
--- The perturbing models (Wu 2022, section IV): merging groups, drawing noise, and what is checked of
--- it afterwards. Parameters that name tables take their names; of_release is a release id.
+-- The perturbing models (Wu 2022, section IV): merging groups, noise, and the budget ledger.
+-- Parameters that name tables take their names; of_release is a release id.
 
 -- What:    groups with the same generalized categories as one group.
 -- Inputs:  grouped(case_no, group_no, pattern); nodes_of(group_no, position, low, high): the
 --          generalized value of each group and categorical QID of its pattern.
--- Outputs: group_no, merged_no: numbered from 0 in the order of the first group. Groups of different
+-- Outputs: group_no, merged_no: numbered from 0 in the order of the first group. Those of other
 --          patterns stay apart.
 -- Source:  Wu 2022, QID^C-Gen&Merging and VirtualGen&Merging (Example 1).
 CREATE OR REPLACE MACRO srsql.merged_groups(grouped, nodes_of) AS TABLE
@@ -136,7 +136,7 @@ INNER JOIN held AS h ON n.group_no = h.group_no
 INNER JOIN query_table(plan) AS p ON n.position = p.position
 WHERE n.position = place;
 
--- What:    the budget ledger of a series: what each release that is or was out charged to each case.
+-- What:    the budget ledger of a series: what each release that is or was out charged to a case.
 -- Inputs:  of_dataset, of_series; own: a draft that counts too (NULL: none).
 -- Outputs: release_id, quarter, status, case_id, attribute, mechanism, calibration, epsilon_num,
 --          epsilon_den.

@@ -1,5 +1,5 @@
--- The check of a perturbed release after the fact. Released values prove nothing of the groups, so k
--- and theta are counted over the member table, and released values are held against what may be
+-- The check of a perturbed release after the fact. Released values prove nothing of the groups, so
+-- k and theta are counted over the member table, and released values are held against what may be
 -- released at all. Nothing here is used to make a release. Every check returns the uniform row.
 
 -- What:    the internal groups: their cases, those that carry the bounds, and whether some value is
@@ -59,7 +59,10 @@ verdicts AS (
 ),
 
 figures AS (
-    SELECT 'k of an internal group' AS scope, count(*) FILTER (WHERE v.small) AS n, count(*) AS total
+    SELECT
+        'k of an internal group' AS scope,
+        count(*) FILTER (WHERE v.small) AS n,
+        count(*) AS total
     FROM verdicts AS v
     UNION ALL
     SELECT 'theta of an internal group' AS scope, count(*) FILTER (WHERE v.breached), count(*)
@@ -117,7 +120,7 @@ verdicts AS (
         AND coalesce(c.times, 0) = e.known::INTEGER
         AND (NOT e.known OR c.epsilon = e.epsilon_num / e.epsilon_den),
         false
-    ) AS right
+    ) AS correct
     FROM expected AS e
     FULL JOIN found AS f ON e.case_no = f.case_no AND e.position = f.position
     FULL JOIN charged AS c
@@ -130,11 +133,11 @@ SELECT
     of_release AS release,
     'check_draws' AS measure,
     'perturbed value' AS scope,
-    count(*) FILTER (WHERE NOT v.right)::DOUBLE AS violating,
+    count(*) FILTER (WHERE NOT v.correct)::DOUBLE AS violating,
     count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE NOT v.right) / nullif(count(*), 0) AS ratio,
+    count(*) FILTER (WHERE NOT v.correct) / nullif(count(*), 0) AS ratio,
     0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE NOT v.right) = 0 AS passed
+    count(*) FILTER (WHERE NOT v.correct) = 0 AS passed
 FROM verdicts AS v;
 
 -- What:    the cases of an internal group show the same categories where these are generalized.

@@ -112,7 +112,7 @@ def weights(choice: Choice, epsilon: Fraction) -> Ints:
         raise ValueError(f"epsilon {float(epsilon):g} is too small to be kept in 64 bits")
     above_best = choice.scores - choice.scores.min()
     exact = np.exp(-used * above_best / (2 * choice.sensitivity)) * one
-    return np.maximum(np.ceil(exact), 1).astype(np.int64)
+    return np.asarray(np.maximum(np.ceil(exact), 1), dtype=np.int64)
 
 
 def choose(

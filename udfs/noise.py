@@ -73,14 +73,15 @@ def _secure_laplace(scale: float, count: int) -> Ints:
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     measurement = dp.m.make_laplace(*space, scale=scale)
     draws = np.array(measurement([0] * count), dtype=np.int64)
-    return np.clip(draws, -FARTHEST, FARTHEST)
+    return np.asarray(np.clip(draws, -FARTHEST, FARTHEST), dtype=np.int64)
 
 
 def _seeded_laplace(scales: NDArray[np.float64], generator: np.random.Generator) -> Ints:
     """A discrete Laplace variable is the difference of two geometric ones."""
     chance = -np.expm1(-1 / scales)
     first, second = generator.geometric(chance), generator.geometric(chance)
-    return np.clip(first.astype(np.int64) - second, -FARTHEST, FARTHEST)
+    noise = np.clip(first.astype(np.int64) - second, -FARTHEST, FARTHEST)
+    return np.asarray(noise, dtype=np.int64)
 
 
 class Uniform:

@@ -71,6 +71,11 @@ class GroupingModel(ABC):
         return None
 
     @property
+    def budget_limit(self) -> Fraction | None:
+        """Most that a case may have spent over the series; None: any, or nothing is spent."""
+        return None
+
+    @property
     def facts(self) -> dict[str, str]:
         """Parameters of the model beside k and leftovers, for the manifests."""
         return {}
@@ -87,9 +92,6 @@ class GroupingModel(ABC):
     def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
         """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
         warehouse.run_step("step_regions.sql")
-
-    def account(self, warehouse: Warehouse, dataset: Dataset, series: str, release_id: int) -> None:
-        """Refuse what the series cannot afford; models without noise spend nothing."""
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""

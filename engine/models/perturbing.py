@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.ledger import keep_limit
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.perturbation import Calibration, Noise, Perturbation, perturb
 from srsql.engine.warehouse import Warehouse
@@ -77,6 +76,11 @@ class PerturbingModel(GroupingModel):
         }
 
     @property
+    def budget_limit(self) -> Fraction | None:
+        """As asked for."""
+        return self.epsilon_limit
+
+    @property
     def private_facts(self) -> dict[str, Any]:
         """What ``publish`` asks for, and the limit."""
         return {
@@ -91,8 +95,8 @@ class PerturbingModel(GroupingModel):
         unfit = (
             ""
             if self.publishable
-            else "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever learns "
-            "the seed takes it off. "
+            else "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever "
+            "learns the seed takes it off. "
         )
         return f"{unfit}{self._noise_words} {self._group_words}"
 
@@ -137,8 +141,3 @@ class PerturbingModel(GroupingModel):
         """Merge the groups and draw what their cases show."""
         asked = Perturbation(self.epsilon, self.calibration, self.noise, self.categories)
         perturb(warehouse, dataset, asked, draw)
-
-    def account(self, warehouse: Warehouse, dataset: Dataset, series: str, release_id: int) -> None:
-        """Keep the ledger of the series below its limit."""
-        if self.epsilon_limit is not None:
-            keep_limit(warehouse, dataset.name, series, release_id, self.epsilon_limit)
