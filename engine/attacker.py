@@ -60,7 +60,14 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
 
 def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
     single = qid.model_copy(
-        update={"name": "value", "column": "value", "unit_column": None, "units": {}, "missing": ()}
+        update={
+            "name": "value",
+            "column": "value",
+            "kind": "numeric",
+            "unit_column": None,
+            "units": {},
+            "missing": (),
+        }  # fmt: skip
     )
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
     granules, reason = numbers.numeric(single)

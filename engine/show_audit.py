@@ -117,7 +117,7 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
             yield (
                 f"{row.quarter}: {row.model} perturbs {', '.join(row.perturbed)}. A perturbed "
                 "value rules nobody out, so attacks take it as any; what B, F and L find by the "
-                "rest is reported and gates nothing. Safe means: the internal groups keep k and theta"
+                "rest is reported and gates nothing. Safe: the internal groups keep k and theta"
                 + (f": {row.internal:,} do not" if row.internal else "")
             )
         if row.outside:
