@@ -20,9 +20,8 @@ from oracles.trees import Tree, trees
 from scipy import stats
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.choice import Calibration, choose, weights
+from srsql.udfs.choice import Calibration, choice_of, choose, weights
 from srsql.udfs.choice import Tree as Paths
-from srsql.udfs.choice import choice_of
 from srsql.udfs.noise import Uniform, conservative_scale, laplace_noise
 
 RARE = 1e-6
@@ -257,7 +256,7 @@ def test_secure_noise_does_not_follow_the_seed_of_any_generator() -> None:
     drawn = []
     for _ in range(2):
         random.seed(1)
-        np.random.seed(1)  # noqa: NPY002
+        np.random.seed(1)
         drawn.append(noise(Fraction(50), 500, None).tolist())
     assert drawn[0] != drawn[1]
 

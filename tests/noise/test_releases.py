@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from noise.world import AGES, K, QUARTERS, RANGES, SEXES, Originals, series
+from noise.world import AGES, QUARTERS, RANGES, SEXES, K, Originals, series
 from oracles import dp
 from support.quarters import write_quarter
 from support.released import rows
