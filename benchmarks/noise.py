@@ -1,8 +1,8 @@
 """Noise and the exponential choice: seconds per million draws, and what the library costs alone.
 
 The library's exponential mechanism (report noisy max with Gumbel noise) takes one call per draw;
-its cost is measured beside ours, which draws all rows of a column from integer weights with words of
-the library's secure generator.
+its cost is measured beside ours, which draws all rows of a column from integer weights with words
+of the library's secure generator.
 """
 
 from __future__ import annotations

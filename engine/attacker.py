@@ -59,16 +59,9 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
 
 
 def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
-    single = qid.model_copy(
-        update={
-            "name": "value",
-            "column": "value",
-            "kind": "numeric",
-            "unit_column": None,
-            "units": {},
-            "missing": (),
-        }  # fmt: skip
-    )
+    plain = {"unit_column": None, "units": {}, "missing": ()}
+    named = {"name": "value", "column": "value", "kind": "numeric"}
+    single = qid.model_copy(update=named | plain)
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
     granules, reason = numbers.numeric(single)
     query = exp.select(granules, reason).from_(numbers.measured(rows, [single]).subquery("known"))

@@ -220,7 +220,11 @@ def test_groups_that_are_merged_wrongly_are_caught(
     def torn(warehouse: Warehouse, file: str) -> None:
         run_step(warehouse, file)
         if file == "step_merge.sql":
-            warehouse.run("UPDATE temp.main.srsql_grouped SET group_no = case_no")
+            warehouse.run(
+                "UPDATE temp.main.srsql_grouped SET group_no = 1 WHERE group_no = 0 AND case_no"
+                " > (SELECT min(g.case_no) FROM temp.main.srsql_grouped AS g"
+                " WHERE g.group_no = 0)"
+            )
 
     monkeypatch.setattr(Warehouse, "run_step", torn)
     with pytest.raises(CheckFailedError, match="check_internal"):
