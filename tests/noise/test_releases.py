@@ -231,6 +231,7 @@ def test_an_audit_reports_attacks_but_judges_by_the_internal_groups(made: Made) 
         assert row.perturbed == (("wt",) if made.model.endswith("num") else ("age", "wt", "sex"))
         assert set(row.attacks) == {"b", "f", "l"}
         assert row.outside == 0
+    assert all(group.qid["wt"] is None for group in found.evidence)
     stricter = made.engine.audit(k=K + 1000)
     assert not stricter.safe
     assert all(row.internal for row in stricter.releases)
