@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from noise.world import AGES, QUARTERS, RANGES, SEXES, K, Originals, series
-from oracles import dp
-from support.quarters import write_quarter
+from noise.world import AGES, QUARTERS, RANGES, SEXES, K, Originals, leaf_of, series
+from oracles import dp, ms, ppms
+from oracles.trees import Tree
+from support.quarters import Report, write_quarter
 from support.released import rows
 
 from srsql.engine.engine import Engine
@@ -255,3 +257,65 @@ def test_metrics_leave_out_what_does_not_apply(made: Made) -> None:
     names = {row.measure for row in made.engine.metrics(QUARTERS[0])}
     assert "dr" in names
     assert not names & {"nil", "il_per_group"}
+
+
+def test_groups_are_those_of_the_unoptimized_grouping_merged(tmp_path: Path) -> None:
+    """NCC grouping by the oracle on the originals, then merging by equal generalized categories."""
+    people = [
+        Report(n, n, age=str(3 + 11 * n % 80), sex="MF"[n % 2], wt=str(50 + 7 * n % 40),
+               pt=(f"T {n % 9}",))
+        for n in range(1, 31)
+    ]  # fmt: skip
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q1", people)])
+        engine.release("2011Q1", model="msdp-all", **DEFAULTS)
+        found: dict[int, list[int]] = defaultdict(list)
+        for group, case in engine.sql(
+            "SELECT m.group_id, m.case_id::INTEGER FROM srsql.member AS m ORDER BY m.case_no"
+        ):
+            found[group].append(case)
+    order = list(preorder(AGES))
+    attributes: list[ms.Attribute] = [
+        ms.Categorical(tuple(order.index(AGES.above[v]) if AGES.above[v] else None for v in order)),
+        ms.Numeric(400),
+        ms.Categorical((None, 0, 0)),
+    ]
+    cases = [
+        ppms.Case(
+            ms.Record(
+                (
+                    order.index(leaf_of(int(r.age))), (int(r.wt), int(r.wt)),
+                    1 + "MF".index(r.sex),
+                ),
+                {r.pt[0].upper(): Fraction(1)},
+            )
+        )
+        for r in people
+    ]  # fmt: skip
+    thetas: dict[Any, Fraction] = {r.pt[0].upper(): THETA for r in people}
+    digest = hashlib.sha256(f"{DEFAULTS['seed']}/faers/2011Q1/7".encode()).digest()
+    first = int.from_bytes(digest[:7]) % len(cases)
+    problem = ppms.Problem(cases, attributes, K, thetas, ppms.Model(core_only=True))
+    members: dict[int, list[int]] = defaultdict(list)
+    for number, group in enumerate(ppms.group(problem, first)):
+        members[group].append(number + 1)
+    assert -1 not in members
+    groups = [members[g] for g in range(len(members))]
+    by_id = {r.caseid: r for r in people}
+    keys = [
+        (
+            AGES.meeting([leaf_of(int(by_id[c].age)) for c in cases_of]),
+            SEXES.meeting([by_id[c].sex for c in cases_of]),
+        )
+        for cases_of in groups
+    ]
+    assert [found[g] for g in range(len(found))] == dp.merged(groups, keys)
+
+
+def preorder(tree: Tree) -> Iterator[str]:
+    """The nodes, each before those below it, siblings in the order of the file."""
+    stack = [tree.root]
+    while stack:
+        node_of = stack.pop()
+        yield node_of
+        stack.extend(reversed(tree.below(node_of)))
