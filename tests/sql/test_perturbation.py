@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -140,7 +139,7 @@ def test_nothing_to_draw_draws_nothing(sql: Any) -> None:
 
 
 @pytest.fixture
-def catalog(own_sql: Any) -> Iterator[Any]:
+def catalog(own_sql: Any) -> Any:
     """Release 2 of a series: one group of cases a, b (new), c (old); position 0 is drawn."""
     insert = own_sql.insert
     insert(
@@ -160,7 +159,7 @@ def catalog(own_sql: Any) -> Iterator[Any]:
                               for n in range(3)])  # fmt: skip
     insert("srsql.perturbed", [(2, 0, 0, None, None), (2, 1, 0, 3, 3), (2, 2, 0, 9, 9)])
     insert("srsql.spent", [(2, n, 0, "discrete laplace", "sound", 1, 2) for n in (1, 2)])
-    yield own_sql
+    return own_sql
 
 
 def verdict(sql: Any, check: str) -> list[bool]:
