@@ -192,6 +192,24 @@ def ingest(
     "MD-attack is then open.  [none]",
 )
 @click.option(
+    "--epsilon",
+    help="Models with noise: privacy budget of a case, a number or fraction.  [1]",
+)
+@click.option(
+    "--calibration",
+    type=click.Choice(["paper", "sound"]),
+    help="Models with noise: sound is local differential privacy given the grouping; paper is as "
+    "Wu 2022 prints it, which is none.  [sound]",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["secure", "seeded"]),
+    help="Models with noise: seeded repeats with --seed, and is not for publication.  [secure]",
+)
+@click.option(
+    "--epsilon-limit", help="Models with noise: most that a case may spend over the series."
+)
+@click.option(
     "--ss-rule",
     default=DEFAULTS.ss_rule,
     show_default=True,
@@ -364,14 +382,16 @@ def report(
 @_db
 @_json
 def status(db: Path, as_json: bool) -> None:
-    """Quarters, releases and size of the warehouse."""
+    """Quarters, releases, privacy budget and size of the warehouse."""
     with _engine(_existing(db), read_only=True) as engine:
         found = engine.status()
     if as_json:
         _emit(dataclasses.asdict(found))
         return
     out.print(f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB")
-    for title, rows in (("quarters", found.quarters), ("releases", found.releases)):
+    tables = [("quarters", found.quarters), ("releases", found.releases)]
+    tables += [("budget", found.budget)] if found.budget else []
+    for title, rows in tables:
         if not rows:
             out.print(f"no {title} yet")
             continue

@@ -10,6 +10,7 @@ from typing import Any
 
 from srsql.engine.attacker import known_intervals
 from srsql.engine.errors import AttackError
+from srsql.engine.perturbation_check import as_released
 from srsql.engine.statements import dotted
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -126,6 +127,7 @@ def attack(
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
+    dataset = as_released(warehouse, dataset, release_id)
     known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id)
     try:

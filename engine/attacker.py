@@ -38,6 +38,15 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
         granules = _granules(warehouse, qid, text)
         return granules, granules
     tree = dataset.hierarchies[qid.name]
+    if qid.ranged:
+        value = _granules(warehouse, qid, text) * qid.granularity
+        leaf = next(
+            node
+            for node, (low, high) in enumerate(tree.ranges)
+            if not tree.height[node] and low is not None and high is not None
+            and low <= value <= high
+        )  # fmt: skip
+        return leaf, leaf
     codes = {label.strip().upper(): label for label in (*qid.aliases, *tree.labels)}
     label = codes.get(text.strip().upper(), "")
     node = tree.number.get(label, tree.number.get(qid.aliases.get(label, "")))
@@ -50,9 +59,9 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
 
 
 def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
-    single = qid.model_copy(
-        update={"name": "value", "column": "value", "unit_column": None, "units": {}, "missing": ()}
-    )
+    plain = {"unit_column": None, "units": {}, "missing": ()}
+    named = {"name": "value", "column": "value", "kind": "numeric"}
+    single = qid.model_copy(update=named | plain)
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
     granules, reason = numbers.numeric(single)
     query = exp.select(granules, reason).from_(numbers.measured(rows, [single]).subquery("known"))

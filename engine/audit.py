@@ -17,6 +17,7 @@ from typing import Any
 from srsql.engine.audit_evidence import GroupEvidence, gather
 from srsql.engine.audit_plan import ATTACKS, Choice, Subject, fill_theta, plan
 from srsql.engine.errors import AuditError
+from srsql.engine.perturbation_check import as_released
 from srsql.engine.statements import dotted, literal
 from srsql.engine.thresholds import ThetaPolicy
 from srsql.engine.warehouse import Warehouse
@@ -80,10 +81,18 @@ class AuditRow:
     """Old cases whose region does not cover all their earlier ones (informative)."""
     qid_bounding_earliest: int
     """Old cases whose region does not cover their earliest one (informative)."""
+    perturbed: tuple[str, ...]
+    """Quasi-identifiers that were perturbed. Such a value rules nobody out for certain, so the
+    attacks take it as "any", and what they find is reported without a verdict."""
+    internal: int | None
+    """Groups that break k or theta before any attack: what a perturbed release is judged by; None
+    for a release that perturbs nothing."""
 
     @property
     def safe(self) -> bool:
-        """Whether no group is dangerous."""
+        """Whether no group is dangerous; of a perturbed one, whether its groups keep k."""
+        if self.internal is not None:
+            return self.internal == 0
         return not (self.dig or self.dsg or self.ssg)
 
 
@@ -220,6 +229,7 @@ def _judge(
 ) -> Iterator[tuple[AuditRow, list[GroupEvidence]]]:
     """The row and the evidence of one release at each scope."""
     groups = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_audit_crowd"))
+    dataset = as_released(warehouse, dataset, subject.release_id)
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
@@ -282,7 +292,19 @@ def _facts(warehouse: Warehouse, subject: Subject) -> dict[str, Any]:
         " count(*) FILTER (WHERE NOT m.bounds_earliest) "
         "FROM temp.main.srsql_audit_member AS m"
     )[0]
+    perturbed = warehouse.rows(
+        "SELECT a.attribute FROM srsql.perturbation AS p INNER JOIN srsql.attribute AS a "
+        "ON p.release_id = a.release_id AND p.position = a.position "
+        "WHERE p.release_id = ? ORDER BY p.position",
+        [subject.release_id],
+    )
+    broken = warehouse.value(
+        "SELECT count(*) FROM srsql.internal_groups(?) AS i WHERE i.carriers < ? OR i.breached",
+        [subject.release_id, subject.k],
+    )
     return {
+        "perturbed": tuple(name for (name,) in perturbed),
+        "internal": int(broken) if perturbed else None,
         "outside": int(outside) if subject.originals else None,
         "qid_bounding": unbounded,
         "qid_bounding_earliest": earliest,

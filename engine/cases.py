@@ -59,10 +59,10 @@ def load_cases(
     unit = weight_unit(cases * parts) if knowledge else 1
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT, release_id INTEGER, cover VARCHAR,"
-        " md VARCHAR, alpha_num BIGINT, alpha_den BIGINT)"
+        " carry VARCHAR, md VARCHAR, alpha_num BIGINT, alpha_den BIGINT)"
     )
     warehouse.run(
-        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', NULL, NULL, NULL)",
+        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL)",
         [unit, release_id],
     )
     warehouse.run_step("step_cases.sql")
@@ -98,7 +98,14 @@ def _deleted() -> str:
 
 
 def load_attributes(warehouse: Warehouse, dataset: Dataset) -> None:
-    """Fill ``srsql_attribute`` and ``srsql_node``: the quasi-identifiers and their hierarchies."""
+    """Fill ``srsql_attribute`` and ``srsql_node``: the quasi-identifiers and their hierarchies.
+
+    ``srsql_range`` has the nodes that stand for ranges of a number, with their ends in granules.
+    """
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_range "
+        "(position INTEGER, pre BIGINT, last BIGINT, low BIGINT, high BIGINT)"
+    )
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_attribute (position INTEGER, name VARCHAR,"
         " kind VARCHAR, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])"
@@ -116,6 +123,17 @@ def load_attributes(warehouse: Warehouse, dataset: Dataset) -> None:
                 "INSERT INTO temp.main.srsql_node SELECT ?, unnest(?), unnest(?), unnest(?)",
                 [position, list(tree.labels), list(range(len(tree.labels))), list(tree.last)],
             )
+        if tree and qid.ranged:
+            ends = [[int(end // qid.granularity) for end in pair if end is not None]
+                    for pair in tree.ranges]  # fmt: skip
+            warehouse.run(
+                "INSERT INTO temp.main.srsql_range "
+                "SELECT ?, unnest(?), unnest(?), unnest(?), unnest(?)",
+                [
+                    position, list(range(len(ends))), list(tree.last),
+                    [low for low, _ in ends], [high for _, high in ends],
+                ],
+            )  # fmt: skip
         span = 0 if tree else _span(warehouse, qid)
         warehouse.run(
             "INSERT INTO temp.main.srsql_attribute VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -143,9 +161,16 @@ def _boxes(dataset: Dataset) -> str:
         ).from_(raw_table(dataset, dataset.report_table, alias="t"))
         if qid.kind == "categorical":
             low, high = column("pre", "n"), column("last", "n")
+            found: list[exp.Expr] = [column("node", "n").eq(value)]
+            if qid.ranged:  # the leaf that the number lies in
+                found = [
+                    low.eq(high),
+                    exp.GTE(this=value, expression=column("low", "n")),
+                    exp.LTE(this=value.copy(), expression=column("high", "n")),
+                ]
             query = query.join(
-                temporary("srsql_node", alias="n"),
-                on=exp.and_(column("position", "n").eq(position), column("node", "n").eq(value)),
+                temporary("srsql_range" if qid.ranged else "srsql_node", alias="n"),
+                on=exp.and_(column("position", "n").eq(position), *found),
                 join_type="left",
             )
         query = query.select(

@@ -77,7 +77,9 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
     known = warehouse.value("SELECT toml FROM srsql.dataset WHERE dataset = ?", [dataset.name])
     if known is not None:
         stored = registered_dataset(warehouse, dataset.name)
-        if stored.text == dataset.text and stored.hierarchies == dataset.hierarchies:
+        if (stored.text, stored.hierarchies, stored.groups) == (
+            dataset.text, dataset.hierarchies, dataset.groups
+        ):  # fmt: skip
             return
         if stored.reads_as(dataset):
             warehouse.run(
@@ -85,13 +87,16 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
                 "WHERE dataset = ?",
                 [dataset.version, dataset.fingerprint, origin, dataset.text, dataset.name],
             )
+            for attribute, tree in dataset.groups.items():
+                if attribute not in stored.groups:
+                    _store_hierarchy(warehouse, dataset.name, attribute, tree)
             return
         _forget(warehouse, dataset.name)
     warehouse.run(
         "INSERT INTO srsql.dataset VALUES (?, ?, ?, ?, ?)",
         [dataset.name, dataset.version, dataset.fingerprint, origin, dataset.text],
     )
-    for attribute, tree in dataset.hierarchies.items():
+    for attribute, tree in (dataset.hierarchies | dataset.groups).items():
         _store_hierarchy(warehouse, dataset.name, attribute, tree)
 
 
@@ -145,9 +150,10 @@ class _StoredHierarchies:
     def __init__(self, toml: str, nodes: list[tuple[Any, ...]]) -> None:
         self._file: dict[str, _StoredFile] = {}
         for qid in tomllib.loads(toml).get("qid", []):
-            if "hierarchy" in qid:
-                rows = [node[1:] for node in nodes if node[0] == qid["name"]]
-                self._file[qid["hierarchy"]] = _StoredFile(rows)
+            for key in ("hierarchy", "groups"):
+                if key in qid:
+                    rows = [node[1:] for node in nodes if node[0] == qid["name"]]
+                    self._file[qid[key]] = _StoredFile(rows)
 
     def __truediv__(self, name: str) -> _StoredFile:
         return self._file[name]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 import duckdb
 import pandas as pd
@@ -26,6 +26,7 @@ from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, make_model
+from srsql.engine.perturbation import parse_epsilon
 from srsql.engine.query.query import Answer, query
 from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
@@ -74,6 +75,10 @@ class ReleaseOptions(TypedDict, total=False):
     alpha: str | None
     assume_md: Literal["none", "all"] | None
     ss_rule: str
+    epsilon: str | None
+    calibration: Literal["paper", "sound"] | None
+    noise: Literal["secure", "seeded"] | None
+    epsilon_limit: str | None
     seed: int | None
     series: str
     draft: bool
@@ -202,6 +207,11 @@ class Engine:
     def _request(self, quarter: str, options: ReleaseOptions) -> Request:
         seed, alpha = options.get("seed"), options.get("alpha")
         knowledge = options.get("knowledge")
+        budget = {
+            key: parse_epsilon(text, f"--{key.replace('_', '-')}")
+            for key in ("epsilon", "epsilon_limit")
+            if (text := cast(str | None, options.get(key))) is not None
+        }
         return Request(
             quarter=quarter,
             model=make_model(
@@ -210,6 +220,9 @@ class Engine:
                 leftovers=options.get("leftovers", "withhold"),
                 alpha=parse_share(alpha, "--alpha") if alpha is not None else None,
                 assume_md=options.get("assume_md"),
+                calibration=options.get("calibration"),
+                noise=options.get("noise"),
+                **budget,
             ),
             theta=parse_theta(options.get("theta", DEFAULTS.theta)),
             seed=secrets.randbits(63) if seed is None else seed,

@@ -31,9 +31,10 @@ def cover_history(warehouse: Warehouse, dataset: Dataset, request: Request) -> N
             )
     alpha = model.share
     warehouse.run(
-        "UPDATE temp.main.srsql_run SET cover = ?, md = ?, alpha_num = ?, alpha_den = ?",
+        "UPDATE temp.main.srsql_run SET cover = ?, carry = ?, md = ?, alpha_num = ?, alpha_den = ?",
         [
             model.cover,
+            model.carry,
             model.stopping,
             alpha.numerator if alpha else None,
             alpha.denominator if alpha else None,
@@ -48,7 +49,7 @@ def make_feasible(warehouse: Warehouse, request: Request) -> list[InfeasibleValu
     """Withhold, or refuse, what no grouping could keep below its threshold."""
     if request.model.share is not None:
         warehouse.run_step("step_burden.sql")
-    if request.model.cover != "none" and carriers(warehouse) < request.model.k:
+    if request.model.carry == "new" and carriers(warehouse) < request.model.k:
         withhold_all(warehouse, "too_few_new_cases")
         return []
     return resolve_infeasible(warehouse, request.on_infeasible)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.statements import STORE, create, dotted, table
+from srsql.engine.statements import STORE, column, create, dotted, table
 from srsql.engine.thresholds import ThetaPolicy
 from srsql.engine.views import Built
 from srsql.engine.warehouse import Warehouse
@@ -67,9 +67,20 @@ def shown_k(warehouse: Warehouse, release_id: int, k: int) -> int:
 
 
 def store_public_manifest(
-    warehouse: Warehouse, facts: dict[str, str | int], release_id: int, built: list[Built]
+    warehouse: Warehouse,
+    facts: dict[str, str | int],
+    release_id: int,
+    built: list[Built],
+    *,
+    withheld: bool,
 ) -> str:
-    """Write the one-row public manifest; the name of its table in ``STORE``."""
+    """Write the one-row public manifest; the name of its table in ``STORE``.
+
+    ``withheld``: whether it tells how much was withheld (SPEC: not of models with noise).
+    """
+    counts = ["released_cases", "released_reports"]
+    counts += ["withheld_cases", "withheld_reports"] if withheld else []
+    counts.append("thresholds")
     store = f"release_{release_id}_manifest"
     query = exp.select(
         *[exp.convert(value).as_(name, quoted=True) for name, value in facts.items()],
@@ -80,7 +91,7 @@ def store_public_manifest(
             .as_(f"{item.name}_rows", quoted=True)
             for item in built
         ],
-        exp.column(exp.Star(), table=exp.to_identifier("c", quoted=True)),
+        *[column(name, "c") for name in counts],
     ).from_(
         exp.alias_(
             exp.Table(
@@ -144,7 +155,7 @@ def private_manifest(
         "external_knowledge": parameters.knowledge,
         "ss_rule": parameters.symptoms,
         "seed": parameters.seed,
-        "noise": "none",
+        **parameters.model.private_facts,
         "source": {"name": source, "sha256": digest},
         "files": [
             dict(

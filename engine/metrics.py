@@ -49,9 +49,13 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
             + " AS m ORDER BY m.measure DESC, m.scope"
         )
     ]
-    model = warehouse.value(
-        "SELECT r.model FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
-    )
+    model, perturbs = warehouse.rows(
+        "SELECT r.model, EXISTS (SELECT 1 FROM srsql.perturbation AS p"
+        " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",
+        [release_id],
+    )[0]
+    if perturbs:  # a draw has no width, so the loss of regions says nothing
+        return [row for row in rows if row.measure not in ("nil", "il_per_group")]
     if model != IMPORTED:
         return rows
     return [

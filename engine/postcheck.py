@@ -12,6 +12,12 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.errors import CheckFailedError
+from srsql.engine.perturbation_check import (
+    catalog_calls,
+    checks,
+    group_rows,
+    perturbed_positions,
+)
 from srsql.engine.statements import column, create, literal, table, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -21,20 +27,31 @@ Measure = tuple[Any, ...]
 
 
 def check_release(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int, *, covers: bool
 ) -> list[Measure]:
     """Run every check on the views of ``schema``; needs ``srsql_identity``.
+
+    Args:
+        warehouse: within the transaction of the release.
+        dataset: as the model takes it.
+        schema: of the views.
+        release_id: in the catalog.
+        k: least number of cases.
+        covers: a perturbing model's categories cover those of earlier releases.
 
     Raises:
         CheckFailedError: one of them failed; the text names it.
     """
-    return check_bounds(warehouse, dataset, schema, release_id, k) + _passed(
-        warehouse,
-        [
-            _check_complete(warehouse, dataset, schema, release_id),
-            _check_inside(dataset, schema, release_id),
-        ],
-    )
+    perturbed = perturbed_positions(warehouse, release_id)
+    measures = check_bounds(warehouse, dataset, schema, release_id, k)
+    calls = [_check_complete(warehouse, dataset, schema, release_id)]
+    if len(perturbed) < len(dataset.qid):
+        calls.append(_check_inside(dataset, schema, release_id, perturbed))
+    if perturbed:
+        group_rows(warehouse, dataset, schema, release_id)
+        calls += _row_calls(warehouse, dataset, schema, release_id, k)
+        calls += checks(warehouse, dataset, schema, release_id, perturbed, covers=covers)
+    return measures + _passed(warehouse, calls)
 
 
 def check_bounds(
@@ -42,10 +59,11 @@ def check_bounds(
 ) -> list[Measure]:
     """k and theta (with external knowledge where it was given) from the released views alone.
 
+    A perturbed release does not show its groups: then from the catalog, with its draws.
+
     Raises:
         CheckFailedError: a bound is broken; the text names it.
     """
-    warehouse.run(create(exp.to_table("srsql_seen_row"), _seen_rows(dataset, schema), temp=True))
     warehouse.run(
         create(exp.to_table("srsql_seen_value"), _seen_terms(dataset, schema, "term"), temp=True)
     )
@@ -54,19 +72,29 @@ def check_bounds(
         "FROM srsql.threshold AS t WHERE t.release_id = ?",
         [release_id],
     )
+    calls = [_check_manifest(schema, literal("temp.main.srsql_seen_value"), release_id)]
+    if perturbed_positions(warehouse, release_id):
+        return _passed(warehouse, calls + catalog_calls(release_id))
+    warehouse.run(create(exp.to_table("srsql_seen_row"), _seen_rows(dataset, schema), temp=True))
+    return _passed(warehouse, calls + _row_calls(warehouse, dataset, schema, release_id, k))
+
+
+def _row_calls(
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int
+) -> list[str]:
+    """k and theta of the groups of ``srsql_seen_row``, as the released rows have them."""
     rows, values, theta = (
         literal(f"temp.main.srsql_seen_{name}") for name in ("row", "value", "theta")
     )
     calls = [
         f"srsql.check_k({rows}, {k:d}, {release_id:d})",
         f"srsql.check_theta({rows}, {values}, {theta}, {release_id:d})",
-        _check_manifest(schema, values, release_id),
     ]
     if warehouse.value(
         "SELECT count(*) FROM srsql.external_knowledge AS e WHERE e.release_id = ?", [release_id]
     ):
         calls.append(_check_knowledge(warehouse, dataset, schema, release_id))
-    return _passed(warehouse, calls)
+    return calls
 
 
 def _check_manifest(schema: str, values: str, release_id: int) -> str:
@@ -100,9 +128,7 @@ def require_passed(measures: list[Measure]) -> None:
 def _published_qids(dataset: Dataset) -> list[str]:
     names: list[str] = []
     for qid in dataset.qid:
-        names.extend(
-            [qid.name + "_low", qid.name + "_high"] if qid.kind == "numeric" else [qid.name]
-        )
+        names.extend([qid.name + "_low", qid.name + "_high"] if qid.bounded else [qid.name])
     return names
 
 
@@ -205,8 +231,11 @@ def _check_complete(warehouse: Warehouse, dataset: Dataset, schema: str, release
     )
 
 
-def _check_inside(dataset: Dataset, schema: str, release_id: int) -> str:
-    """Every known original QID of a released report lies in its published region."""
+def _check_inside(dataset: Dataset, schema: str, release_id: int, but: set[int]) -> str:
+    """Every known original QID of a released report lies in its published region.
+
+    ``but``: the positions of perturbed ones, which need not.
+    """
     misses: list[exp.Expr] = []
     query = (
         exp.select()
@@ -221,9 +250,11 @@ def _check_inside(dataset: Dataset, schema: str, release_id: int) -> str:
         )
         .where(column("quarter", "t").eq(column("quarter", "v")))
     )
-    for qid in dataset.qid:
+    for position, qid in enumerate(dataset.qid):
+        if position in but:
+            continue
         value = column(f"srsql_{qid.name}", "t")
-        if qid.kind == "numeric":
+        if qid.bounded:
             scaled = exp.Mul(
                 this=value, expression=exp.Literal.number(format(qid.granularity, "f"))
             )

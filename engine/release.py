@@ -11,6 +11,7 @@ from srsql.engine.cases import load_cases
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.feasibility import InfeasibleValue, drop_incomplete, k_effective, need_groups
 from srsql.engine.history import cover_history, make_feasible
+from srsql.engine.ledger import keep_limit
 from srsql.engine.lineage import check_lineage
 from srsql.engine.manifest import (
     Parameters,
@@ -51,6 +52,7 @@ def release(
         ReleaseError: refused, infeasible or rolled back; the warehouse is as it was.
     """
     clock = Clock(progress)
+    dataset = request.model.sees(dataset)
     ingestion_id = _ingestion(warehouse, dataset, request.quarter)
     before = _temporaries(warehouse)
     try:
@@ -87,14 +89,23 @@ def release(
                     may_be_empty=request.may_be_empty,
                 )
             with clock.stage("regions"):
-                warehouse.run_step("step_regions.sql")
+                request.model.generalize(warehouse, dataset, _draw(request, dataset))
                 make_identity(warehouse, dataset, series)
             with clock.stage("catalog"):
                 _set_release(warehouse, request.model, release_id, k)
                 warehouse.run_step("step_catalog.sql")
+                if request.model.budget_limit is not None:
+                    keep_limit(
+                        warehouse, dataset.name, series.name, release_id, request.model.budget_limit
+                    )
             with clock.stage("views"):
                 built = build_tables(
-                    warehouse, dataset, request.quarter, release_id, keyed=bool(series.key)
+                    warehouse,
+                    dataset,
+                    request.quarter,
+                    release_id,
+                    regions="srsql_shown" if request.model.perturbs else "srsql_region",
+                    keyed=bool(series.key),
                 )
                 released = _publish(
                     warehouse,
@@ -110,7 +121,12 @@ def release(
             with clock.stage("checks"):
                 check_lineage(warehouse, dataset, released.schema, built)
                 checks = check_release(
-                    warehouse, dataset, released.schema, release_id, request.model.k
+                    warehouse,
+                    dataset,
+                    released.schema,
+                    release_id,
+                    request.model.k,
+                    covers=request.model.cover == "later",
                 )
                 checks += check_catalog(warehouse, dataset, released.schema, release_id)
             with clock.stage("audit"):
@@ -232,7 +248,9 @@ def _publish(
         dataset, request.quarter, shown_k(warehouse, release_id, request.model.k)
     )
     stores = {item.name: item.store for item in built}
-    stores["manifest"] = store_public_manifest(warehouse, facts, release_id, built)
+    stores["manifest"] = store_public_manifest(
+        warehouse, facts, release_id, built, withheld=not request.model.perturbs
+    )
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
     if not request.draft:
         supersede_release(warehouse, series, request.quarter, but=release_id)

@@ -149,7 +149,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
-            "trait", "promise", "ss_rule", "measure", "external_knowledge", "release",
+            "trait", "promise", "ss_rule", "measure", "external_knowledge", "perturbation",
+            "perturbed", "spent", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

@@ -19,7 +19,7 @@ from srsql.engine.postcheck import Measure, bare, require_passed
 from srsql.engine.statements import column, create, table, union_all
 from srsql.engine.symptoms import next_cases_query, next_quarter
 from srsql.engine.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
 
 USUAL_ALPHA = Fraction(1, 2)
 """The share that SSGR is measured against where the model bounds none."""
@@ -218,6 +218,8 @@ def _seen_regions(warehouse: Warehouse, dataset: Dataset, schema: str) -> exp.Qu
             for end in ("low", "high"):
                 granules = exp.Div(this=column(f"{qid.name}_{end}", "v"), expression=size.copy())
                 query = query.select(exp.cast(granules, "BIGINT").as_(end))
+        elif qid.ranged:
+            query = _seen_nodes(dataset, qid, query)
         else:
             query = query.join(
                 table("srsql", "node", alias="n"),
@@ -230,6 +232,31 @@ def _seen_regions(warehouse: Warehouse, dataset: Dataset, schema: str) -> exp.Qu
             ).select(column("pre", "n").as_("low"), column("last", "n").as_("high"))
         parts.append(query)
     return union_all(parts)
+
+
+def _seen_nodes(dataset: Dataset, qid: Qid, query: exp.Select) -> exp.Select:
+    """The node that a published range stands for; a missing one is shown as no range."""
+    nodes = exp.Table(
+        this=exp.Anonymous(
+            this="node_ranges",
+            expressions=[exp.Literal.string(dataset.name), exp.Literal.string(qid.name)],
+        ),
+        db=exp.to_identifier("srsql"),
+        alias=exp.TableAlias(this=exp.to_identifier("n", quoted=True)),
+    )
+    low, high = column(f"{qid.name}_low", "v"), column(f"{qid.name}_high", "v")
+    missing = low.is_(exp.null())
+    return query.join(
+        nodes,
+        on=exp.and_(low.eq(column("low", "n")), high.eq(column("high", "n"))),
+        join_type="left",
+    ).select(
+        exp.case().when(missing, exp.Literal.number(0)).else_(column("pre", "n")).as_("low"),
+        exp.case()
+        .when(missing.copy(), exp.Literal.number(len(dataset.groups[qid.name].labels) - 1))
+        .else_(column("last", "n"))
+        .as_("high"),
+    )
 
 
 def _seen_symptoms(dataset: Dataset, schema: str) -> exp.Query:

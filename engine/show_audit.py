@@ -113,6 +113,13 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
         if row.release_id in seen:
             continue
         seen.add(row.release_id)
+        if row.internal is not None:
+            yield (
+                f"{row.quarter}: {row.model} perturbs {', '.join(row.perturbed)}. A perturbed "
+                "value rules nobody out, so attacks take it as any; what B, F and L find by the "
+                "rest is reported and gates nothing. Safe: the internal groups keep k and theta"
+                + (f": {row.internal:,} do not" if row.internal else "")
+            )
         if row.outside:
             yield f"{row.quarter}: the region of {row.outside:,} cases does not cover them"
         if row.qid_bounding:

@@ -33,6 +33,8 @@ def closing_lines(released: Released) -> Iterator[str]:
     if released.seconds:
         yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
     attacks = released.manifest.get("attacks", "none")
+    if released.manifest.get("noise", "none") != "none":
+        yield f"  {released.manifest['guarantee']}"
     yield "  checked on the released rows: k, theta, completeness, regions, lineage" + (
         "" if attacks == "none" else f"; audited with the whole series: {attacks}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from srsql.engine.ledger import budgets
 from srsql.engine.warehouse import Warehouse
 
 
@@ -16,6 +17,8 @@ class Status:
     bytes_on_disk: int
     quarters: list[dict[str, Any]]
     releases: list[dict[str, Any]]
+    budget: list[dict[str, Any]]
+    """The worst case of each series that spent any; amounts are exact fractions as text."""
 
 
 def status(warehouse: Warehouse) -> Status:
@@ -43,6 +46,18 @@ def status(warehouse: Warehouse) -> Status:
             " (r.private_manifest ->> '$.cases.withheld')::BIGINT AS withheld_cases "
             "FROM srsql.release AS r ORDER BY r.dataset, r.series, r.quarter, r.release_id",
         ),
+        budget=[
+            {
+                "dataset": one.dataset,
+                "series": one.series,
+                "worst_epsilon": str(one.worst),
+                "cases": one.worst_cases,
+                "charged_cases": one.cases,
+                "calibration": ", ".join(one.calibrations),
+                "meaning": one.meaning,
+            }
+            for one in budgets(warehouse)
+        ],
     )
 
 

@@ -35,21 +35,28 @@ def region_columns(dataset: Dataset) -> list[str]:
     """Published columns of the generalized QIDs, in schema order."""
     names: list[str] = []
     for qid in dataset.qid:
-        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.kind == "numeric" else [qid.name]
+        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name]
     return names
 
 
 def build_tables(
-    warehouse: Warehouse, dataset: Dataset, quarter: str, release_id: int, *, keyed: bool
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarter: str,
+    release_id: int,
+    *,
+    regions: str,
+    keyed: bool,
 ) -> list[Built]:
     """Fill one table per released view in the schema ``STORE``; needs ``srsql_identity``.
 
-    ``keyed``: ids are pseudonyms, so serial numbers are published per report.
+    ``regions``: the temporary table (group_no, position, low, high) of what rows show of their
+    QIDs. ``keyed``: ids are pseudonyms, so serial numbers are published per report.
     """
     if keyed and any(child.serial for child in dataset.child_tables):
         numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter))
         warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
-    warehouse.run(create(exp.to_table(REGION), _public_regions(dataset), temp=True))
+    warehouse.run(create(exp.to_table(REGION), _public_regions(dataset, regions), temp=True))
     built = []
     for name, query in table_queries(dataset, quarter, keyed=keyed).items():
         store = store_of(release_id, name)
@@ -128,20 +135,25 @@ def store_of(release_id: int, name: str) -> str:
     return f"release_{release_id}_{name}"
 
 
-def _public_regions(dataset: Dataset) -> exp.Query:
+def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
     """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing."""
-    query = exp.select(column("group_no", "r")).from_(temporary("srsql_region", alias="r"))
+    query = exp.select(column("group_no", "r")).from_(temporary(regions, alias="r"))
     for position, qid in enumerate(dataset.qid):
         here = column("position", "r").eq(position)
-        if qid.kind == "numeric":
-            for end in ("low", "high"):
-                value = exp.func("max", exp.case().when(here, column(end, "r")))
-                query = query.select(_in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
-            continue
-        root = dataset.hierarchies[qid.name].labels[0]
         alias = f"n{position}"
+        if qid.bounded:
+            for end in ("low", "high"):
+                value = exp.func(
+                    "max",
+                    column(end, alias)
+                    if qid.ranged
+                    else exp.case().when(here.copy(), column(end, "r")),
+                )
+                query = query.select(_in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
+            if not qid.ranged:
+                continue
         query = query.join(
-            temporary("srsql_node", alias=alias),
+            temporary("srsql_range" if qid.ranged else "srsql_node", alias=alias),
             on=exp.and_(
                 here.copy(),
                 column("position", alias).eq(position),
@@ -149,11 +161,11 @@ def _public_regions(dataset: Dataset) -> exp.Query:
                 column("last", alias).eq(column("high", "r")),
             ),
             join_type="left",
-        ).select(
-            exp.func(
-                "coalesce", exp.func("max", column("node", alias)), exp.Literal.string(root)
-            ).as_(qid.name, quoted=True)
         )
+        if not qid.ranged:
+            root = exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
+            label = exp.func("coalesce", exp.func("max", column("node", alias)), root)
+            query = query.select(label.as_(qid.name, quoted=True))
     return query.group_by(column("group_no", "r"))
 
 

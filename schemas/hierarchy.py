@@ -67,6 +67,16 @@ class Hierarchy:
         return tuple(count)
 
     @cached_property
+    def ranges(self) -> tuple[tuple[Decimal | None, Decimal | None], ...]:
+        """Least and greatest value of the leaves under each node, where the leaves have ranges."""
+        ends = list(zip(self.low, self.high, strict=True))
+        for node in range(len(self.labels) - 1, 0, -1):
+            above = self.parent[node]
+            last = ends[above][1]
+            ends[above] = (ends[node][0], ends[node][1] if last is None else last)
+        return tuple(ends)
+
+    @cached_property
     def number(self) -> dict[str, int]:
         """Preorder number of each label."""
         return {label: node for node, label in enumerate(self.labels)}

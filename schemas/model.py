@@ -15,7 +15,7 @@ from fractions import Fraction
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -138,6 +138,19 @@ class Qid(_Strict):
     """Codes that mean "not known", beside blank."""
     aliases: dict[str, str] = Field(default_factory=dict)
     """Source code -> node label (codes are compared trimmed, upper-cased)."""
+    groups: str | None = None
+    """Numeric: hierarchy file whose leaves' ranges tile the domain; the models of differential
+    privacy take the number as a category over it."""
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it is a category whose nodes stand for ranges of a number."""
+        return self.kind == "categorical" and self.groups is not None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is published as two bounds, not as a label."""
+        return self.kind == "numeric" or self.ranged
 
     @model_validator(mode="after")
     def _consistent(self) -> Qid:
@@ -152,8 +165,12 @@ class Qid(_Strict):
                 raise ValueError(f"granularity of QID {self.name!r} must be above 0")
             if bool(self.unit_column) != bool(self.units):
                 raise ValueError(f"QID {self.name!r} needs unit_column and units together")
+            if self.groups is not None and not isinstance(self.domain, tuple):
+                raise ValueError(f"groups of QID {self.name!r} need a declared domain to tile")
         elif self.hierarchy is None:
             raise ValueError(f"categorical QID {self.name!r} needs a hierarchy")
+        elif self.groups is not None:
+            raise ValueError(f"QID {self.name!r} is categorical already: groups are for numbers")
         return self
 
 
@@ -203,6 +220,8 @@ class Dataset(_Strict):
     signals: Signals | None = None
     hierarchies: dict[str, Hierarchy] = Field(default_factory=dict, exclude=True)
     """QID name -> its hierarchy (filled by ``parse_dataset``)."""
+    groups: dict[str, Hierarchy] = Field(default_factory=dict, exclude=True)
+    """The same for the numbers that declare groups."""
     text: str = Field(default="", exclude=True)
     """The TOML text the schema was read from."""
 
@@ -210,20 +229,41 @@ class Dataset(_Strict):
     def fingerprint(self) -> str:
         """SHA-256 over the TOML text and every hierarchy."""
         digest = hashlib.sha256(self.text.encode())
-        for name in sorted(self.hierarchies):
-            tree = self.hierarchies[name]
+        trees = self.hierarchies | self.groups
+        for name in sorted(trees):
+            tree = trees[name]
             digest.update(repr((name, tree.labels, tree.parent, tree.low, tree.high)).encode())
         return digest.hexdigest()
 
     def reads_as(self, other: Dataset) -> bool:
         """Whether both read the same data into the same tables, and publish the same of it.
 
-        What signals count may differ: it is asked of the data afterwards.
+        What signals count may differ: it is asked of the data afterwards. The other schema may
+        declare groups where this one does not, but no other ones: releases are coded by them.
         """
-        asked = {"signals", "title", "version"}
         return (
-            self.model_dump(exclude=asked) == other.model_dump(exclude=asked)
+            self._read() == other._read()
             and self.hierarchies == other.hierarchies
+            and all(other.groups.get(name) == tree for name, tree in self.groups.items())
+        )
+
+    def _read(self) -> dict[str, Any]:
+        """What decides how data are read and what of them is published."""
+        dump = self.model_dump(exclude={"signals", "title", "version"})
+        for qid in dump["qid"]:
+            del qid["groups"]
+        return dump
+
+    def with_categories(self) -> Dataset:
+        """The same dataset with every number that declares groups as a category over them."""
+        return self.model_copy(
+            update={
+                "qid": tuple(
+                    qid.model_copy(update={"kind": "categorical"}) if qid.groups else qid
+                    for qid in self.qid
+                ),
+                "hierarchies": self.hierarchies | self.groups,
+            }
         )
 
     def table(self, name: str) -> Table:
@@ -411,15 +451,51 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
         key = ".".join(str(part) for part in first["loc"]) or "schema"
         message = first["msg"].removeprefix("Value error, ")
         raise SchemaError(f"{origin}: key {key}: {message}") from None
-    trees = {}
+    trees: dict[str, dict[str, Hierarchy]] = {"hierarchy": {}, "groups": {}}
     for qid in dataset.qid:
-        if qid.hierarchy is None:
+        for key in trees:
+            file = getattr(qid, key)
+            if file is None:
+                continue
+            try:
+                tree = load_hierarchy(_find(file, folder))
+                if key == "groups":
+                    _check_groups(qid, tree)
+            except (OSError, ValueError, csv.Error) as error:
+                raise SchemaError(f"{origin}: key qid.{qid.name}.{key}: {error}") from None
+            trees[key][qid.name] = tree
+    return dataset.model_copy(update={"hierarchies": trees["hierarchy"], "groups": trees["groups"]})
+
+
+def _check_groups(qid: Qid, tree: Hierarchy) -> None:
+    """Every value of the domain must lie in one leaf, and every range belong to one node.
+
+    Raises:
+        ValueError: the text names the node.
+    """
+    if not isinstance(qid.domain, tuple):
+        return
+    expected, top = qid.domain
+    if expected % qid.granularity:
+        raise ValueError(f"the domain does not begin on a multiple of {qid.granularity}")
+    for node, label in enumerate(tree.labels):
+        if tree.parent.count(node) == 1:
+            raise ValueError(f"node {label!r} has the same range as its only child: drop one")
+        if tree.height[node]:
             continue
-        try:
-            trees[qid.name] = load_hierarchy(_find(qid.hierarchy, folder))
-        except (OSError, ValueError, csv.Error) as error:
-            raise SchemaError(f"{origin}: key qid.{qid.name}.hierarchy: {error}") from None
-    return dataset.model_copy(update={"hierarchies": trees})
+        low, high = tree.low[node], tree.high[node]
+        if low is None or high is None:
+            raise ValueError(f"leaf {label!r} has no range")
+        if low != expected:
+            raise ValueError(
+                f"leaf {label!r} begins at {low}, not at {expected}: leaves must tile the domain "
+                "in the order of the file"
+            )
+        if (high - low) % qid.granularity:
+            raise ValueError(f"leaf {label!r} does not end on a multiple of {qid.granularity}")
+        expected = high + qid.granularity
+    if expected != top + qid.granularity:
+        raise ValueError(f"the last leaf ends at {expected - qid.granularity}, not at {top}")
 
 
 def _named_tables(raw: dict[str, object]) -> dict[str, object]:

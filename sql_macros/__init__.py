@@ -20,4 +20,6 @@ MACRO_FILES: tuple[str, ...] = (
     "signals.sql",
     "shrinkage.sql",
     "report.sql",
+    "perturbation.sql",
+    "perturbation_checks.sql",
 )

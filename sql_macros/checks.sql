@@ -210,9 +210,10 @@ SELECT
     (SELECT count(*) FROM unseen) = 0 AS passed
 FROM listed;
 
--- What:    the catalog, which audits read, has what the released views show: the region of every
---          report, every value of every case, every case with substantially many symptoms. A
---          missing categorical QID is shown as the root of its hierarchy.
+-- What:    the catalog, which audits read, has what the released views show: the region (or the
+--          perturbed values) of every report, every value of every case, every case with
+--          substantially many symptoms. A missing categorical QID is shown as the root of its
+--          hierarchy.
 -- Inputs:  identity_of(report_id, case_id, public_report, public_case); ends_of(report, position,
 --          low, high): the published regions, as the catalog codes them; values_of(case_id, term);
 --          symptoms_of(case_id, attribute, symptoms): off the released views.
@@ -254,12 +255,14 @@ regions AS (
         count(*) FILTER (
             WHERE
             c.position IS NULL
-            OR c.low IS DISTINCT FROM e.low
-            OR c.high IS DISTINCT FROM e.high
+            OR coalesce(p.low, c.low) IS DISTINCT FROM e.low
+            OR coalesce(p.high, c.high) IS DISTINCT FROM e.high
         ) AS n
     FROM query_table(ends_of) AS e
     LEFT JOIN kept AS k ON e.report = k.public_report
     LEFT JOIN coded AS c ON k.group_id = c.group_id AND e.position = c.position
+    LEFT JOIN srsql.perturbed AS p
+        ON p.release_id = of_release AND k.case_no = p.case_no AND e.position = p.position
 ),
 
 people AS (

@@ -7,7 +7,8 @@ SELECT
     a.position,
     a.kind,
     max(n.pre) AS root_low,
-    max(n.last) AS root_high
+    max(n.last) AS root_high,
+    bool_or(p.position IS NOT NULL) AS perturbed
 FROM temp.main.srsql_audit_release AS r
 INNER JOIN srsql.release AS own ON r.release_id = own.release_id
 INNER JOIN srsql.attribute AS a ON r.release_id = a.release_id
@@ -17,6 +18,7 @@ LEFT JOIN srsql.node AS n
         AND a.attribute = n.attribute
         AND a.kind = 'categorical'
         AND n.parent IS NULL
+LEFT JOIN srsql.perturbation AS p ON a.release_id = p.release_id AND a.position = p.position
 GROUP BY a.release_id, a.position, a.kind;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_region AS

@@ -1,6 +1,7 @@
 -- Step of an audit: the targets of one release, from the raw quasi-identifiers. Cases of a group
 -- that an attacker's questions cannot tell apart are one target, case_no the least of them; each
--- stands for its own group (srsql_audit_home). Reads the tables of step_audit_release.sql.
+-- stands for its own group (srsql_audit_home). No released value tells targets apart by what was
+-- perturbed. Reads the tables of step_audit_release.sql.
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
 WITH
@@ -18,6 +19,7 @@ raw AS (
             u.release_id = q.release_id
             AND m.case_no = q.case_no
             AND a.position = q.position
+            AND NOT a.perturbed
     GROUP BY m.case_no
 ),
 

@@ -1,7 +1,7 @@
 -- Step of a release: what the other releases of the series know of this quarter's cases. Reads
--- srsql_case, srsql_box, srsql_node, srsql_run(unit, release_id, cover, md, alpha). Everything that
--- was ever out counts, superseded releases too; drafts do not. The order is that of quarter, then
--- release id.
+-- srsql_case, srsql_box, srsql_node, srsql_attribute, srsql_run(unit, release_id, cover, carry, md,
+-- alpha_num). Everything that was ever out counts, superseded releases too; drafts do not. The
+-- order is that of quarter, then release id.
 
 CREATE OR REPLACE TEMP TABLE srsql_appearance AS
 WITH others AS (
@@ -78,6 +78,26 @@ SELECT b.case_no, b.position, b.low, b.high
 FROM temp.main.srsql_box AS b
 ANTI JOIN temp.main.srsql_covering AS c ON b.case_no = c.case_no;
 
+-- cover = 'later': what the categories of an old case must cover once groups are made (all its
+-- earlier regions). What was missing in one of them counts as missing from the start.
+CREATE OR REPLACE TEMP TABLE srsql_earlier AS
+SELECT
+    a.case_no,
+    g.position,
+    CASE WHEN count(g.low) = count(*) THEN min(g.low) END AS low,
+    CASE WHEN count(g.low) = count(*) THEN max(g.high) END AS high
+FROM temp.main.srsql_appearance AS a
+CROSS JOIN temp.main.srsql_run AS u
+INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
+INNER JOIN temp.main.srsql_attribute AS t ON g.position = t.position AND t.kind = 'categorical'
+WHERE a.earlier AND u.cover = 'later'
+GROUP BY a.case_no, g.position;
+
+UPDATE temp.main.srsql_bounded AS b
+SET low = NULL, high = NULL
+FROM temp.main.srsql_earlier AS e
+WHERE b.case_no = e.case_no AND b.position = e.position AND e.low IS NULL;
+
 -- What a case is in this quarter. is_md: absent from the next quarter (NULL: not asked). kind as
 -- the kernel takes it: 0, or for a case with substantially many symptoms 1 new and stopping,
 -- 2 new, 3 stopping, 4 neither; it matters only where alpha is bounded.
@@ -114,7 +134,7 @@ SELECT
     f.first_later,
     f.is_ss,
     f.is_md,
-    u.cover = 'none' OR (f.is_new AND coalesce(f.is_md, true)) AS carrier,
+    u.carry = 'all' OR (f.is_new AND coalesce(f.is_md, true)) AS carrier,
     CASE
         WHEN u.alpha_num IS NULL OR NOT f.is_ss THEN 0
         ELSE 1 + (NOT f.is_md)::INTEGER + 2 * (NOT f.is_new)::INTEGER
@@ -138,7 +158,7 @@ SELECT
 FROM temp.main.srsql_role AS r
 LEFT JOIN temp.main.srsql_promised_absent AS p ON r.case_no = p.case_no
 CROSS JOIN temp.main.srsql_run AS u
-WHERE u.cover <> 'none' AND (r.first_later OR p.case_no IS NOT NULL);
+WHERE u.carry = 'new' AND (r.first_later OR p.case_no IS NOT NULL);
 
 DELETE FROM temp.main.srsql_profile AS p
 WHERE p.case_no IN (SELECT w.case_no FROM temp.main.srsql_withheld AS w);

@@ -7,6 +7,7 @@ by the registration.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -37,6 +38,7 @@ def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
                 duckdb.sqltype(returns),
                 type=PythonUDFType.ARROW,
                 null_handling=FunctionNullHandling.SPECIAL,
+                side_effects=name in _RANDOM,
             )
 
 
@@ -227,6 +229,47 @@ def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.Chunked
     return pa.StructArray.from_arrays(columns, names=["ebgm", "eb05", "eb95"])
 
 
+def _laplace_noise(
+    numerators: pa.ChunkedArray, denominators: pa.ChunkedArray, seeds: pa.ChunkedArray
+) -> pa.Array:
+    from srsql.udfs.noise import laplace_noise
+
+    return _lists(
+        [
+            laplace_noise(_flat(row[0]), _flat(row[1]), row[2].as_py())
+            for row in _rows(numerators, denominators, seeds)
+        ],
+        pa.int64(),
+    )
+
+
+def _exponential_choice(
+    which: pa.ChunkedArray,
+    doms: pa.ChunkedArray,
+    parents: pa.ChunkedArray,
+    numerators: pa.ChunkedArray,
+    denominators: pa.ChunkedArray,
+    calibrations: pa.ChunkedArray,
+    seeds: pa.ChunkedArray,
+) -> pa.Array:
+    from srsql.udfs.choice import choose
+
+    return _lists(
+        [
+            choose(
+                _flat(row[0]),
+                row[1].as_py(),
+                _flat(row[2]),
+                Fraction(row[3].as_py(), row[4].as_py()),
+                row[5].as_py(),
+                row[6].as_py(),
+            )
+            for row in _rows(which, doms, parents, numerators, denominators, calibrations, seeds)
+        ],
+        pa.int64(),
+    )
+
+
 def _reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
     """Numbers as doubles; NULL is not a number."""
     return np.asarray(_joined(values).to_numpy(zero_copy_only=False), dtype=np.float64)
@@ -238,6 +281,8 @@ def _lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
 
 
+_RANDOM = {"srsql_laplace_noise", "srsql_exponential_choice"}
+"""Draw anew on every call: DuckDB must neither fold two calls into one nor call once more."""
 _PRIOR_TYPE = pa.struct(
     [(name, pa.float64()) for name in ("alpha1", "beta1", "alpha2", "beta2", "p")]
 )
@@ -267,5 +312,11 @@ _UDFS: dict[str, _Udf] = {
         _ebgm,
         ["DOUBLE", "DOUBLE", _PRIOR],
         "STRUCT(ebgm DOUBLE, eb05 DOUBLE, eb95 DOUBLE)",
+    ),
+    "srsql_laplace_noise": (_laplace_noise, ["BIGINT[]", "BIGINT[]", "BIGINT"], "BIGINT[]"),
+    "srsql_exponential_choice": (
+        _exponential_choice,
+        ["INTEGER[]", "BIGINT[][]", "BIGINT[]", "BIGINT", "BIGINT", "VARCHAR", "BIGINT"],
+        "BIGINT[]",
     ),
 }  # fmt: skip

@@ -8,14 +8,21 @@ from typing import Any
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.models.ms import Ms
+from srsql.engine.models.msdp_all import MsdpAll
+from srsql.engine.models.msdp_num import MsdpNum
 from srsql.engine.models.ppms import Ppms
 from srsql.engine.models.ppms_alpha import PpmsAlpha
+from srsql.engine.models.ppms_dp_all import PpmsDpAll
+from srsql.engine.models.ppms_dp_num import PpmsDpNum
 from srsql.engine.models.ppms_ear import PpmsEar
 from srsql.engine.models.ppms_plus import PpmsPlus
 
 MODELS: dict[str, type[GroupingModel]] = {
-    model.name: model for model in (Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha)
-}
+    model.name: model
+    for model in (
+        Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
+    )
+}  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name
 
 

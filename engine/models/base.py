@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.patterns import group_by_pattern
 from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 MOST = 1_000_000
 
@@ -27,10 +28,14 @@ class GroupingModel(ABC):
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
-    covers: ClassVar[bool] = True
-    """Every original value lies in its released region; not so where noise was added to it."""
-    cover: ClassVar[Literal["none", "earliest", "all"]] = "none"
-    """Which earlier regions an old case's QID is widened to (QID-bounding)."""
+    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "none"
+    """Which earlier regions an old case's QID is widened to before grouping (QID-bounding);
+    ``later``: its categories to all of them, once the groups are made."""
+    carry: ClassVar[Literal["all", "new"]] = "all"
+    """Which cases count towards k and theta (NC-bounding: new ones)."""
+    perturbs: ClassVar[bool] = False
+    """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
+    ``srsql.perturbation`` tells which ones."""
     core_only: ClassVar[bool] = False
     """Groups are grown on the cases that carry the bounds alone (NCC grouping)."""
     after_join: ClassVar[bool] = False
@@ -66,9 +71,27 @@ class GroupingModel(ABC):
         return None
 
     @property
+    def budget_limit(self) -> Fraction | None:
+        """Most that a case may have spent over the series; None: any, or nothing is spent."""
+        return None
+
+    @property
     def facts(self) -> dict[str, str]:
         """Parameters of the model beside k and leftovers, for the manifests."""
         return {}
+
+    @property
+    def private_facts(self) -> dict[str, Any]:
+        """What the private manifest alone tells of the model."""
+        return {"noise": "none"}
+
+    def sees(self, dataset: Dataset) -> Dataset:
+        """The dataset as the model takes it."""
+        return dataset
+
+    def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
+        """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
+        warehouse.run_step("step_regions.sql")
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""

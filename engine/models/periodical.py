@@ -27,7 +27,8 @@ class PeriodicalModel(GroupingModel):
     """
 
     family: ClassVar[str] = "periodical"
-    cover: ClassVar[Literal["none", "earliest", "all"]] = "earliest"
+    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "earliest"
+    carry: ClassVar[Literal["all", "new"]] = "new"
     after_join: ClassVar[bool] = True
 
     @property

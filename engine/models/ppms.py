@@ -13,4 +13,4 @@ class Ppms(PeriodicalModel):
     """An old case's QID covers all its earlier regions; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms"
-    cover: ClassVar[Literal["none", "earliest", "all"]] = "all"
+    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "all"

@@ -154,7 +154,7 @@ def _need_cover(warehouse: Warehouse, quarter: str, schema: str) -> None:
     """Refuse a release whose regions need not hold the original values."""
     made_by = warehouse.value(f"SELECT max(m.model) FROM {dotted(schema, 'manifest')} AS m")
     model = MODELS.get(str(made_by))
-    if model is None or not model.covers:
+    if model is None or model.perturbs:
         raise QueryError(
             f"{quarter} was released by {made_by}, whose regions need not hold the original "
             "values: no bounds can be given"

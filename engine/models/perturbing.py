@@ -1,0 +1,143 @@
+"""What the models with noise share: PPMS-DP(k, theta*, epsilon) (Wu 2022, section IV)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.perturbation import Calibration, Noise, Perturbation, perturb
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+from srsql.udfs.choice import MOST
+
+FINEST = 10_000
+"""Largest denominator of epsilon: the ledger adds exact fractions."""
+
+
+@dataclass(frozen=True)
+class PerturbingModel(GroupingModel):
+    """Groups are formed as by ``ppms++``, merged, and values drawn at random within them.
+
+    Calibration ``sound``: epsilon-local differential privacy of one record's perturbed
+    quasi-identifiers *given the grouping*. Whoever sees the released values of a record, and knows
+    the grouping and everything else, learns about two possible originals of that record at most a
+    likelihood ratio of exp(epsilon). Grouping, withholding, which values are missing, and the terms
+    are not covered; releases of the same case add up.
+
+    Calibration ``paper``: the mechanism as Wu 2022 prints it. It is **not** differential privacy:
+    sensitivity and candidates depend on the data of the group. No epsilon holds.
+
+    Either way k and theta hold for the internal groups alone, which nobody sees; B, F and L are
+    reported of these releases and gate nothing.
+    """
+
+    epsilon: Fraction = Fraction(1)
+    """Budget of a case in this release (sound), or of each of its values (paper)."""
+    calibration: Calibration = "sound"
+    """How noise is scaled: to the declared domain, or to the group."""
+    noise: Noise = "secure"
+    """``secure``: OpenDP, not seedable; ``seeded``: an experiment, not for publication."""
+    epsilon_limit: Fraction | None = None
+    """Most that any case may have spent over the series, this release included; None: any."""
+
+    perturbs: ClassVar[bool] = True
+    core_only: ClassVar[bool] = True
+    after_join: ClassVar[bool] = True
+    categories: ClassVar[bool]
+    """Categories are perturbed, too."""
+
+    def __post_init__(self) -> None:
+        """Refuse budgets that mean nothing or cannot be kept."""
+        super().__post_init__()
+        if not 0 < self.epsilon <= MOST or self.epsilon.denominator > FINEST:
+            raise ReleaseError(
+                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST}, to four "
+                f"decimals or as a fraction with a denominator up to {FINEST:,}"
+            )
+        if self.epsilon_limit is not None and self.epsilon_limit <= 0:
+            raise ReleaseError(f"--epsilon-limit {self.epsilon_limit}: give a number above 0")
+
+    @property
+    def publishable(self) -> bool:
+        """Whether nobody can take the noise off again."""
+        return self.noise == "secure"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Budget, calibration, source of noise, and whether the release may leave the house."""
+        return {
+            "epsilon": str(self.epsilon),
+            "calibration": self.calibration,
+            "noise": self.noise,
+            "publication": "allowed" if self.publishable else "not for publication",
+        }
+
+    @property
+    def budget_limit(self) -> Fraction | None:
+        """As asked for."""
+        return self.epsilon_limit
+
+    @property
+    def private_facts(self) -> dict[str, Any]:
+        """What ``publish`` asks for, and the limit."""
+        return {
+            "noise": self.noise,
+            "publishable": self.publishable,
+            "epsilon_limit": None if self.epsilon_limit is None else str(self.epsilon_limit),
+        }
+
+    @property
+    def guarantee(self) -> str:
+        """What holds, under which calibration, in words."""
+        unfit = (
+            ""
+            if self.publishable
+            else "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever "
+            "learns the seed takes it off. "
+        )
+        return f"{unfit}{self._noise_words} {self._group_words}"
+
+    @property
+    def _noise_words(self) -> str:
+        what = "quasi-identifiers" if self.categories else "numeric quasi-identifiers"
+        if self.calibration == "paper":
+            return (
+                f"The {what} of each record are perturbed as Wu 2022 prints it, with a nominal "
+                f"epsilon of {self.epsilon} for each value. This is not differential privacy, "
+                "since sensitivity and candidates depend on the data: no epsilon holds."
+            )
+        return (
+            f"The {what} of each record are perturbed with epsilon = {self.epsilon}, split over "
+            "the attributes: epsilon-local differential privacy of these values of that record "
+            "given the grouping. Grouping, withholding, which values are missing and the terms "
+            "are not covered; the budgets of several releases of a case add up."
+        )
+
+    @property
+    def _group_words(self) -> str:
+        sort = "new cases" if self.carry == "new" else "cases"
+        categories = (
+            ""
+            if self.categories
+            else "Categories are generalized to the group's common value"
+            + (", which covers what the case was released as before. " if self.cover != "none"
+               else ". ")
+        )  # fmt: skip
+        return (
+            f"{categories}Within groups of at least {self.k} {sort} no sensitive value exceeds its "
+            "threshold; the groups are internal and k and theta hold for them, not for published "
+            "values. An attacker who knows some of a patient's terms, or a case id, is not "
+            "defended against."
+        )
+
+    def sees(self, dataset: Dataset) -> Dataset:
+        """Numbers that declare groups are categories (Wu 2022 takes age as one)."""
+        return dataset.with_categories()
+
+    def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
+        """Merge the groups and draw what their cases show."""
+        asked = Perturbation(self.epsilon, self.calibration, self.noise, self.categories)
+        perturb(warehouse, dataset, asked, draw)
