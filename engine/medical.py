@@ -79,9 +79,14 @@ def read_medical(dataset: Dataset, path: Path | Traversable) -> Medical:
 def _columns(dataset: Dataset) -> dict[str, Qid]:
     found = {}
     for qid in dataset.qid:
-        ends = ("_low", "_high") if qid.kind == "numeric" else ("",)
+        ends = ("_low", "_high") if _is_number(qid) else ("",)
         found.update({f"{qid.name}{end}": qid for end in ends})
     return found
+
+
+def _is_number(qid: Qid) -> bool:
+    """Whether the dataset takes it as a number, whatever a release takes it as."""
+    return qid.domain is not None
 
 
 def _row(fields: dict[str | None, str | None], allowed: dict[str, Qid], where: str) -> MedicalRow:
@@ -90,18 +95,15 @@ def _row(fields: dict[str | None, str | None], allowed: dict[str, Qid], where: s
     texts = {name: (fields.get(name) or "").strip() for name in (DISEASE, *allowed)}
     values: dict[str, str | Ends] = {}
     for name, qid in allowed.items():
-        if texts[name] and qid.kind == "categorical":
+        if texts[name] and not _is_number(qid):
             values[qid.name] = texts[name]
         elif texts[name]:
-            values[qid.name] = (
-                _number(texts[f"{qid.name}_low"], where),
-                _number(texts[f"{qid.name}_high"], where),
-            )
+            low, high = (_number(texts[f"{qid.name}_{end}"], where) for end in ("low", "high"))
+            if low is not None and high is not None and low > high:
+                raise DatasetError(f"{where}: {qid.name}_low is above {qid.name}_high")
+            values[qid.name] = (low, high)
     if not texts[DISEASE] or not values:
         raise DatasetError(f"{where}: a row needs a {DISEASE} and a value that it goes with")
-    for name, ends in values.items():
-        if isinstance(ends, tuple) and None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
-            raise DatasetError(f"{where}: {name}_low is above {name}_high")
     return MedicalRow(texts[DISEASE], values)
 
 
