@@ -256,3 +256,38 @@ CREATE TABLE IF NOT EXISTS srsql.measure (
     threshold DOUBLE,
     passed BOOLEAN
 );
+
+-- What a release perturbed, and how; a release without a row perturbed nothing. Its epsilon is that
+-- of one value. noise: 'secure', or 'seeded' (an experiment, not for publication).
+CREATE TABLE IF NOT EXISTS srsql.perturbation (
+    release_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    mechanism VARCHAR NOT NULL,
+    calibration VARCHAR NOT NULL,
+    noise VARCHAR NOT NULL,
+    epsilon_num BIGINT NOT NULL,
+    epsilon_den BIGINT NOT NULL
+);
+
+-- The perturbed values, one row for each perturbed QID of each released case, coded as in case_qid:
+-- a number has low = high, a node is its preorder interval; NULL where the value was released as
+-- missing (nothing was drawn). srsql.region is NULL at these positions.
+CREATE TABLE IF NOT EXISTS srsql.perturbed (
+    release_id INTEGER NOT NULL,
+    case_no INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    low BIGINT,
+    high BIGINT
+);
+
+-- The budget ledger: what each draw of a release charges to the case (srsql.member tells which).
+-- Under calibration 'paper' epsilon is nominal: no privacy loss is bounded by it.
+CREATE TABLE IF NOT EXISTS srsql.spent (
+    release_id INTEGER NOT NULL,
+    case_no INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    mechanism VARCHAR NOT NULL,
+    calibration VARCHAR NOT NULL,
+    epsilon_num BIGINT NOT NULL,
+    epsilon_den BIGINT NOT NULL
+);
