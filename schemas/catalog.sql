@@ -173,16 +173,6 @@ CREATE TABLE IF NOT EXISTS srsql.region (
     high BIGINT
 );
 
--- The published QID of each case that a DP release perturbed on its own, coded as in case_qid
--- (a number has low = high; NULL where missing); where it has rows, it is published, not the region.
-CREATE TABLE IF NOT EXISTS srsql.perturbed (
-    release_id INTEGER NOT NULL,
-    case_no INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    low BIGINT,
-    high BIGINT
-);
-
 -- theta of every value that occurs, as an exact fraction; cases counts those of the quarter;
 -- released: a published column of a released case shows it.
 CREATE TABLE IF NOT EXISTS srsql.threshold (
