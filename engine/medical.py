@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from importlib import resources
 from importlib.resources.abc import Traversable
 from math import ceil, floor
 from pathlib import Path
+from typing import Any
 
 from srsql.engine.catalog import normalized
 from srsql.engine.errors import DatasetError
@@ -42,8 +44,7 @@ class Medical:
 def shipped_medical(dataset: Dataset) -> Medical | None:
     """What ships; None for a dataset that lacks one of its quasi-identifiers."""
     file = resources.files("srsql.schemas") / "knowledge" / "medical.csv"
-    with file.open(encoding="utf-8", newline="") as stream:
-        header = next(csv.reader(stream))
+    header = next(csv.reader(io.StringIO(file.read_text(encoding="utf-8"))))
     return read_medical(dataset, file) if set(header) <= {DISEASE, *_columns(dataset)} else None
 
 
@@ -57,20 +58,17 @@ def read_medical(dataset: Dataset, path: Path | Traversable) -> Medical:
     """
     allowed = _columns(dataset)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            header = [name.strip() for name in reader.fieldnames or ()]
-            if DISEASE not in header or len(set(header)) < len(header):
-                raise DatasetError(f"{path.name}: the header must name {DISEASE}, each column once")
-            unknown = [name for name in header if name not in (DISEASE, *allowed)]
-            if unknown:
-                raise DatasetError(
-                    f"{path.name}: column {unknown[0]!r} is none of {DISEASE}, {', '.join(allowed)}"
-                )
-            reader.fieldnames = header
-            rows = [
-                _row(fields, allowed, f"{path.name}, line {reader.line_num}") for fields in reader
-            ]
+        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))
+        header = [name.strip() for name in reader.fieldnames or ()]
+        if DISEASE not in header or len(set(header)) < len(header):
+            raise DatasetError(f"{path.name}: the header must name {DISEASE}, each column once")
+        unknown = [name for name in header if name not in (DISEASE, *allowed)]
+        if unknown:
+            raise DatasetError(
+                f"{path.name}: column {unknown[0]!r} is none of {DISEASE}, {', '.join(allowed)}"
+            )
+        reader.fieldnames = header
+        rows = [_row(fields, allowed, f"{path.name}, line {reader.line_num}") for fields in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     return Medical(path.name, tuple(rows))
@@ -89,7 +87,7 @@ def _is_number(qid: Qid) -> bool:
     return qid.domain is not None
 
 
-def _row(fields: dict[str | None, str | None], allowed: dict[str, Qid], where: str) -> MedicalRow:
+def _row(fields: dict[Any, Any], allowed: dict[str, Qid], where: str) -> MedicalRow:
     if None in fields:
         raise DatasetError(f"{where}: more fields than the header has columns")
     texts = {name: (fields.get(name) or "").strip() for name in (DISEASE, *allowed)}

@@ -4,8 +4,8 @@
 
 -- What:    RR: the mean chance of picking a case's own record among its candidates; 0 where it is
 --          not among them.
--- Inputs:  of_release, measure: the first columns of the row; cases(case_no, own_no, cell_no): every
---          released case; candidates(own_no, cell_no); cells(cell_no, cases).
+-- Inputs:  of_release, measure: the first columns of the row; cases(case_no, own_no, cell_no):
+--          every released case; candidates(own_no, cell_no); cells(cell_no, cases).
 -- Outputs: a uniform row; violating = expected number of cases picked, total = cases.
 -- Source:  Wu 2022, section V.A (Pr and RR).
 CREATE OR REPLACE MACRO srsql.record_risk(of_release, measure, cases, candidates, cells) AS TABLE

@@ -32,9 +32,9 @@ FROM listed AS l;
 -- What:    which diseases an original cannot have: it contradicts every row of the disease; it
 --          contradicts a row if for some QID it lies outside all the row's intervals. A missing
 --          value contradicts nothing.
--- Inputs:  own_values(tuple_no, position, low, high); knowledge(term, row_no, position, low, high):
---          the intervals of one row and position are alternatives, and so are the rows of a disease;
---          diseases(term_no, term): those that occur.
+-- Inputs:  own_values(tuple_no, position, low, high); knowledge(term, row_no, position, low,
+--          high): the intervals of one row and position are alternatives, and so are the rows of a
+--          disease; diseases(term_no, term): those that occur.
 -- Outputs: own_no, term_no.
 -- Source:  Wu 2022, section V.E.
 CREATE OR REPLACE MACRO srsql.contradictions(own_values, knowledge, diseases) AS TABLE

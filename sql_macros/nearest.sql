@@ -1,7 +1,7 @@
--- The published records that are nearest to an original: those it may have become, as far as one who
--- knows its QID can tell. They depend on the QID alone, so they are searched once for each distinct
--- original among the distinct published QIDs (UDF srsql_nearest, udfs/nearest.py). Parameters name
--- tables; `query_table` reads them.
+-- The published records that are nearest to an original: those it may have become, as far as one
+-- who knows its QID can tell. They depend on the QID alone, so they are searched once for each
+-- distinct original among the distinct published QIDs (UDF srsql_nearest, udfs/nearest.py).
+-- Parameters name tables; `query_table` reads them.
 
 -- What:    cases of equal QID as one tuple.
 -- Inputs:  boxes(case_no, position, low, high): one row per case and QID, NULL = missing.
@@ -41,7 +41,7 @@ WHERE b.low IS NOT NULL;
 CREATE OR REPLACE MACRO srsql.nearest(
     own, own_values, published, published_values, attributes, distances
 ) AS TABLE
-WITH found AS (
+WITH pairs AS (
     SELECT unnest(srsql_nearest(
         (SELECT count(DISTINCT t.tuple_no)::INTEGER FROM query_table(own) AS t),
         (
@@ -82,5 +82,5 @@ WITH found AS (
     )) AS pair
 )
 
-SELECT f.pair.own AS own_no, f.pair.published AS published_no
-FROM found AS f;
+SELECT pairs.pair.own AS own_no, pairs.pair.published AS published_no
+FROM pairs;

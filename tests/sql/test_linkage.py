@@ -33,19 +33,18 @@ def linkage(
     release: Release,
     noise: NOISE | None = None,
     knowledge: oracle.Knowledge | None = None,
-    release_id: int = 1,
 ) -> dict[str, dict[str, Any]]:
-    """Measure -> its row, of a release that is stored with this noise and measured."""
-    release.store(sql, release_id)
-    sql.rows("DELETE FROM srsql.perturbed WHERE release_id = ?", [release_id])
+    """Measure -> its row, of a release that is stored as number 1 with this noise."""
+    release.store(sql, 1)
+    sql.rows("DELETE FROM srsql.perturbed")
     sql.insert(
         "srsql.perturbed",
         [
-            (release_id, number, q, *coded(release.qids[q], value))
+            (1, number, q, *coded(release.qids[q], value))
             for (number, q), value in (noise or {}).items()
         ],
     )
-    sql.table("srsql_link_release", "release_id INTEGER", [(release_id,)])
+    sql.table("srsql_link_release", "release_id INTEGER", [(1,)])
     sql.table(
         "srsql_link_knowledge",
         "term VARCHAR, row_no INTEGER, position INTEGER, low BIGINT, high BIGINT",
@@ -56,17 +55,35 @@ def linkage(
             for q, value in row.items()
         ],
     )
+    return measured_again(sql)
+
+
+def measured_again(sql: Any) -> dict[str, dict[str, Any]]:
+    """Measure -> its row, of the release that is stored as number 1."""
     for statement in statements("srsql.sql_macros", "step_linkage.sql"):
         sql.rows(statement)
     rows = sql.records("FROM temp.main.srsql_link_risk")
-    rows += sql.records(f"FROM srsql.star_information_loss({release_id})")
+    rows += sql.records("FROM srsql.star_information_loss(1)")
     found = {row["measure"]: row for row in rows}
     assert len(found) == len(rows)
     assert {tuple(row) for row in rows} == {
         ("release", "measure", "scope", "violating", "total", "ratio", "threshold", "passed")
     }
-    assert {row["release"] for row in rows} == {release_id}
+    assert {row["release"] for row in rows} == {1}
     return found
+
+
+def candidates(sql: Any) -> dict[int, list[int]]:
+    """Case -> the cases whose published records are nearest to it."""
+    return dict(
+        sql.rows(
+            "SELECT o.case_no, list(p.case_no ORDER BY p.case_no) "
+            "FROM temp.main.srsql_link_own AS o "
+            "INNER JOIN temp.main.srsql_link_pair AS n ON o.tuple_no = n.own_no "
+            "INNER JOIN temp.main.srsql_link_published AS p ON n.published_no = p.tuple_no "
+            "GROUP BY o.case_no"
+        )
+    )
 
 
 def values_of(qid: Qid) -> st.SearchStrategy[Any]:
@@ -98,13 +115,18 @@ def worlds(draw: st.DrawFn) -> tuple[Release, NOISE, oracle.Knowledge]:
 
 @REPEATABLE
 @given(world=worlds(), other=releases())
-def test_every_measure_is_that_of_the_definitions(
+def test_nearest_records_and_measures_are_those_of_the_definitions(
     sql: Any, world: tuple[Release, NOISE, oracle.Knowledge], other: Release
 ) -> None:
+    """G record by record, so that errors cannot cancel; then what is made of it."""
     release, noise, knowledge = world
     other.store(sql, 2)
     found = linkage(sql, release, noise, knowledge)
     records = oracle.published(release, noise)
+    shown = [record.shown for record in records]
+    assert candidates(sql) == {
+        n: oracle.nearest(release.qids, record.own, shown) for n, record in enumerate(records)
+    }
     plain, informed = (oracle.risks(release.qids, records, k) for k in ({}, knowledge))
     lost = sum(oracle.loss(release.qids, r.own, r.shown) for r in records)
     for measure, expected, parts in [
@@ -123,26 +145,6 @@ def test_every_measure_is_that_of_the_definitions(
         ), measure  # fmt: skip
         ratio = pytest.approx(float(expected / total), abs=1e-12) if total else None
         assert row["ratio"] == ratio, measure
-
-
-@REPEATABLE
-@given(world=worlds())
-def test_the_nearest_records_are_those_of_the_definition(
-    sql: Any, world: tuple[Release, NOISE, oracle.Knowledge]
-) -> None:
-    """Record by record, so that errors cannot cancel."""
-    release, noise, _ = world
-    linkage(sql, release, noise)
-    found = sql.rows(
-        "SELECT o.case_no, list(p.case_no ORDER BY p.case_no) FROM temp.main.srsql_link_own AS o "
-        "JOIN temp.main.srsql_link_pair AS n ON o.tuple_no = n.own_no "
-        "JOIN temp.main.srsql_link_published AS p ON n.published_no = p.tuple_no GROUP BY o.case_no"
-    )
-    records = oracle.published(release, noise)
-    shown = [record.shown for record in records]
-    assert dict(found) == {
-        n: oracle.nearest(release.qids, record.own, shown) for n, record in enumerate(records)
-    }
 
 
 NUMBERS = st.integers(-3, 40)
@@ -200,11 +202,17 @@ def two_groups() -> Release:
     return Release(
         (100, SEX),
         (
-            Group((Case(((30, 30), "M"), {"a": sure}), Case(((40, 40), "M"), {"a": sure, "b": sure})), 3),
+            Group(
+                (
+                    Case(((30, 30), "M"), {"a": sure}),
+                    Case(((40, 40), "M"), {"a": sure, "b": sure}),
+                ),
+                3,
+            ),
             Group((Case(((50, 50), "F"), {"c": sure}), Case(((90, 90), "F"))), 3),
         ),
-        {s: sure for s in "abc"},
-    )  # fmt: skip
+        dict.fromkeys("abc", sure),
+    )
 
 
 def test_a_generalized_table_as_computed_by_hand(sql: Any) -> None:
@@ -240,7 +248,7 @@ def test_medical_knowledge_narrows_a_mixed_group(sql: Any) -> None:
     sure = Fraction(1)
     terms = ({"s": sure}, {"t": sure}, {"u": sure}, {"u": sure})
     cases = tuple(Case(((20, 20), "FMFM"[n]), held) for n, held in enumerate(terms))
-    release = Release((100, SEX), (Group(cases, 3),), {s: sure for s in "stu"})
+    release = Release((100, SEX), (Group(cases, 3),), dict.fromkeys("stu", sure))
     found = linkage(sql, release, None, {"s": [{1: "F"}], "t": [{1: "M"}]})
     assert found["rr"]["ratio"] == pytest.approx(1 / 4)
     assert found["rr_medical"]["ratio"] == pytest.approx(1 / 3)
@@ -256,40 +264,20 @@ def test_equal_sums_of_different_fractions_tie(sql: Any) -> None:
         points[2] = last
         noise = {(n, q): (v, v) for n, point in enumerate(points) for q, v in enumerate(point)}
         linkage(sql, release, noise)
-        found = sql.rows(
-            "SELECT p.case_no FROM temp.main.srsql_link_pair AS n "
-            "JOIN temp.main.srsql_link_published AS p ON n.published_no = p.tuple_no ORDER BY 1"
-        )
-        assert [case for (case,) in found] == expected
+        assert candidates(sql)[0] == expected
 
 
 def test_a_value_that_is_not_published_or_only_suspected_tells_nothing(sql: Any) -> None:
-    release = two_groups()
-    release.store(sql, 1)
-    found = linkage(sql, release)
-    before = found["ar_rev"]["violating"]
+    before = linkage(sql, two_groups())["ar_rev"]["violating"]
+    assert before == pytest.approx(3 / 4 + 3 / 4 + 1 / 2 + 1 / 2)
     sql.rows("UPDATE srsql.threshold SET released = false WHERE release_id = 1 AND term = 'b'")
-    for statement in statements("srsql.sql_macros", "step_linkage.sql"):
-        sql.rows(statement)
-    ((after,),) = sql.rows(
-        "SELECT violating FROM temp.main.srsql_link_risk AS r WHERE r.measure = 'ar_rev'"
-    )
-    assert (before, after) == (pytest.approx(2.5), pytest.approx(1 + 1 + 1 / 2 + 1 / 2))
+    assert measured_again(sql)["ar_rev"]["violating"] == pytest.approx(1 + 1 + 1 / 2 + 1 / 2)
     sql.rows("UPDATE srsql.case_term SET direct = false WHERE release_id = 1 AND term_no = 0")
-    for statement in statements("srsql.sql_macros", "step_linkage.sql"):
-        sql.rows(statement)
-    ((after,),) = sql.rows(
-        "SELECT violating FROM temp.main.srsql_link_risk AS r WHERE r.measure = 'ar_rev'"
-    )
-    assert after == pytest.approx(1 / 2 + 1 / 2)
+    assert measured_again(sql)["ar_rev"]["violating"] == pytest.approx(1 / 2 + 1 / 2)
 
 
 def test_without_originals_nothing_is_measured_and_nothing_fails(sql: Any) -> None:
-    release = two_groups()
-    linkage(sql, release)
+    linkage(sql, two_groups())
     sql.rows("DELETE FROM srsql.case_qid WHERE release_id = 1")
-    for statement in statements("srsql.sql_macros", "step_linkage.sql"):
-        sql.rows(statement)
-    rows = sql.records("FROM temp.main.srsql_link_risk")
-    rows += sql.records("FROM srsql.star_information_loss(1)")
+    rows = measured_again(sql).values()
     assert {(row["total"], row["ratio"]) for row in rows} == {(0, None)}
