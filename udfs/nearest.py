@@ -1,8 +1,8 @@
 """The published records nearest to each original: exact argmin of IL*, ties included.
 
-IL* is a sum over the QIDs (Wu 2022, section V.A; SPEC section 10); ``nearest_search`` says how it is
-bounded. The search keeps what floats cannot tell from the best; rational arithmetic decides among
-those.
+IL* is a sum over the QIDs (Wu 2022, section V.A; SPEC section 10); ``nearest_search`` says how it
+is bounded. The search keeps what floats cannot tell from the best; rational arithmetic decides
+among those.
 """
 
 from __future__ import annotations

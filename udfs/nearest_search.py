@@ -55,6 +55,7 @@ class Reach(NamedTuple):
 
 @njit(cache=True)
 def reach_of(shape: Shape, side: Side) -> Reach:
+    """What the nodes of a tree over published records know of them."""
     nodes, d = len(shape.left), side.middle.shape[1]
     reach = Reach(
         np.full((nodes, d), np.iinfo(np.int64).max),

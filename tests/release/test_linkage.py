@@ -143,9 +143,12 @@ def test_medical_knowledge_of_ones_own_takes_the_place_of_what_ships(
     found = measured(db, "--medical", known)
     assert found["rr_bias"] == found["ar_bias"] == 0
     # alternatives: with a row that fits everybody a disease excludes nobody
-    known.write_text("disease,sex,age_low\nBreast cancer,F,\nBREAST CANCER,,0\n")
+    known.write_text(
+        "disease,age_low\nchronic obstructive pulmonary disease,65\n"
+        "CHRONIC OBSTRUCTIVE PULMONARY DISEASE,0\n"
+    )
     assert measured(db, "--medical", known)["ar_bias"] == 0
-    known.write_text("disease,sex,age_low\nBreast cancer,F,\n")
+    known.write_text("disease,age_low\nchronic obstructive pulmonary disease,65\n")
     assert measured(db, "--medical", known)["ar_bias"] != 0
 
 
