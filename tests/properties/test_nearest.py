@@ -130,3 +130,23 @@ def test_a_pair_of_nodes_without_a_distance_is_refused() -> None:
     nodes = points([((0, 1),), ((1, 1),)])
     with pytest.raises(ValueError, match="needs a distance"):
         nearest(nodes, nodes, np.array([0]), short)
+
+
+def test_sums_that_floats_cannot_tell_apart_are_told_apart() -> None:
+    """a / p - b / q = 1 / (p q), about 1e-12: the second record is nearer."""
+    p, q = 1_000_003, 1_000_033
+    a = pow(q, -1, p)
+    b = (a * q - 1) // p
+    assert Fraction(a, p) - Fraction(b, q) == Fraction(1, p * q)
+    shown: list[Row] = [((a, a), (0, 0)), ((0, 0), (b, b))]
+    found = nearest(points([((0, 0), (0, 0))]), points(shown), np.array([p, q]), distances([p, q]))
+    assert found.tolist() == [[0, 1]]
+
+
+def test_sums_that_are_equal_tie_although_floats_differ() -> None:
+    assert 0.1 + 0.2 != 0.3
+    shown: list[Row] = [((1, 1), (2, 2)), ((3, 3), (0, 0)), ((4, 4), (0, 0))]
+    found = nearest(
+        points([((0, 0), (0, 0))]), points(shown), np.array([10, 10]), distances([10, 10])
+    )
+    assert found.tolist() == [[0, 0], [0, 1]]
