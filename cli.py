@@ -309,14 +309,27 @@ def _print_range(made: Range, as_json: bool) -> None:
 
 @cli.command()
 @_quarter
+@click.option(
+    "--medical",
+    type=click.Path(path_type=Path),
+    help="CSV of what diseases say of a patient (disease, sex, age_low, age_high ...), for "
+    "rr_medical and ar_medical.  [default: the table that ships]",
+)
 @_dataset
 @_series
 @_db
 @_json
-def metrics(quarter: str, dataset: str | None, series: str, db: Path, as_json: bool) -> None:
+def metrics(
+    quarter: str,
+    medical: Path | None,
+    dataset: str | None,
+    series: str,
+    db: Path,
+    as_json: bool,
+) -> None:
     """Risk and loss of a released quarter."""
     with _engine(_existing(db), read_only=True) as engine:
-        rows = engine.metrics(quarter, dataset=dataset, series=series)
+        rows = engine.metrics(quarter, medical=medical, dataset=dataset, series=series)
     if as_json:
         _emit([dataclasses.asdict(row) for row in rows])
         return

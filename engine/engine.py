@@ -24,6 +24,8 @@ from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
+from srsql.engine.linkage import measure_linkage
+from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.models import DEFAULT_MODEL, make_model
 from srsql.engine.perturbation import parse_epsilon
@@ -243,15 +245,23 @@ class Engine:
             return confirm(self.warehouse, self._dataset_of(quarter, dataset), quarter, series)
 
     def metrics(
-        self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
+        self,
+        quarter: str,
+        *,
+        medical: str | Path | None = None,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
     ) -> list[MeasureRow]:
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         with self.warehouse.guarded():
             schema = self._dataset_of(quarter, dataset)
+            known = read_medical(schema, Path(medical)) if medical else shipped_medical(schema)
             release_id = released_id(self.warehouse, schema, quarter, series)
-            return measure(self.warehouse, release_id) + measure_series(
-                self.warehouse, schema, series, release_id, quarter
-            )
+            return [
+                *measure(self.warehouse, release_id),
+                *measure_linkage(self.warehouse, schema, release_id, known),
+                *measure_series(self.warehouse, schema, series, release_id, quarter),
+            ]
 
     def report(
         self,

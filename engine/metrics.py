@@ -12,6 +12,7 @@ from srsql.schemas import Dataset
 
 MACROS = (
     "information_loss({id})",
+    "star_information_loss({id})",
     "danger_ratio({id})",
     "withheld_rate({id})",
     "suppression_rate({id})",
@@ -38,7 +39,7 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
     """Every metric that applies to the release, computed now from the catalog.
 
     Of somebody else's release neither k nor theta nor what was withheld is known, so nothing is
-    said about them.
+    said about them; nor of what its cases lost, unless their originals were told.
     """
     rows = [
         MeasureRow(*row)
@@ -63,7 +64,7 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         if row.measure == "group_size"
         else row
         for row in rows
-        if row.measure not in ("dr", "withheld")
+        if row.measure not in ("dr", "withheld") and (row.measure != "nil_star" or row.total)
     ]
 
 

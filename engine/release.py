@@ -13,6 +13,7 @@ from srsql.engine.feasibility import InfeasibleValue, drop_incomplete, k_effecti
 from srsql.engine.history import cover_history, make_feasible
 from srsql.engine.ledger import keep_limit
 from srsql.engine.lineage import check_lineage
+from srsql.engine.linkage import measure_linkage, perturbed
 from srsql.engine.manifest import (
     Parameters,
     keep_metrics,
@@ -21,6 +22,7 @@ from srsql.engine.manifest import (
     shown_k,
     store_public_manifest,
 )
+from srsql.engine.medical import shipped_medical
 from srsql.engine.metrics import measure, store_measures
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.postcheck import check_release, require_passed
@@ -140,7 +142,12 @@ def release(
                 )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
-                metrics = [astuple(row) for row in measure(warehouse, release_id)] + shares
+                found = measure(warehouse, release_id)
+                if perturbed(warehouse, release_id):
+                    found += measure_linkage(
+                        warehouse, dataset, release_id, shipped_medical(dataset)
+                    )
+                metrics = [astuple(row) for row in found] + shares
                 require_passed(metrics)  # k and theta once more, from the catalog
                 store_measures(warehouse, release_id, "metric", metrics)
                 keep_metrics(warehouse, release_id, released.manifest, metrics)

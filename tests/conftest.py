@@ -7,6 +7,7 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        from srsql.udfs.greedy import warm_up
+        from srsql.udfs import greedy, nearest
 
-        warm_up()
+        greedy.warm_up()
+        nearest.warm_up()

@@ -202,6 +202,38 @@ def _knowledge_weight(sizes: pa.ChunkedArray, one: pa.ChunkedArray) -> pa.Array:
     )
 
 
+def _nearest(
+    own_count: pa.ChunkedArray,
+    own: pa.ChunkedArray,
+    published_count: pa.ChunkedArray,
+    published: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    distances: pa.ChunkedArray,
+) -> pa.Array:
+    from srsql.udfs.nearest import NodeDistances, Points, nearest
+
+    results = []
+    for row in _rows(own_count, own, published_count, published, attributes, distances):
+        positions = _numbers(row[4].values.field("position"))
+        points = []
+        for count, values in ((row[0], row[1]), (row[2], row[3])):
+            numbers = np.arange(count.as_py(), dtype=np.int64)
+            line, place, _, _ = _by_case(values.values, numbers)
+            known = np.zeros((len(numbers), len(positions)), dtype=np.bool_)
+            known[line, np.searchsorted(positions, place)] = True
+            points.append(Points(*_boxes(values, numbers, positions), known))
+        fields = [_numbers(row[5].values.field(i)) for i in range(5)]
+        fields[0] = np.searchsorted(positions, fields[0])
+        spans = _numbers(row[4].values.field("span"))
+        results.append(nearest(points[0], points[1], spans, NodeDistances(*fields)))
+    pairs = np.concatenate(results) if results else np.empty((0, 2), np.int64)
+    offsets = np.cumsum([0, *map(len, results)]).astype(np.int32)
+    columns = [pa.array(pairs[:, i], pa.int32()) for i in range(2)]
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), pa.StructArray.from_arrays(columns, names=["own", "published"])
+    )
+
+
 def _gps_prior(
     counts: pa.ChunkedArray, expected: pa.ChunkedArray, weights: pa.ChunkedArray
 ) -> pa.Array:
@@ -288,6 +320,7 @@ _PRIOR_TYPE = pa.struct(
 )
 _PRIOR = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
+_VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
         _group_cases,
@@ -305,6 +338,16 @@ _UDFS: dict[str, _Udf] = {
         _withhold_infeasible,
         ["INTEGER[]", "BOOLEAN[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
         "BOOLEAN[]",
+    ),
+    "srsql_nearest": (
+        _nearest,
+        [
+            "INTEGER", _VALUES, "INTEGER", _VALUES,
+            "STRUCT(position INTEGER, span BIGINT)[]",
+            "STRUCT(position INTEGER, own BIGINT, published BIGINT, apart BIGINT,"
+            " united BIGINT)[]",
+        ],
+        "STRUCT(own INTEGER, published INTEGER)[]",
     ),
     "srsql_knowledge_weight": (_knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
     "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),

@@ -1,0 +1,87 @@
+-- Information loss of a release by what each case lost, be it generalized or perturbed.
+
+-- What:    the part of IL* that a number costs: the mean of |x - v| over the published interval,
+--          over the span of the domain. Where published ends coincide it is |L - v|, so that IL* is
+--          IL+. With the middle m and the width w of the interval the integral is
+--          w/4 + (v - m)^2/w inside it and |v - m| outside.
+-- Inputs:  own_low, own_high: the original, whose value v is its midpoint; low, high: published;
+--          span; all in granules and not NULL.
+-- Outputs: a loss; above 1 only for an original outside the domain.
+-- Source:  Wu 2022, section V.A (IL*), in closed form; SPEC sections 2 and 10.
+CREATE OR REPLACE MACRO srsql.star_number(own_low, own_high, low, high, span) AS
+CASE
+    WHEN abs(own_low + own_high - low - high) >= high - low
+        THEN abs(own_low + own_high - low - high)::DOUBLE / (2 * span)
+    ELSE
+        (
+            (high - low)::DOUBLE
+            + (own_low + own_high - low - high)::DOUBLE
+            * (own_low + own_high - low - high)
+            / (high - low)
+        )
+        / (4 * span)
+END;
+
+-- What:    IL* of every original and published value that some case has: of numbers as star_number,
+--          of nodes IL_c; known but released as missing costs 1, missing and released so 0.
+-- Inputs:  of_release: a release id.
+-- Outputs: position, own_low, own_high, low, high, cases, loss of one case.
+-- Source:  Wu 2022, sections IV.C (IL+) and V.A (IL*); SPEC sections 2 and 10.
+CREATE OR REPLACE MACRO srsql.star_loss(of_release) AS TABLE
+WITH occurring AS (
+    SELECT
+        o.position,
+        o.low AS own_low,
+        o.high AS own_high,
+        p.low,
+        p.high,
+        count(*) AS cases
+    FROM srsql.original_qid(of_release) AS o
+    INNER JOIN srsql.released_qid(of_release) AS p
+        ON o.case_no = p.case_no AND o.position = p.position
+    GROUP BY o.position, o.low, o.high, p.low, p.high
+)
+
+SELECT
+    v.position,
+    v.own_low,
+    v.own_high,
+    v.low,
+    v.high,
+    v.cases,
+    CASE
+        WHEN v.own_low IS NULL AND v.low IS NULL THEN 0
+        WHEN v.own_low IS NULL OR v.low IS NULL THEN 1
+        WHEN a.kind = 'numeric'
+            THEN srsql.star_number(v.own_low, v.own_high, v.low, v.high, a.span)
+        ELSE d.apart / d.united
+    END::DOUBLE AS loss
+FROM occurring AS v
+INNER JOIN srsql.attribute AS a ON a.release_id = of_release AND v.position = a.position
+LEFT JOIN srsql.node_distance(of_release) AS d
+    ON v.position = d.position AND v.own_low = d.own AND v.low = d.published;
+
+-- What:    NIL*: the sum of IL* per case and QID.
+-- Inputs:  of_release.
+-- Outputs: one uniform row 'nil_star'; violating = sum of IL*(g), total = cases x QIDs; 0 and NULL
+--          where the originals are not known. Sums are of decimals: the same for any number of
+--          threads.
+-- Source:  Wu 2022, section V.A (NIL), over all cases; SPEC section 10.
+CREATE OR REPLACE MACRO srsql.star_information_loss(of_release) AS TABLE
+WITH summed AS (
+    SELECT
+        coalesce(sum((l.cases * l.loss)::DECIMAL(38, 15)), 0)::DOUBLE AS loss,
+        coalesce(sum(l.cases), 0)::DOUBLE AS total
+    FROM srsql.star_loss(of_release) AS l
+)
+
+SELECT
+    of_release AS release,
+    'nil_star' AS measure,
+    'release' AS scope,
+    s.loss AS violating,
+    s.total,
+    s.loss / nullif(s.total, 0) AS ratio,
+    NULL::DOUBLE AS threshold,
+    NULL::BOOLEAN AS passed
+FROM summed AS s;
