@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 
+from sqlglot import exp
+
+from srsql.engine.cases import raw_table
 from srsql.engine.errors import ReleaseError
 from srsql.engine.manifest import released_rows
+from srsql.engine.perturbation_check import as_released, perturbed_positions
 from srsql.engine.postcheck import check_bounds
 from srsql.engine.request import Released
 from srsql.engine.series import (
+    Series,
     find_series,
+    make_identity,
     refresh_series_views,
     schema_of,
     supersede_release,
 )
 from srsql.engine.series_check import check_series
-from srsql.engine.statements import dotted
+from srsql.engine.statements import column, create, dotted, table
 from srsql.engine.views import create_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -64,7 +70,12 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
                 f"since this draft of {quarter} was made its source was replaced or cases of it "
                 "were deleted: make the draft again"
             )
-        check_bounds(warehouse, dataset, schema, release_id, k)
+        if perturbed_positions(warehouse, release_id):
+            _identify(warehouse, dataset, series, release_id, quarter)
+        seen = as_released(warehouse, dataset, release_id)
+        check_bounds(warehouse, seen, schema, release_id, k)
+        for name in ("srsql_released", "srsql_identity"):
+            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
         check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)
         supersede_release(warehouse, series, quarter, but=release_id)
         stores = dict(
@@ -87,3 +98,25 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     return Released(
         release_id, quarter, series_name, schema, "released", json.loads(manifest), rows
     )
+
+
+def _identify(
+    warehouse: Warehouse, dataset: Dataset, series: Series, release_id: int, quarter: str
+) -> None:
+    """Fill ``srsql_identity`` anew: whose rows a draft that does not show its groups has."""
+    reports = (
+        exp.select(
+            column(dataset.report_id, "t").as_("report_id"),
+            column(dataset.case_id, "t").as_("case_id"),
+            column("group_id", "m").as_("group_no"),
+        )
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
+        .join(
+            table("srsql", "member", alias="m"),
+            on=exp.cast(column(dataset.case_id, "t"), "VARCHAR").eq(column("case_id", "m")),
+        )
+        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(column("release_id", "m").eq(release_id))
+    )
+    warehouse.run(create(exp.to_table("srsql_released"), reports, temp=True), [quarter])
+    make_identity(warehouse, dataset, series)

@@ -6,6 +6,8 @@ the hierarchy, and where categories are generalized they must be the group's com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from srsql.engine.statements import column, create, table, temporary
@@ -35,20 +37,17 @@ def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Data
     return dataset.with_categories() if taken else dataset
 
 
-def seen_groups(dataset: Dataset, schema: str, release_id: int, shown: list[str]) -> exp.Query:
-    """(region, case_id, shown) of every released report; region is its internal group.
+def seen_groups(
+    dataset: Dataset, schema: str, release_id: int, shown: Sequence[str] = ()
+) -> exp.Query:
+    """(region, case_id[, shown]) of every released report; region is its internal group.
 
-    Needs ``srsql_identity``; ``shown``: published columns that go into the text.
+    Needs ``srsql_identity``; ``shown``: published columns that go into a text.
     """
-    return (
+    query = (
         exp.select(
             exp.cast(column("group_id", "m"), "VARCHAR").as_("region"),
             column(dataset.case_id, "v").as_("case_id"),
-            exp.cast(
-                exp.func("to_json", exp.func("row", *[column(n, "v") for n in shown])), "VARCHAR"
-            ).as_("shown")
-            if shown
-            else exp.Literal.string("").as_("shown"),
         )
         .from_(table(schema, dataset.report_table, alias="v"))
         .join(
@@ -66,31 +65,34 @@ def seen_groups(dataset: Dataset, schema: str, release_id: int, shown: list[str]
             ),
         )
     )
+    if not shown:
+        return query
+    text = exp.func("to_json", exp.func("row", *[column(name, "v") for name in shown]))
+    return query.select(exp.cast(text, "VARCHAR").as_("shown"))
 
 
-def checks(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    schema: str,
-    release_id: int,
-    perturbed: set[int],
-    *,
-    covers: bool,
+def draw_calls(
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, perturbed: set[int]
 ) -> list[str]:
-    """Calls that return uniform rows, for a release whose rows are in ``srsql_seen_row``."""
-    calls = [_check_values(dataset, schema, release_id)]
-    if len(perturbed) < len(dataset.qid):
-        common = [
-            name
-            for position, qid in enumerate(dataset.qid)
-            if position not in perturbed
-            for name in ([f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name])
-        ]
+    """Calls that return uniform rows: the draws, the catalog's groups, the released values.
+
+    Needs ``srsql_identity``.
+    """
+    calls = [
+        f"srsql.check_internal({release_id:d})",
+        f"srsql.check_draws({release_id:d})",
+        _check_values(dataset, schema, release_id),
+    ]
+    common = [
+        name
+        for position, qid in enumerate(dataset.qid)
+        if position not in perturbed
+        for name in ([f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name])
+    ]
+    if common:
         seen = seen_groups(dataset, schema, release_id, common)
         warehouse.run(create(exp.to_table("srsql_seen_common"), seen, temp=True))
         calls.append(f"srsql.check_common('temp.main.srsql_seen_common', {release_id:d})")
-    if covers:
-        calls.append(f"srsql.check_earlier({release_id:d})")
     return calls
 
 
@@ -162,14 +164,3 @@ def _off_domain(qid: Qid) -> exp.Expr:
     return exp.and_(
         exp.not_(missing), exp.not_(exp.func("coalesce", exp.and_(*inside), exp.false()))
     )
-
-
-def group_rows(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> None:
-    """Fill ``srsql_seen_row(region, case_id)`` with the internal group of each released report."""
-    seen = seen_groups(dataset, schema, release_id, [])
-    warehouse.run(create(exp.to_table("srsql_seen_row"), seen, temp=True))
-
-
-def catalog_calls(release_id: int) -> list[str]:
-    """Checks of the catalog alone, as a draft is confirmed by."""
-    return [f"srsql.check_internal({release_id:d})", f"srsql.check_draws({release_id:d})"]

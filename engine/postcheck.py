@@ -12,12 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.perturbation_check import (
-    catalog_calls,
-    checks,
-    group_rows,
-    perturbed_positions,
-)
+from srsql.engine.perturbation_check import draw_calls, perturbed_positions, seen_groups
 from srsql.engine.statements import column, create, literal, table, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -43,15 +38,12 @@ def check_release(
         CheckFailedError: one of them failed; the text names it.
     """
     perturbed = perturbed_positions(warehouse, release_id)
-    measures = check_bounds(warehouse, dataset, schema, release_id, k)
     calls = [_check_complete(warehouse, dataset, schema, release_id)]
     if len(perturbed) < len(dataset.qid):
         calls.append(_check_inside(dataset, schema, release_id, perturbed))
-    if perturbed:
-        group_rows(warehouse, dataset, schema, release_id)
-        calls += _row_calls(warehouse, dataset, schema, release_id, k)
-        calls += checks(warehouse, dataset, schema, release_id, perturbed, covers=covers)
-    return measures + _passed(warehouse, calls)
+    if covers:
+        calls.append(f"srsql.check_earlier({release_id:d})")
+    return check_bounds(warehouse, dataset, schema, release_id, k) + _passed(warehouse, calls)
 
 
 def check_bounds(
@@ -59,7 +51,8 @@ def check_bounds(
 ) -> list[Measure]:
     """k and theta (with external knowledge where it was given) from the released views alone.
 
-    A perturbed release does not show its groups: then from the catalog, with its draws.
+    A perturbed release does not show its groups: they are those of the member table, found by
+    ``srsql_identity``, and what was drawn is checked, too.
 
     Raises:
         CheckFailedError: a bound is broken; the text names it.
@@ -72,11 +65,14 @@ def check_bounds(
         "FROM srsql.threshold AS t WHERE t.release_id = ?",
         [release_id],
     )
-    calls = [_check_manifest(schema, literal("temp.main.srsql_seen_value"), release_id)]
-    if perturbed_positions(warehouse, release_id):
-        return _passed(warehouse, calls + catalog_calls(release_id))
-    warehouse.run(create(exp.to_table("srsql_seen_row"), _seen_rows(dataset, schema), temp=True))
-    return _passed(warehouse, calls + _row_calls(warehouse, dataset, schema, release_id, k))
+    perturbed = perturbed_positions(warehouse, release_id)
+    seen = seen_groups(dataset, schema, release_id) if perturbed else _seen_rows(dataset, schema)
+    warehouse.run(create(exp.to_table("srsql_seen_row"), seen, temp=True))
+    calls = _row_calls(warehouse, dataset, schema, release_id, k)
+    calls.append(_check_manifest(schema, literal("temp.main.srsql_seen_value"), release_id))
+    if perturbed:
+        calls += draw_calls(warehouse, dataset, schema, release_id, perturbed)
+    return _passed(warehouse, calls)
 
 
 def _row_calls(

@@ -93,6 +93,22 @@ def test_a_confirmed_draft_shows_the_draw_that_was_looked_at(engine: Engine) -> 
     assert engine.status().budget[0]["worst_epsilon"] == "1"
 
 
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ("UPDATE srsql_data.release_1_demo SET wt_low = 401, wt_high = 401", "check_values"),
+        ("UPDATE srsql_data.release_1_demo SET age_low = 1", "check_values"),
+        ("UPDATE srsql_data.release_1_reac SET pt = 'Of case 1'", "check_theta"),
+    ],
+)
+def test_a_changed_draft_is_not_confirmed(engine: Engine, change: str, check: str) -> None:
+    engine.release("2011Q1", **OPTIONS, series="other", draft=True)
+    engine.con.execute(change)
+    with pytest.raises(CheckFailedError, match=check):
+        engine.confirm("2011Q1", series="other")
+    assert engine.status().budget == []
+
+
 def test_a_draft_made_again_is_drawn_anew_and_forgets_the_old_one(engine: Engine) -> None:
     drawn = []
     for _ in range(2):
