@@ -22,9 +22,13 @@ def file_rows(published: Published) -> Iterator[list[str]]:
 def published_lines(published: Published) -> Iterator[str]:
     """What else there is to know, and what to do next."""
     counts = published.counts
+    gone = counts["withheld_cases"]
+    withheld = (
+        "nothing is told of what was withheld" if gone is None else f"{gone:,} cases withheld"
+    )
     yield (
         f"{published.quarter} of series {published.series}: {counts['released_cases']:,} cases, "
-        f"{counts['released_reports']:,} reports; {counts['withheld_cases']:,} cases withheld"
+        f"{counts['released_reports']:,} reports; {withheld}"
     )
     yield f"  verified before it was put in place: {', '.join(published.checks)}"
     if published.new_key:

@@ -91,8 +91,9 @@ class Counts(_Strict):
 
     released_cases: Count
     released_reports: Count
-    withheld_cases: Count
-    withheld_reports: Count
+    withheld_cases: Count | None = None
+    """None: a model with noise does not tell."""
+    withheld_reports: Count | None = None
 
 
 class Manifest(_Strict):
@@ -113,6 +114,8 @@ class Manifest(_Strict):
     """Tells whether two artifacts were made under one key; tells nothing of the key."""
     model: str
     guarantee: str
+    perturbed: bool
+    """Quasi-identifiers are drawn at random: k and thresholds hold for groups nobody can see."""
     k: Annotated[int, Field(ge=2, strict=True)]
     attacks: tuple[str, ...]
     """The attacks by joining releases that the model withstands."""

@@ -41,6 +41,8 @@ from srsql.engine.artifact.texts import (
 )
 from srsql.engine.artifact.verify import verify
 from srsql.engine.errors import PublishError, one_line
+from srsql.engine.models import MODELS
+from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.report import report
 from srsql.engine.statements import dotted
 from srsql.engine.warehouse import Warehouse
@@ -98,7 +100,7 @@ class Published:
     path: str
     format: str
     case_ids: str
-    counts: dict[str, int]
+    counts: dict[str, int | None]
     files: list[dict[str, Any]]
     """name, rows (None: not a table), bytes, sha256."""
     checks: list[str]
@@ -173,7 +175,12 @@ def _describe(
 ) -> Manifest:
     """Write what stands beside the rows, then the manifest over it, then the hashes over all."""
     facts = _facts(warehouse, release)
-    counts = Counts(**{name: facts.pop(name) for name in Counts.model_fields})
+    if facts.get("publication") == NOT_FOR_PUBLICATION:
+        raise PublishError(
+            f"{asked.quarter} is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded "
+            "experiment; release it with --noise secure"
+        )
+    counts = Counts(**{n: facts.pop(n) for n in Counts.model_fields if n in facts})
     model, guarantee = str(facts.pop("model")), str(facts.pop("guarantee"))
     software, version, fingerprint = (
         facts.pop(name) for name in ("software_version", "dataset_version", "dataset_fingerprint")
@@ -207,6 +214,7 @@ def _describe(
         key_id=key_id(key) if key else None,
         model=model,
         guarantee=guarantee,
+        perturbed=MODELS[model].perturbs,
         k=facts.pop("k"),
         attacks=() if attacks == "none" else tuple(attacks.split(",")),
         parameters=facts,

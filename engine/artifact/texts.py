@@ -131,7 +131,11 @@ def readme(
         guarantee=guarantee,
         parameters="\n".join(f"* {name}: {value}" for name, value in sorted(parameters.items())),
         released=f"{counts.released_cases:,} cases, {counts.released_reports:,} reports",
-        withheld=f"{counts.withheld_cases:,} cases, {counts.withheld_reports:,} reports",
+        withheld=(
+            "not told, as with every model with noise"
+            if counts.withheld_cases is None
+            else f"{counts.withheld_cases:,} cases, {counts.withheld_reports:,} reports"
+        ),
         tables="\n".join(
             f"| `{t.name}` | `{t.file}` | {t.rows:,} | {', '.join(c.name for c in t.columns)} |"
             for t in tables

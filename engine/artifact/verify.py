@@ -29,6 +29,10 @@ CANNOT = (
     "thresholds against what is not published: sensitive columns, values of withheld cases",
     "what an attacker knows from elsewhere, such as some of a patient's terms or a case id",
 )
+NOISE = (
+    "k and thresholds: they hold for groups, which are not published; what is published of a case "
+    "is drawn at random"
+)
 KNOWLEDGE = "thresholds with the external knowledge that the release took into account"
 ALONE = (
     "what joining the releases of the series tells ({attacks}): give the artifacts of the "
@@ -61,6 +65,8 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
         if manifest:
             read.append((folder, manifest))
     cannot = list(CANNOT)
+    if any(m.perturbed for _, m in read):
+        cannot.append(NOISE)
     if any(m.parameters.get("external_knowledge") == "yes" for _, m in read):
         cannot.append(KNOWLEDGE)
     if len(folders) > 1:

@@ -16,6 +16,8 @@ from srsql.engine.artifact.verify_tables import loaded, text
 from srsql.engine.statements import column, create, statements, temporary, union_all
 
 ROW_CHECKS = ("ids", "order", "period", "counts", "one region", "k", "theta", "thresholds")
+OF_GROUPS = ("k", "theta")
+"""What a published region shows of the groups, unless it was drawn at random."""
 
 
 def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> list[Check]:
@@ -31,7 +33,8 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     ).fetchall()
     totals = con.execute("SELECT t.check_name, t.total FROM temp.main.srsql_total AS t").fetchall()
     found, counted = dict(faults), dict(totals)
-    checks = [Check(name, found.get(name, []), counted[name]) for name in ROW_CHECKS]
+    shown = [name for name in ROW_CHECKS if not (manifest.perturbed and name in OF_GROUPS)]
+    checks = [Check(name, found.get(name, []), counted[name]) for name in shown]
     return [*checks, _bounds(con, folder, manifest)]
 
 

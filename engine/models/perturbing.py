@@ -17,6 +17,9 @@ FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""
 
 
+NOT_FOR_PUBLICATION = "not for publication"
+
+
 @dataclass(frozen=True)
 class PerturbingModel(GroupingModel):
     """Groups are formed as by ``ppms++``, merged, and values drawn at random within them.
@@ -72,7 +75,7 @@ class PerturbingModel(GroupingModel):
             "epsilon": str(self.epsilon),
             "calibration": self.calibration,
             "noise": self.noise,
-            "publication": "allowed" if self.publishable else "not for publication",
+            "publication": "allowed" if self.publishable else NOT_FOR_PUBLICATION,
         }
 
     @property
