@@ -61,6 +61,7 @@ def released_only(
     limits = warehouse.rows("SELECT current_setting('memory_limit'), current_setting('threads')")[0]
     with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as con:
         con.execute("SET python_enable_replacements = false")
+        con.execute("SET enable_progress_bar = false")
         for name, value in zip(("memory_limit", "threads"), limits, strict=True):
             con.execute(f"SET {name} = ?", [value])
         con.execute("SET temp_directory = ?", [spill])
