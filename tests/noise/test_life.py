@@ -243,7 +243,7 @@ def test_groups_that_are_merged_wrongly_are_caught(
             )
 
     monkeypatch.setattr(Warehouse, "run_step", torn)
-    with pytest.raises(CheckFailedError, match="check_internal"):
+    with pytest.raises(CheckFailedError, match="check_k"):
         engine.release("2011Q1", **OPTIONS)
 
 
