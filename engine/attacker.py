@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sqlglot import exp
 
@@ -59,7 +60,7 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
 
 
 def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
-    plain = {"unit_column": None, "units": {}, "missing": ()}
+    plain: dict[str, Any] = {"unit_column": None, "units": {}, "missing": ()}
     named = {"name": "value", "column": "value", "kind": "numeric"}
     single = qid.model_copy(update=named | plain)
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
