@@ -27,6 +27,9 @@ Schema `release_2011q4` (`release_NAME_2011q4` for another series, `draft_...` b
 | each child table (`drug`, `reac`, `indi`, `outc`) | the released child rows, keyed by report and case id; a placeholder such as "Product used for unknown indication" is NULL |
 | `manifest` | one: model, parameters, guarantee, versions, counts, thresholds of released values |
 
+Models with noise show one number as both bounds, a drawn node in the place of a region, and the range of
+its node for a number that declares `groups`.
+
 `released.*` holds all released quarters of the series together (child rows with their `quarter`), and
 `released.case_latest` the latest released quarter of each case.
 """

@@ -75,7 +75,7 @@ _TEMPORARIES = (
         for part in ("value", "case", "place", "fault", "group", "term", "count")
     ),
     *(f"{ORIGINAL}_{part}" for part in ("known", "hull", "fault")),
-    *("srsql_import", "srsql_sensitive", "srsql_attribute", "srsql_node", CODE),
+    *("srsql_import", "srsql_sensitive", "srsql_attribute", "srsql_node", "srsql_range", CODE),
 )
 
 

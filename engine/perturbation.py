@@ -115,7 +115,7 @@ def _granules(dataset: Dataset, qid: Qid) -> tuple[int, int]:
     if bounds is None:
         raise ReleaseError(
             f"quasi-identifier {qid.name!r} of {dataset.name} has an observed domain without "
-            "limits: noise needs declared bounds, since observed ones are themselves private"
+            "limits: it needs declared bounds, since observed ones are themselves private"
         )
     low, high = (Decimal(end) / qid.granularity for end in bounds)
     return int(low.to_integral_value("ROUND_CEILING")), int(high.to_integral_value("ROUND_FLOOR"))

@@ -243,7 +243,7 @@ def test_groups_that_are_merged_wrongly_are_caught(
             )
 
     monkeypatch.setattr(Warehouse, "run_step", torn)
-    with pytest.raises(CheckFailedError, match="check_internal"):
+    with pytest.raises(CheckFailedError, match="check_k"):
         engine.release("2011Q1", **OPTIONS)
 
 
@@ -298,3 +298,19 @@ def test_without_groups_age_is_a_number_like_any_other(tmp_path: Path) -> None:
             "SELECT p.mechanism, p.epsilon_den FROM srsql.perturbation AS p ORDER BY p.position"
         )
     assert mechanisms == [("discrete laplace", 3), ("discrete laplace", 3), ("exponential", 3)]
+
+
+def test_numbers_without_declared_bounds_or_no_numbers_at_all_are_refused(tmp_path: Path) -> None:
+    text = load_dataset("faers").text
+    observed = text.replace("domain = [0, 400]", 'domain = "observed"')
+    start, end = text.index('[[qid]]\nname = "wt"'), text.index('[[qid]]\nname = "sex"')
+    for name, schema, message in (
+        ("watched", observed, "needs declared bounds"),
+        ("bare", text[:start] + text[end:], "no numeric quasi-identifier"),
+    ):
+        file = tmp_path / f"{name}.toml"
+        file.write_text(schema.replace('name = "faers"', f'name = "{name}"', 1))
+        with Engine(tmp_path / f"{name}.duckdb") as engine:
+            engine.ingest([write_quarter(tmp_path, "2011Q1", people(CASES))], dataset=file)
+            with pytest.raises(ReleaseError, match=message):
+                engine.release("2011Q1", **(OPTIONS | {"model": "msdp-num"}))

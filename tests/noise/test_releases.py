@@ -20,6 +20,7 @@ from support.released import rows
 
 from srsql.engine.engine import Engine
 
+pytestmark = pytest.mark.slow
 MODELS = ("ppms-dp-num", "ppms-dp-all", "msdp-num", "msdp-all")
 THETA = Fraction(1, 2)
 DEFAULTS: dict[str, Any] = {"k": K, "theta": str(THETA), "on_infeasible": "withhold", "seed": 3}
