@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -11,6 +12,7 @@ from srsql.engine.errors import AttackError
 from srsql.engine.ingest import numbers
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
+from srsql.schemas.hierarchy import Hierarchy
 
 
 def known_intervals(
@@ -39,24 +41,26 @@ def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tu
         granules = _granules(warehouse, qid, text)
         return granules, granules
     tree = dataset.hierarchies[qid.name]
-    if qid.ranged:
-        value = _granules(warehouse, qid, text) * qid.granularity
-        leaf = next(
-            node
-            for node, (low, high) in enumerate(tree.ranges)
-            if not tree.height[node] and low is not None and high is not None
-            and low <= value <= high
-        )  # fmt: skip
-        return leaf, leaf
     codes = {label.strip().upper(): label for label in (*qid.aliases, *tree.labels)}
     label = codes.get(text.strip().upper(), "")
     node = tree.number.get(label, tree.number.get(qid.aliases.get(label, "")))
+    if node is None and qid.ranged:
+        node = _leaf(tree, _granules(warehouse, qid, text) * qid.granularity)
     if node is None:
         shown = ", ".join(tree.labels[:12]) + (", ..." if len(tree.labels) > 12 else "")
         raise AttackError(
             f"--qid {qid.name}={text}: not a node of its hierarchy, which has {shown}"
         )
     return node, tree.last[node]
+
+
+def _leaf(tree: Hierarchy, value: Decimal) -> int:
+    """The leaf whose range holds a number of the domain; leaves tile it."""
+    return next(
+        node
+        for node, (low, high) in enumerate(tree.ranges)
+        if not tree.height[node] and low is not None and high is not None and low <= value <= high
+    )
 
 
 def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:

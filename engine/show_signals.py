@@ -78,6 +78,11 @@ def signal_lines(found: Signals) -> Iterator[str]:
         "criteria met of Lin 2016, Table 2, and EB05 >= 2; -: undefined"
     )
     yield from map(_prior, found.priors)
+    if found.perturbed:
+        yield (
+            f"drawn at random in {', '.join(found.perturbed)}: there (surely .. possibly) is what "
+            "the drawn values decide, and no bound of the truth"
+        )
     if found.changed_since:
         yield f"raw rows replaced since the release: {', '.join(found.changed_since)}"
     if not found.released_only:

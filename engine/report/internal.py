@@ -8,6 +8,7 @@ from typing import Any
 
 from srsql.engine.audit import AuditRow, audit
 from srsql.engine.metrics import MeasureRow, measure
+from srsql.engine.models import MODELS
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
 from srsql.engine.report.figures import (
@@ -110,8 +111,8 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         groups=group_figures(shapes, of.k, "group"),
         thetas=_thetas(warehouse, of.release_id, shapes),
         infeasible=_infeasible(of.manifest),
-        loss=_loss(warehouse, dataset, of.release_id, rows),
-        widths=width_figure(shapes),
+        loss=_loss(warehouse, dataset, of, rows),
+        widths=None if _perturbed(of) else width_figure(shapes),
         missing=_missing(warehouse, dataset, of.release_id),
         gone=_withheld(warehouse, of.release_id),
         has_signals=dataset.signals is not None,
@@ -124,7 +125,7 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
 
 def _facts(of: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
     cases, reports = of.manifest["cases"], of.manifest["reports"]
-    nil = next(row.ratio for row in rows if row.measure == "nil")
+    name, lost = _lost(rows)
     broken = sum(row.passed is False for row in rows)
     return [
         Fact("cases", "cases released", cases["released"]),
@@ -132,7 +133,7 @@ def _facts(of: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
         Fact("reports", "reports released", reports["released"]),
         Fact("groups", "groups", shapes.groups),
         Fact("withheld", "cases withheld", cases["withheld"]),
-        Fact("nil", "NIL", nil),
+        Fact("nil", name, lost.ratio),
         Fact("broken", "bounds broken", broken),
     ]
 
@@ -231,13 +232,26 @@ def _infeasible(manifest: dict[str, Any]) -> Table | None:
     )
 
 
-def _loss(warehouse: Warehouse, dataset: Dataset, release_id: int, rows: list[MeasureRow]) -> Table:
+def _lost(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
+    """The measure of information loss: NIL; of perturbed values, which have no width, NIL*."""
+    by_name = {row.measure: row for row in rows}
+    name = "nil" if "nil" in by_name else "nil_star"
+    return {"nil": "NIL", "nil_star": "NIL*"}[name], by_name[name]
+
+
+def _perturbed(of: Subject) -> bool:
+    """Whether what is published was drawn, so that regions are not what was lost."""
+    model = MODELS.get(of.manifest["model"])
+    return model is not None and model.perturbs
+
+
+def _loss(warehouse: Warehouse, dataset: Dataset, of: Subject, rows: list[MeasureRow]) -> Table:
+    listed = [] if _perturbed(of) else losses(warehouse, dataset, of.release_id)
     found: list[tuple[Value, ...]] = [
-        (name, cases, loss, loss / cases if cases else None)
-        for name, cases, loss in losses(warehouse, dataset, release_id)
+        (name, cases, loss, loss / cases if cases else None) for name, cases, loss in listed
     ]
-    nil = next(row for row in rows if row.measure == "nil")
-    found.append(("all (NIL)", nil.total, nil.violating, nil.ratio))
+    name, lost = _lost(rows)
+    found.append((f"all ({name})", lost.total, lost.violating, lost.ratio))
     return Table(
         "loss",
         "Information loss per quasi-identifier: 0 nothing lost, 1 all",

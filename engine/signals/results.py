@@ -123,6 +123,8 @@ class Signals:
     every_pair: bool
     changed_since: tuple[str, ...]
     """Quarters whose raw rows were replaced after their release."""
+    perturbed: tuple[str, ...]
+    """Quarters whose values were drawn at random: their lower and upper are no bounds."""
     signals: tuple[Signal, ...]
     quantiles: tuple[Quantiles, ...]
     """Of all pairs; empty where there is nothing to compare with."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from srsql.engine.errors import SignalError
+from srsql.engine.models import MODELS
 from srsql.engine.series import IMPORTED, find_series
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, Scope
 from srsql.engine.signals.results import Signals
@@ -60,6 +61,7 @@ def signals(
         released_only=released_only,
         every_pair=every,
         changed_since=() if released_only else _changed(warehouse, scope),
+        perturbed=_perturbed(warehouse, scope),
         signals=found,
         quantiles=quantiles,
         priors=tuple(run.priors),
@@ -109,6 +111,17 @@ def _scope(
         found.cumulative_schema,
         releases,
         tuple(role.strip().upper() for role in chosen if role.strip()),
+    )
+
+
+def _perturbed(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    models = warehouse.rows(
+        "SELECT r.quarter, r.model FROM srsql.release AS r "
+        "WHERE list_contains(?::INTEGER[], r.release_id) ORDER BY r.quarter",
+        [list(scope.releases.values())],
+    )
+    return tuple(
+        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs
     )
 
 
