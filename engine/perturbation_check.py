@@ -26,7 +26,12 @@ def perturbed_positions(warehouse: Warehouse, release_id: int) -> set[int]:
 
 
 def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Dataset:
-    """The dataset as the model of a release took it: numbers with groups are categories or not."""
+    """The dataset as the model of a release took it: numbers with groups are categories or not.
+
+    A release with noise may be older than the groups of its dataset.
+    """
+    if not perturbed_positions(warehouse, release_id):
+        return dataset
     kinds = dict(
         warehouse.rows(
             "SELECT a.attribute, a.kind FROM srsql.attribute AS a WHERE a.release_id = ?",
