@@ -7,7 +7,7 @@
 --          a row for each case and position with a condition; conditions(position, low, high,
 --          domain_low, domain_high).
 -- Outputs: case_id, lower (1 if every value of the region meets them; a missing one does not),
---          upper (1 if some value does; a missing one may), expected (the share that does, uniform
+--          upper (1 if some value does; a missing one may, unless low > high), expected (the share that does, uniform
 --          over the region or, where it is missing, over the domain, and independent over
 --          quasi-identifiers).
 -- Source:  SPEC section 14.
@@ -17,7 +17,7 @@ met AS (
     SELECT
         b.case_id,
         coalesce(t.low <= b.low AND b.high <= t.high, false) AS inside,
-        b.low IS NULL OR (b.low <= t.high AND t.low <= b.high) AS touches,
+        t.low <= t.high AND (b.low IS NULL OR (b.low <= t.high AND t.low <= b.high)) AS touches,
         greatest(
             0,
             least(coalesce(b.high, t.domain_high), t.high)
@@ -144,7 +144,8 @@ SELECT
 FROM margins AS m;
 
 -- What:    disproportionality of each table, with intervals of 95 %. Undefined is NULL: a ratio
---          whose denominator is 0, an interval or logarithm that would divide by 0.
+--          whose denominator is 0, an interval or logarithm that would divide by 0, the interval
+--          of ic where less than one case is expected to have both.
 -- Inputs:  tables(a, b, c, d, ...), N = a + b + c + d.
 -- Outputs: the columns of tables; prr, ror, ic, each with _low and _high: estimate and z standard
 --          deviations, of the logarithm (prr: Katz; ror: Woolf; ic: delta method), and
@@ -204,8 +205,8 @@ bounds AS (
         CASE WHEN p.a > 0 AND p.c > 0 THEN p.prr * exp(p.prr_margin) END AS prr_high,
         p.ror * exp(-p.ror_margin) AS ror_low,
         p.ror * exp(p.ror_margin) AS ror_high,
-        CASE WHEN p.a > 0 THEN p.ic - p.ic_margin END AS ic_low,
-        CASE WHEN p.a > 0 THEN p.ic + p.ic_margin END AS ic_high,
+        CASE WHEN p.a >= 1 THEN p.ic - p.ic_margin END AS ic_low,
+        CASE WHEN p.a >= 1 THEN p.ic + p.ic_margin END AS ic_high,
         p.ic_shrunk - 3.3::DOUBLE / p.root - 2 / p.root ** 3 AS ic025,
         p.ic_shrunk + 2.4::DOUBLE / p.root - 0.5::DOUBLE / p.root ** 3 AS ic975
     FROM points AS p

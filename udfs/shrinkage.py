@@ -19,14 +19,21 @@ Numbers = NDArray[np.float64]
 
 FEWEST = 50
 """Pairs from which a prior of five parameters is fitted."""
+LARGEST = 100.0
+"""Of alpha and beta, as in openEBGM: beyond, a part hardly varies and the likelihood is flat."""
 _STARTS = (
     (0.2, 0.1, 2.0, 4.0, 1 / 3),
     (0.1, 0.2, 10.0, 10.0, 0.2),
     (0.3, 0.5, 6.0, 6.0, 0.5),
     (1.0, 0.3, 3.0, 3.0, 0.1),
+    (0.2, 0.02, 2.0, 2.0, 0.01),
+    (2.0, 0.1, 20.0, 20.0, 0.01),
+    (8.0, 0.2, 60.0, 50.0, 0.005),
 )
-_LIMIT = 12.0
-"""The logarithms of the parameters stay within it: beyond, the likelihood is flat."""
+_BOUNDS = [(-12.0, float(np.log(LARGEST)))] * 4 + [(-12.0, 12.0)]
+"""Of the logarithms of the parameters, and of the logit of p."""
+_FLAT = 1e-5
+"""Largest slope of the mean log-likelihood at a maximum, where no bound is in the way."""
 _STEPS = 60
 """Of Newton's method for a quantile, or halvings of its bracket; doubles have 52 bits."""
 _PRECISION = 1e-12
@@ -52,27 +59,45 @@ def fit_prior(n: Numbers, e: Numbers, weight: Numbers) -> Prior | None:
         weight: pairs that each point stands for, shape [points].
 
     Returns:
-        None where there are fewer than ``FEWEST`` pairs.
+        None where there are fewer than ``FEWEST`` pairs, or no start ends at a maximum.
     """
     if weight.sum() < FEWEST:
         return None
+    shares = weight / weight.sum()
     found = [
-        minimize(
-            _loss,
-            [*np.log(start[:4]), np.log(start[4] / (1 - start[4]))],
-            args=(n, e, weight / weight.sum()),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-_LIMIT, _LIMIT)] * 5,
-            options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9},
-        )
+        _climb([*np.log(start[:4]), np.log(start[4] / (1 - start[4]))], n, e, shares)
         for start in _STARTS
     ]
-    best = min(found, key=lambda result: float(result.fun)).x
+    maxima = [result for result in found if result]
+    if not maxima:
+        return None
+    best = min(maxima, key=lambda result: result[0])[1]
     first, second, p = np.exp(best[:2]), np.exp(best[2:4]), float(expit(best[4]))
     if first[0] / first[1] < second[0] / second[1]:
         first, second, p = second, first, 1 - p
     return Prior(float(first[0]), float(first[1]), float(second[0]), float(second[1]), p)
+
+
+def _climb(
+    start: list[float], n: Numbers, e: Numbers, shares: Numbers
+) -> tuple[float, Numbers] | None:
+    """(loss, parameters) of the maximum that a start leads to; None if it leads to none."""
+    at: Numbers = np.array(start)
+    for _ in range(2):  # anew from where it stopped: its memory of the slopes may be misleading
+        result = minimize(
+            _loss,
+            at,
+            args=(n, e, shares),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=_BOUNDS,
+            options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-9},
+        )
+        at = result.x
+    loss, slope = _loss(at, n, e, shares)
+    low, high = np.array(_BOUNDS).T
+    free = ((at > low) | (slope < 0)) & ((at < high) | (slope > 0))
+    return (loss, at) if bool((np.abs(slope[free]) < _FLAT).all()) else None
 
 
 def posterior(n: Numbers, e: Numbers, prior: Prior) -> tuple[Numbers, Numbers, Numbers]:
@@ -155,7 +180,7 @@ def _quantile(
             below += part * gammainc(shape, scaled)
             density += part * rate * np.exp((shape - 1) * np.log(scaled) - scaled - gammaln(shape))
         low, high = np.where(below < q, at, low), np.where(below < q, high, at)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = at - (below - q) / density
         inside = (newton >= low) & (newton <= high)  # not where it is undefined
         moved = np.where(inside, newton, (low + high) / 2)

@@ -83,6 +83,8 @@ def read_rules(dataset: Dataset, file: Path) -> list[Rule]:
                 raise SignalError(
                     f"{file.name}: column {unknown[0]!r} is none of {', '.join(COLUMNS)}"
                 )
+            if twice := [name for name in header if header.count(name) > 1]:
+                raise SignalError(f"{file.name}: column {twice[0]!r} is in its header twice")
             reader.fieldnames = header
             rules = [
                 _rule(dataset, row, f"{file.name}, line {reader.line_num}: ") for row in reader
@@ -135,6 +137,8 @@ def _rule(dataset: Dataset, row: dict[str, str | None], where: str) -> Rule:
     drug, reaction = ((row[name] or "").strip() for name in COLUMNS[:2])
     if not drug or not reaction:
         raise SignalError(f"{where}drug and reaction must be given")
+    if "\0" in drug + reaction:
+        raise SignalError(f"{where}a name has a NUL character in it")
     low, high, sex = (row.get(name) for name in COLUMNS[2:])
     return Rule(drug, reaction, make_condition(dataset, low, high, sex, where))
 

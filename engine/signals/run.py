@@ -127,15 +127,18 @@ class Run:
         self.priors.append(Shrinkage(condition, side, pairs, *prior))
 
     def _bounded(self, interval: Interval) -> tuple[int, int, int, int, int]:
-        """The interval with its domain; where that is observed, what the regions span."""
-        low, high = (
-            interval.domain
-            or self.warehouse.rows(
-                "SELECT coalesce(min(b.low), 0), coalesce(max(b.high), 0) "
-                f"FROM temp.main.{part(RELEASED, 'box')} AS b WHERE b.position = ?",
-                [interval.position],
-            )[0]
-        )
+        """The interval with its domain; where that is observed, what the regions span.
+
+        A declared domain also cuts the interval, so that nobody meets what no value can.
+        """
+        if interval.domain:
+            low, high = interval.domain
+            return interval.position, max(interval.low, low), min(interval.high, high), low, high
+        low, high = self.warehouse.rows(
+            "SELECT coalesce(min(b.low), 0), coalesce(max(b.high), 0) "
+            f"FROM temp.main.{part(RELEASED, 'box')} AS b WHERE b.position = ?",
+            [interval.position],
+        )[0]
         return interval.position, interval.low, interval.high, low, high
 
     def _measure(self) -> None:

@@ -37,7 +37,7 @@ def weight(case: Case, conditions: Mapping[int, Condition]) -> tuple[int, Fracti
         low, high = box or condition.domain
         inside = [condition.asked[0] <= v <= condition.asked[1] for v in range(low, high + 1)]
         surely &= box is not None and all(inside)
-        possibly &= box is None or any(inside)
+        possibly &= any(inside) or (box is None and condition.asked[0] <= condition.asked[1])
         share *= Fraction(sum(inside), len(inside))
     return int(surely), share, int(possibly)
 
@@ -90,7 +90,8 @@ def measures(a: float, b: float, c: float, d: float) -> dict[str, float | None]:
             gradient[i] * covariance[i][j] * gradient[j] / n for i in range(3) for j in range(3)
         )
         spread = Z * math.sqrt(max(0, variance)) / math.log(2)
-        found |= {"ic_low": ic - spread, "ic_high": ic + spread}
+        if a >= 1:
+            found |= {"ic_low": ic - spread, "ic_high": ic + spread}
     if n > 0:
         shrunk = math.log2((a + 0.5) / ((a + b) * (a + c) / n + 0.5))
         root = math.sqrt(a + 0.5)
