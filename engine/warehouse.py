@@ -67,7 +67,15 @@ class Warehouse:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """While this lasts, nothing that the caller made or set changes what a statement means."""
+        """While this lasts, nothing that the caller made or set changes what a statement means.
+
+        Raises:
+            WarehouseError: the caller has a transaction open (an error would abort it, and nothing
+                of his could then be given back as it was), or has attached a database under the
+                name of a schema here.
+        """
+        _need_idle(self.con)
+        _need_plain_names(self.con, self.database)
         with guarded(self.con, self.database) as callers_path:
             self._callers_path = callers_path
             try:
@@ -148,6 +156,22 @@ def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
     if first == second:
         raise WarehouseError(
             "the connection has an open transaction: commit it or roll it back first"
+        )
+
+
+def _need_plain_names(con: duckdb.DuckDBPyConnection, database: str) -> None:
+    """Refuse an attached database that is called like a schema here: neither could be named."""
+    taken = con.execute(
+        "SELECT d.database_name FROM system.main.duckdb_databases() AS d "
+        "INNER JOIN system.main.duckdb_schemas() AS s ON d.database_name = s.schema_name "
+        "WHERE s.database_name = ? AND d.database_name <> ? AND NOT d.internal "
+        "ORDER BY d.database_name",
+        [database, database],
+    ).fetchall()
+    if taken:
+        raise WarehouseError(
+            f"a database is attached as {taken[0][0]!r}, which makes the schema of that name "
+            "ambiguous: attach it under another name"
         )
 
 

@@ -16,7 +16,7 @@ import srsql
 from srsql.engine.audit_evidence import GroupEvidence
 from srsql.engine.errors import FrameError
 from srsql.engine.metrics import MeasureRow
-from srsql.engine.signals.signals import Signal
+from srsql.engine.signals.results import Signal
 
 MIXED = (
     "SELECT i, CASE WHEN i > 1 THEN i::BIGINT END AS gap, NULL::INTEGER AS nothing, "

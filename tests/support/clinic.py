@@ -39,6 +39,7 @@ def write_dataset(folder: Path, observed: bool) -> Path:
         assert old in text
         text = text.replace(old, new)
     (folder / "kinds.csv").write_text("node,parent\nAny,\nAB,Any\nA,AB\nB,AB\nC,Any\n")
+    text = "".join(line for line in text.splitlines(True) if not line.startswith("groups = "))
     (folder / "mini.toml").write_text(text, encoding="utf-8")
     return folder / "mini.toml"
 
