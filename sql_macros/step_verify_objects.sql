@@ -1,4 +1,5 @@
--- Step of a verification: everything that an attached DuckDB file holds, by kind and name.
+-- Step of a verification: everything that an attached DuckDB file holds, by kind and name, and all
+-- that can be written beside the rows: comments, tags, defaults, constraints.
 -- Inputs:  $db: the name it is attached under.
 -- Outputs: name, such as 'table main.demo'.
 SELECT 'table ' || t.schema_name || '.' || t.table_name AS name
@@ -22,4 +23,30 @@ UNION ALL
 SELECT 'schema ' || s.schema_name
 FROM duckdb_schemas() AS s
 WHERE s.database_name = $db AND NOT s.internal AND s.schema_name <> 'main'
+UNION ALL
+SELECT 'comment or tag on database'
+FROM duckdb_databases() AS d
+WHERE d.database_name = $db AND (d.comment IS NOT NULL OR cardinality(d.tags) > 0)
+UNION ALL
+SELECT 'comment or tag on schema ' || s.schema_name
+FROM duckdb_schemas() AS s
+WHERE s.database_name = $db AND (s.comment IS NOT NULL OR cardinality(s.tags) > 0)
+UNION ALL
+SELECT 'comment or tag on ' || t.schema_name || '.' || t.table_name
+FROM duckdb_tables() AS t
+WHERE t.database_name = $db AND (t.comment IS NOT NULL OR cardinality(t.tags) > 0)
+UNION ALL
+SELECT 'comment or tag on ' || c.schema_name || '.' || c.table_name || '.' || c.column_name
+FROM duckdb_columns() AS c
+WHERE c.database_name = $db AND NOT c.internal
+    AND (c.comment IS NOT NULL OR cardinality(c.tags) > 0)
+UNION ALL
+SELECT 'default of ' || c.schema_name || '.' || c.table_name || '.' || c.column_name
+FROM duckdb_columns() AS c
+WHERE c.database_name = $db AND NOT c.internal
+    AND (c.column_default IS NOT NULL OR c.is_generated)
+UNION ALL
+SELECT DISTINCT
+    'constraint ' || c.constraint_type || ' of ' || c.schema_name || '.' || c.table_name
+FROM duckdb_constraints() AS c WHERE c.database_name = $db
 ORDER BY name;

@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from srsql.engine.artifact.layout import DUCKDB_FILE, Format, Table, content_digest
 from srsql.engine.artifact.tables import Plan
+from srsql.engine.errors import PublishError
 from srsql.engine.statements import create, table, temporary
 from srsql.engine.warehouse import Warehouse
 
@@ -46,10 +47,7 @@ def write_tables(
     limit = warehouse.value("SELECT current_setting('memory_limit')")
     with _fresh(spill, limit) as con:
         if form == "duckdb":
-            con.execute(
-                "ATTACH ? AS artifact (STORAGE_VERSION " + _text(storage_version) + ")",
-                [str(folder / DUCKDB_FILE)],
-            )
+            _attach(con, folder / DUCKDB_FILE, storage_version)
         written = [_write(warehouse, con, plan, folder, form) for plan in plans]
         if form == "duckdb":
             con.execute("CHECKPOINT artifact")
@@ -68,6 +66,20 @@ def _fresh(spill: Path, limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(config=settings) as con:
         con.execute("SET enable_progress_bar = false")
         yield con
+
+
+def _attach(con: duckdb.DuckDBPyConnection, path: Path, storage_version: str) -> None:
+    try:
+        con.execute(
+            "ATTACH ? AS artifact (STORAGE_VERSION " + _text(storage_version) + ")", [str(path)]
+        )
+    except duckdb.InvalidInputException as error:
+        if "not a known DuckDB version" not in str(error):
+            raise
+        raise PublishError(
+            f"--storage-version {storage_version}: DuckDB {duckdb.__version__} cannot write it; "
+            "give a version of DuckDB such as v1.4.0, or latest"
+        ) from None
 
 
 def _text(value: str) -> str:

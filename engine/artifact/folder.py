@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -20,14 +21,11 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
     never will be. A crash leaves a hidden folder beside it (see ``unfinished``).
 
     Raises:
-        PublishError: something is at ``target`` already.
+        PublishError: something is at ``target`` already, or at the end.
     """
     target = target.absolute()
     if target.is_symlink() or (target.exists() and not _is_empty(target)):
-        raise PublishError(
-            f"{target} exists and is not an empty folder: what left the house is not overwritten, "
-            "give another --to"
-        )
+        raise _exists(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = target.parent / f".{target.name}.{secrets.token_hex(6)}.unfinished"
     staging.mkdir()
@@ -37,9 +35,9 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
         scratch.mkdir()
         yield folder, scratch
         for path in (*folder.iterdir(), folder):
-            _sync(path)
-        os.replace(folder, target)  # of an empty folder at most
-        _sync(target.parent)
+            sync(path)
+        _move(folder, target)
+        sync(target.parent)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -54,11 +52,29 @@ def unfinished(target: Path) -> list[Path]:
     )
 
 
+def _move(folder: Path, target: Path) -> None:
+    """In one step; what another publication put there meanwhile stays."""
+    try:
+        os.replace(folder, target)  # of an empty folder at most
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise _exists(target) from None
+        raise
+
+
+def _exists(target: Path) -> PublishError:
+    return PublishError(
+        f"{target} exists and is not an empty folder: what left the house is not overwritten, "
+        "give another --to"
+    )
+
+
 def _is_empty(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Let a file, or the names in a folder, survive a loss of power."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,6 +1,7 @@
 """Verification: what an artifact shows of what it promises, from the folder alone.
 
-No warehouse, no dataset file, and no code that makes a release takes part.
+No warehouse, no dataset file, and no code that makes a release takes part; models are asked for
+nothing but what they promise.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import duckdb
 
 from srsql.engine.artifact.layout import Manifest
 from srsql.engine.artifact.verdict import Check, Verified
+from srsql.engine.artifact.verify_claims import claim_faults, claims_not_shown
 from srsql.engine.artifact.verify_files import check_files
 from srsql.engine.artifact.verify_rows import ROW_CHECKS, check_rows
 from srsql.engine.artifact.verify_series import SERIES_CHECKS, check_series
@@ -43,6 +45,10 @@ HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
 )
+SILENT = (
+    "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
+    "nothing of that"
+)
 
 
 def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
@@ -69,13 +75,22 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
         cannot.append(NOISE)
     if any(m.parameters.get("external_knowledge") == "yes" for _, m in read):
         cannot.append(KNOWLEDGE)
+    for _, manifest in read:
+        cannot += claims_not_shown(manifest)
     if len(folders) > 1:
         if len(read) < len(folders):
             not_run += [f"series: {name}" for name in SERIES_CHECKS]
         else:
             found, unknown = check_series(read)
             checks += found
+            if found[0].faults:
+                not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
             cannot += [HISTORY.format(quarter=m.quarter, earlier=_list(m)) for m in unknown]
+        cannot += [
+            SILENT.format(quarter=m.quarter, model=m.model)
+            for _, m in read
+            if "b" not in m.attacks
+        ]
     cannot += _attacks_left(read, alone=len(folders) == 1)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
 
@@ -101,6 +116,9 @@ def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None]:
     rows = [*LOAD_CHECKS, *ROW_CHECKS, "bounds"]
     if manifest is None:
         return checks, rows, None
+    checks[1] = replace(
+        checks[1], faults=[*checks[1].faults, *claim_faults(folder, manifest)]
+    )
     with connection() as con:
         found, complete = load(con, folder, manifest)
         checks += found

@@ -126,4 +126,6 @@ def _contradictions(manifest: Manifest) -> list[str]:
             faults.append(f"{MANIFEST}: table {table.name} does not have the region's columns")
     if [c.role for c in manifest.table(manifest.report_table).columns].count("period") != 1:
         faults.append(f"{MANIFEST}: the report table has not one period")
+    if not known or len(known) < len(manifest.attributes):
+        faults.append(f"{MANIFEST}: the quasi-identifiers are none, or not each there once")
     return faults

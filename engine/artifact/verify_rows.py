@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from srsql.engine.artifact.layout import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
 from srsql.engine.artifact.verdict import Check
+from srsql.engine.artifact.verify_claims import Trees, hierarchy_faults, uniform_faults
 from srsql.engine.artifact.verify_tables import loaded, text
 from srsql.engine.statements import column, create, statements, temporary, union_all
 
@@ -34,6 +35,10 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     totals = con.execute("SELECT t.check_name, t.total FROM temp.main.srsql_total AS t").fetchall()
     found, counted = dict(faults), dict(totals)
     shown = [name for name in ROW_CHECKS if not (manifest.perturbed and name in OF_GROUPS)]
+    found["thresholds"] = [
+        *found.get("thresholds", []),
+        *uniform_faults(*_thresholds(folder), manifest.parameters.get("theta")),
+    ]
     checks = [Check(name, found.get(name, []), counted[name]) for name in shown]
     return [*checks, _bounds(con, folder, manifest)]
 
@@ -76,9 +81,13 @@ def hierarchy_nodes(folder: Path) -> dict[str, dict[str, str]]:
     Raises:
         ValueError: the file is not as it was written.
     """
-    trees: dict[str, dict[str, str]] = {}
+    return {attribute: dict(rows) for attribute, rows in _trees(folder).items()}
+
+
+def _trees(folder: Path) -> Trees:
+    trees: Trees = {}
     for attribute, node, parent in _rows(folder / HIERARCHIES, ["attribute", "node", "parent"]):
-        trees.setdefault(attribute, {})[node] = parent
+        trees.setdefault(attribute, []).append((node, parent))
     return trees
 
 
@@ -147,7 +156,7 @@ def _bounds(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) ->
     """Each distinct interval or node of each quasi-identifier."""
     trees = hierarchy_nodes(folder)
     reports = manifest.table(manifest.report_table)
-    faults, total = [], 0
+    faults, total = hierarchy_faults(_trees(folder), manifest), 0
     for attribute in manifest.attributes:
         columns = [c for c in reports.columns if c.attribute == attribute.name]
         query = (

@@ -89,6 +89,12 @@ def _strangers(manifests: list[Manifest]) -> list[str]:
     for before, after in pairwise(manifests):
         if after.quarter <= before.quarter:
             faults.append(f"{after.quarter} is given after {before.quarter}: oldest first")
+        lost = {*before.earlier_releases, before.quarter} - set(after.earlier_releases)
+        if lost and after.quarter > before.quarter:
+            faults.append(
+                f"{after.quarter} does not tell of the earlier release(s) of "
+                f"{', '.join(sorted(lost))}, which {before.quarter} shows"
+            )
     for other in manifests[1:]:
         for what, one, two in (
             ("dataset", first.dataset, other.dataset),

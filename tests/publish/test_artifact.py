@@ -319,7 +319,11 @@ class TestRefusals:
             ({"key_file": "key"}, "go together"),
             ({"storage_version": "v1.4.0"}, "for --format duckdb"),
             ({"format": "duckdb", "storage_version": "'; --"}, "give a version of DuckDB"),
-            ({"format": "duckdb", "storage_version": "v0.0.1"}, "was not published"),
+            ({"format": "duckdb", "storage_version": "v0.0.1"}, "v0.0.1: DuckDB .* cannot write"),
+            (
+                {"format": "duckdb", "storage_version": "v9.9.9"},
+                r"^--storage-version v9\.9\.9: DuckDB [^ ]+ cannot write it; give .{0,60}$",
+            ),
         ],
     )
     def test_what_cannot_be_published_is_refused_with_the_reason(

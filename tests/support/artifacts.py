@@ -10,6 +10,8 @@ from typing import Any
 
 import duckdb
 
+from srsql.engine.artifact.layout import Manifest
+from srsql.engine.artifact.texts import dictionary_csv, readme
 from srsql.engine.engine import Engine
 
 Rows = list[dict[str, str | None]]
@@ -87,6 +89,7 @@ def rehash(folder: Path, *, counts: bool = False, **changes: Any) -> None:
     """Make the hashes agree with the files, as a forger would.
 
     ``counts``: the numbers and the digests of the rows as well; ``changes``: keys of the manifest.
+    README and dictionary then follow the manifest, if it can be read at all.
     """
     told = manifest_of(folder) | changes
     if counts:
@@ -97,6 +100,8 @@ def rehash(folder: Path, *, counts: bool = False, **changes: Any) -> None:
             table["content_sha256"] = content_of(tables[table["name"]])
         told["counts"]["released_reports"] = len(reports)
         told["counts"]["released_cases"] = len({row["caseid"] for row in reports})
+    if counts or changes:
+        _reword(folder, told)
     others = [p for p in folder.iterdir() if p.name not in ("manifest.json", "SHA256SUMS")]
     told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}
     (folder / "manifest.json").write_text(json.dumps(told))
@@ -104,6 +109,21 @@ def rehash(folder: Path, *, counts: bool = False, **changes: Any) -> None:
     (folder / "SHA256SUMS").write_text(
         "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in listed)
     )
+
+
+def _reword(folder: Path, told: dict[str, Any]) -> None:
+    """A forger has the program, too, and lets it write the documents."""
+    try:
+        m = Manifest.model_validate_json(json.dumps(told))
+    except ValueError:
+        return
+    if not m.tables:
+        return
+    facts = {**m.parameters, "k": m.k}
+    title = f"{m.dataset}, {m.quarter}"
+    page = readme(title, m.model, m.guarantee, facts, m.counts, m.tables, m.case_ids)
+    (folder / "README.md").write_bytes(page)
+    (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m.tables, m.attributes))
 
 
 def edit(folder: Path, table: str, query: str) -> None:
