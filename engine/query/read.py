@@ -52,7 +52,7 @@ class Question:
     atoms: tuple[Atom, ...]
     labelled: frozenset[int]
     blanked: tuple[str, ...]
-    """Labels of groups whose rows without a value are left out."""
+    """Columns among the groups whose rows without a value are left out."""
 
 
 def read_question(dataset: Dataset, views: Views, text: str) -> Question:
@@ -128,12 +128,12 @@ class _Reader:
             counted,
             unit,
             rows.joins,
-            (*rows.conditions, *map(_known, self.terms.blanked.values())),
+            (*rows.conditions, *map(_known, self.terms.blanked)),
             tuple(groups),
             tuple(self._order(select, listed, numbers, groups, rows.block)),
             tuple(self.terms.atoms),
             frozenset(self.terms.labelled),
-            tuple(self.terms.blanked),
+            tuple(dict.fromkeys(self.terms.blanked.values())),
         )
 
     def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:

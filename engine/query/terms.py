@@ -51,8 +51,8 @@ class Terms:
     atoms: list[Atom] = field(default_factory=list)
     labelled: set[int] = field(default_factory=set)
     """Quasi-identifiers by whose leaves the question groups."""
-    blanked: dict[str, exp.Expr] = field(default_factory=dict)
-    """Columns with placeholders by which the question groups: label -> value."""
+    blanked: dict[exp.Expr, str] = field(default_factory=dict)
+    """Values with placeholders by which the question groups -> name of the column."""
 
     def predicate(self, node: exp.Expr, block: Block, positive: bool = True) -> exp.Expr:
         """A condition; ``positive``: it stands under an even number of NOTs.
@@ -157,7 +157,7 @@ class Terms:
         """A value to group by; rows without one are left out where a placeholder may be behind."""
         self.limits.shown(value)
         if self.limits.placeholders(value):
-            self.blanked[value.name] = value.node
+            self.blanked[value.node] = value.name
         return value.node
 
     def _released(self, found: Exact) -> Scalar:

@@ -280,6 +280,11 @@ def test_groups_of_a_column_with_placeholders_have_no_row_for_the_missing(spoken
     ).fetchall()
     assert [(name, lower) for name, lower, _, _ in found.rows] == truth
     assert any("indi_pt is missing or only says that it is not known" in n for n in found.notes)
+    twice = spoken.query(
+        "SELECT a.indi_pt AS one, b.indi_pt AS other, COUNT(*) FROM indi a JOIN indi b "
+        "USING (primaryid) GROUP BY ALL"
+    )
+    assert {row[:2] for row in twice.rows} == {(a, b) for a in ("A", "Bee") for b in ("A", "Bee")}
     asked = (
         "SELECT CASE WHEN indi_pt = 'A' THEN 'a' ELSE 'other' END AS g, COUNT(*) FROM indi "
         "GROUP BY g ORDER BY g"
