@@ -34,6 +34,7 @@ from srsql.engine.engine import DEFAULTS, Engine
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.ranges import Range, is_range
+from srsql.engine.show_text import printable
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
@@ -637,7 +638,7 @@ def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> 
     if as_json:
         _emit(dataclasses.asdict(answer))
         return
-    table = _table("answer", list(answer.columns))
+    table = _table("answer", show_query.answer_columns(answer))
     for row in show_query.answer_rows(answer):
         table.add_row(*row)
     out.print(table)
@@ -756,7 +757,7 @@ def main() -> None:
 def _explain(error: Exception) -> tuple[str, int]:
     """One line for an error, and the exit code."""
     if isinstance(error, SrsqlError):
-        return " ".join(str(error).split()), error.exit_code
+        return printable(" ".join(str(error).split())), error.exit_code
     if isinstance(error, click.Abort):
         return "interrupted; what was not finished was rolled back", 130
     if isinstance(error, click.ClickException):

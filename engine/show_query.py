@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srsql.engine.query.query import BOUNDS, Answer
+from srsql.engine.show_text import printable
 
 SHOWN = 200
 """Rows in the table; `--json` and `Engine.query` give all."""
+
+
+def answer_columns(answer: Answer) -> list[str]:
+    """The headings of ``answer_rows``."""
+    return [printable(name) for name in answer.columns]
 
 
 def answer_rows(answer: Answer) -> Iterator[list[str]]:
@@ -16,7 +22,7 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
     for row in answer.rows[:SHOWN]:
         lower, expected, upper = row[groups:]
         point = f"{expected:,.0f}" if lower == upper else f"{expected:,.1f}"
-        keys = ["-" if key is None else str(key) for key in row[:groups]]
+        keys = ["-" if key is None else printable(str(key)) for key in row[:groups]]
         yield [*keys, f"{lower:,}", point, f"{upper:,}"]
 
 
@@ -27,4 +33,4 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     yield f"{answer.counted} of {answer.dataset}, series {answer.series}, {when}"
     if len(answer.rows) > SHOWN:
         yield f"{SHOWN:,} of {len(answer.rows):,} rows are shown; --json gives all"
-    yield from answer.notes
+    yield from map(printable, answer.notes)

@@ -98,13 +98,14 @@ class _Rewriter:
     def _asked(self) -> exp.Select:
         joins = self.question.joins
         home = joins[0][0].alias
-        rows = self.question.counted == "rows"
+        unit = self.question.unit
+        rows = unit is None
         listed: list[exp.Expr] = []
-        if not rows:
+        if unit is not None:
             name = (
                 self.dataset.case_id if self.question.counted == "cases" else self.dataset.report_id
             )
-            listed.append(column(name, home).as_("unit"))
+            listed.append(column(name, unit).as_("unit"))
         if "quarter" in self.keys:
             listed.append(self.views.quarter(home).as_("quarter"))
         report = next(

@@ -19,7 +19,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.query.compose import rewrite
 from srsql.engine.query.read import Counted, Question, read_question
 from srsql.engine.query.views import Views
-from srsql.engine.series import IMPORTED, find_series
+from srsql.engine.series import IMPORTED
 from srsql.engine.statements import dotted
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -72,6 +72,8 @@ def query(
     Raises:
         QueryError: the question cannot be answered soundly, or nothing is released.
     """
+    for given in (text, series, quarter or ""):
+        _need_text(given)
     views = find_views(warehouse, dataset, series, quarter)
     return ask(warehouse, dataset, series, views, text, include_withheld=include_withheld)
 
@@ -86,6 +88,7 @@ def ask(
     include_withheld: bool = False,
 ) -> Answer:
     """Answer a question from these views, whatever else the connection holds; as ``query``."""
+    _need_text(text)
     for made, schema in views.schemas.items():
         _need_cover(warehouse, made, schema)
     try:
@@ -126,8 +129,12 @@ def find_views(
     Raises:
         QueryError: there are none.
     """
-    found = find_series(warehouse, dataset, series)
-    if found is not None and found.family == IMPORTED:
+    found = warehouse.rows(  # whether there is a key; the key itself is not read
+        "SELECT s.family, s.cumulative_schema, s.pseudonym_key IS NOT NULL FROM srsql.series AS s "
+        "WHERE s.dataset = ? AND s.series = ?",
+        [dataset.name, series],
+    )
+    if found and found[0][0] == IMPORTED:
         raise QueryError(f"series {series!r} is imported and has no views to ask")
     schemas = dict(
         warehouse.rows(
@@ -136,23 +143,36 @@ def find_views(
             [dataset.name, series],
         )
     )
-    if found is None or not schemas:
+    if not found or not schemas:
         raise QueryError(
             f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
         )
+    _, cumulative, has_key = found[0]
+    keyed = series if has_key else None
     if quarter is None:
-        return Views(schemas, found.cumulative_schema)
+        return Views(schemas, cumulative, keyed)
     if quarter not in schemas:
         raise QueryError(
             f"{quarter} is not released in series {series!r} (it has: {min(schemas)} to "
             f"{max(schemas)}): give another --quarter or --series"
         )
-    return Views({quarter: schemas[quarter]}, None)
+    return Views({quarter: schemas[quarter]}, None, keyed)
+
+
+def _need_text(text: str) -> None:
+    """Refuse what is no Unicode text, such as an argument of a command that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise QueryError("the question, series or quarter is not UTF-8 text") from None
 
 
 def _need_cover(warehouse: Warehouse, quarter: str, schema: str) -> None:
     """Refuse a release whose regions need not hold the original values."""
-    made_by = warehouse.value(f"SELECT max(m.model) FROM {dotted(schema, 'manifest')} AS m")
+    try:
+        made_by = warehouse.value(f"SELECT max(m.model) FROM {dotted(schema, 'manifest')} AS m")
+    except duckdb.Error as error:
+        raise QueryError(f"the release of {quarter} cannot be read: {one_line(error)}") from None
     model = MODELS.get(str(made_by))
     if model is None or model.perturbs:
         raise QueryError(
@@ -192,6 +212,8 @@ def _notes(
         yield "no quasi-identifier is asked, so the counts are exact"
     for position in sorted(question.labelled):
         yield f"cases whose {dataset.qid[position].name} is missing are in no row"
+    for label in question.blanked:
+        yield f"rows whose {label} is missing or only says that it is not known are in no row"
     if withheld is None:
         yield "of what was released; --include-withheld adds what was withheld to the upper bound"
     else:

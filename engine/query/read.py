@@ -41,6 +41,8 @@ class Question:
     """A question that can be answered."""
 
     counted: Counted
+    unit: str | None
+    """Our alias of the table whose id is counted; None: rows are."""
     joins: Joins
     conditions: tuple[exp.Expr, ...]
     """All must hold."""
@@ -49,6 +51,8 @@ class Question:
     order: tuple[Order, ...]
     atoms: tuple[Atom, ...]
     labelled: frozenset[int]
+    blanked: tuple[str, ...]
+    """Columns among the groups whose rows without a value are left out."""
 
 
 def read_question(dataset: Dataset, views: Views, text: str) -> Question:
@@ -111,7 +115,7 @@ class _Reader:
                 "a question has one COUNT in its SELECT list, such as "
                 f"COUNT(DISTINCT {self.dataset.case_id}), beside what it is grouped by"
             )
-        counted = self._counted(listed[counts[0]][1], rows.block)
+        counted, unit = self._counted(listed[counts[0]][1], rows.block)
         numbers: dict[int, int | None] = {counts[0]: None}
         groups: list[tuple[str, exp.Expr]] = []
         for n, (alias, node) in enumerate(listed):
@@ -122,26 +126,31 @@ class _Reader:
         self._grouped(select, listed, numbers, groups, rows.block)
         return Question(
             counted,
+            unit,
             rows.joins,
-            rows.conditions,
+            (*rows.conditions, *map(_known, self.terms.blanked)),
             tuple(groups),
             tuple(self._order(select, listed, numbers, groups, rows.block)),
             tuple(self.terms.atoms),
             frozenset(self.terms.labelled),
+            tuple(dict.fromkeys(self.terms.blanked.values())),
         )
 
-    def _counted(self, node: exp.Expr, block: Block) -> Counted:
+    def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:
+        """What is counted, and our alias of the table whose id it is."""
         what = only(node, "this", "expressions", "big_int").this
         if isinstance(what, (exp.Star, exp.Literal)):
-            return "rows"
+            only(what, "this", "is_string")
+            return "rows", None
         distinct = isinstance(what, exp.Distinct)
         inner = what.expressions if isinstance(what, exp.Distinct) else [what, *node.expressions]
         if len(inner) == 1 and isinstance(inner[0], exp.Column):
             found = self.names.find(inner[0], block)
             if not isinstance(found, Generalized) and found.kind == "id":
                 if not distinct:
-                    return "rows"
-                return "cases" if found.name == self.dataset.case_id else "reports"
+                    return "rows", None
+                counted: Counted = "cases" if found.name == self.dataset.case_id else "reports"
+                return counted, found.item.alias
         raise QueryError(
             f"{shown(node)}: cases, reports or rows are counted, with "
             f"COUNT(DISTINCT {self.dataset.case_id}), COUNT(DISTINCT {self.dataset.report_id}) or "
@@ -210,6 +219,10 @@ class _Reader:
             only(ordered, "this", "desc", "nulls_first")
             key = self._key(ordered.this, listed, numbers, groups, block)
             yield Order(key, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
+
+
+def _known(value: exp.Expr) -> exp.Expr:
+    return exp.not_(exp.Is(this=value.copy(), expression=exp.null()))
 
 
 def _label(node: exp.Expr) -> str:

@@ -13,6 +13,7 @@ from sqlglot import exp
 from srsql.engine.errors import QueryError
 from srsql.engine.query.names import QUARTER, Block, Item, Links, Names
 from srsql.engine.query.nodes import only, refused, shown
+from srsql.engine.query.scalars import Limits
 from srsql.engine.query.terms import Terms
 from srsql.engine.query.views import Views
 from srsql.engine.query.worlds import undecided
@@ -72,7 +73,8 @@ class Blocks:
     def __init__(self, dataset: Dataset, views: Views) -> None:
         self.dataset, self.views = dataset, views
         self.names = Names(dataset)
-        self.terms = Terms(self.names, views.quarter, self.subquery)
+        limits = Limits(dataset, views.keyed)
+        self.terms = Terms(self.names, limits, views.quarter, self.subquery)
         self._tables = 0
 
     def subquery(self, node: exp.Expr, block: Block) -> exp.Expr:

@@ -8,14 +8,15 @@ everything else is a condition on columns that are released as they were.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.names import Block, Exact, Generalized, Kind, Names
+from srsql.engine.query.names import Block, Exact, Generalized, Names
 from srsql.engine.query.nodes import number, only, refused, shown
+from srsql.engine.query.scalars import Limits, Scalar
 from srsql.engine.query.worlds import (
     Atom,
     Span,
@@ -37,28 +38,12 @@ _TESTS = (exp.StartsWith, exp.Contains)
 _UNKNOWN = "a release does not tell missing values from those that were given up"
 
 
-@dataclass(frozen=True)
-class Scalar:
-    """An exact value in the rewritten statement."""
-
-    node: exp.Expr
-    kind: Kind
-    origin: tuple[str, str] | None = None
-    """(table, column) that it is, or is a spelling of."""
-    literal: str | None = None
-    """The text of a literal."""
-
-    @property
-    def name(self) -> str:
-        """What a message calls it."""
-        return self.origin[1] if self.origin else shown(self.node)
-
-
 @dataclass
 class Terms:
     """Rebuilds the expressions of one question, and collects its atoms."""
 
     names: Names
+    limits: Limits
     quarter: Callable[[str], exp.Expr]
     """Our alias of a table -> the expression for its quarter."""
     subquery: Callable[[exp.Expr, Block], exp.Expr]
@@ -66,42 +51,43 @@ class Terms:
     atoms: list[Atom] = field(default_factory=list)
     labelled: set[int] = field(default_factory=set)
     """Quasi-identifiers by whose leaves the question groups."""
+    blanked: dict[exp.Expr, str] = field(default_factory=dict)
+    """Values with placeholders by which the question groups -> name of the column."""
 
-    def predicate(self, node: exp.Expr, block: Block) -> exp.Expr:
-        """A condition.
+    def predicate(self, node: exp.Expr, block: Block, positive: bool = True) -> exp.Expr:
+        """A condition; ``positive``: it stands under an even number of NOTs.
 
         Raises:
             QueryError: it is not one that can be answered.
         """
         if isinstance(node, exp.Paren):
-            return self.predicate(only(node, "this").this, block)
+            return self.predicate(only(node, "this").this, block, positive)
         if isinstance(node, (exp.And, exp.Or)):
             only(node, "this", "expression")
             join = exp.and_ if isinstance(node, exp.And) else exp.or_
-            return join(self.predicate(node.left, block), self.predicate(node.right, block))
+            sides = [self.predicate(side, block, positive) for side in (node.left, node.right)]
+            return join(*sides)
         if isinstance(node, exp.Not):
-            return exp.not_(self.predicate(only(node, "this").this, block))
+            return exp.not_(self.predicate(only(node, "this").this, block, not positive))
         if isinstance(node, exp.Boolean):
             return exp.Boolean(this=bool(node.this))
         if isinstance(node, COMPARISONS):
             only(node, "this", "expression")
-            return self._comparison(type(node), node.left, node.right, block)
+            return self._comparison(type(node), node.left, node.right, block, positive)
         if isinstance(node, exp.Between):
             only(node, "this", "low", "high")
             return exp.and_(
-                self._comparison(exp.GTE, node.this, node.args["low"], block),
-                self._comparison(exp.LTE, node.this, node.args["high"], block),
+                self._comparison(exp.GTE, node.this, node.args["low"], block, positive),
+                self._comparison(exp.LTE, node.this, node.args["high"], block, positive),
             )
         if isinstance(node, exp.In):
-            return self._in(node, block)
+            return self._in(node, block, positive)
         if isinstance(node, exp.Exists):
             return self.subquery(node, block)
         if isinstance(node, exp.Is):
             return self._is_null(node, block)
         if isinstance(node, (exp.Like, exp.ILike, *_TESTS)):
-            only(node, "this", "expression")
-            sides = [self._text(side, block) for side in (node.this, node.expression)]
-            return type(node)(this=sides[0], expression=sides[1])
+            return self._search(node, block, positive)
         raise refused(node)
 
     def scalar(self, node: exp.Expr, block: Block) -> Scalar:
@@ -123,7 +109,8 @@ class Terms:
             value = self.scalar(only(node, "this").this, block)
             if value.kind != "text":
                 raise QueryError(f"{shown(node)}: {node.key} is for text")
-            return Scalar(type(node)(this=value.node), "text", value.origin, value.literal)
+            self.limits.spelled(value)
+            return replace(value, node=type(node)(this=value.node))
         for inner in node.find_all(exp.Column):
             found = self.names.find(inner, block)
             if isinstance(found, Generalized):
@@ -138,7 +125,7 @@ class Terms:
             return self._case(node, block)
         found = self.names.find(node, block) if isinstance(node, exp.Column) else None
         if not isinstance(found, Generalized):
-            return self.scalar(node, block).node
+            return self._shown(self.scalar(node, block))
         if found.qid.kind == "numeric":
             raise QueryError(
                 f"{found.qid.name} is released as intervals: group by ranges, such as CASE WHEN "
@@ -154,16 +141,29 @@ class Terms:
         built = exp.Case()
         for branch in node.args["ifs"]:
             only(branch, "this", "true")
-            value = self.scalar(branch.args["true"], block).node
+            value = self._result(branch.args["true"], block)
             built = built.when(self.predicate(branch.this, block), value)
         default = node.args.get("default")
         if default is None or isinstance(default, exp.Null):
             return built
-        return built.else_(self.scalar(default, block).node)
+        return built.else_(self._result(default, block))
+
+    def _result(self, node: exp.Expr, block: Block) -> exp.Expr:
+        value = self.scalar(node, block)
+        self.limits.result(value)
+        return value.node
+
+    def _shown(self, value: Scalar) -> exp.Expr:
+        """A value to group by; rows without one are left out where a placeholder may be behind."""
+        self.limits.shown(value)
+        if self.limits.placeholders(value):
+            self.blanked[value.node] = value.name
+        return value.node
 
     def _released(self, found: Exact) -> Scalar:
         origin = (found.item.table.name, found.name)
-        return Scalar(column(found.name, found.item.alias), found.kind, origin)
+        alias = found.item.alias
+        return Scalar(column(found.name, alias), found.kind, origin, alias=alias)
 
     def _qid(self, node: exp.Expr, block: Block) -> Generalized | None:
         bare = node.unnest()
@@ -173,7 +173,12 @@ class Terms:
         return found if isinstance(found, Generalized) else None
 
     def _comparison(
-        self, operator: type[exp.Expr], left: exp.Expr, right: exp.Expr, block: Block
+        self,
+        operator: type[exp.Expr],
+        left: exp.Expr,
+        right: exp.Expr,
+        block: Block,
+        positive: bool,
     ) -> exp.Expr:
         first, second = self._qid(left, block), self._qid(right, block)
         if first and second:
@@ -188,9 +193,10 @@ class Terms:
             return self._atom(second, self._spans(second, mirrored, left), block)
         values = self.scalar(left, block), self.scalar(right, block)
         self._comparable(*values)
+        self.limits.compared(operator, *values, block.links, positive)
         return operator(this=values[0].node, expression=values[1].node)
 
-    def _in(self, node: exp.In, block: Block) -> exp.Expr:
+    def _in(self, node: exp.In, block: Block, positive: bool) -> exp.Expr:
         if node.args.get("query"):
             self.scalar(node.this, block)
             return self.subquery(node, block)
@@ -203,6 +209,7 @@ class Terms:
         items = [self.scalar(item, block) for item in node.expressions]
         for item in items:
             self._comparable(value, item)
+            self.limits.compared(exp.EQ, value, item, block.links, positive)
         return value.node.isin(*(item.node for item in items))
 
     def _is_null(self, node: exp.Is, block: Block) -> exp.Expr:
@@ -212,13 +219,24 @@ class Terms:
         found = self._qid(node.this, block)
         if found:
             raise QueryError(f"{found.qid.name} IS NULL: {_UNKNOWN}")
-        return exp.Is(this=self.scalar(node.this, block).node, expression=exp.null())
+        value = self.scalar(node.this, block)
+        self.limits.null(value)
+        return exp.Is(this=value.node, expression=exp.null())
 
-    def _text(self, node: exp.Expr, block: Block) -> exp.Expr:
+    def _search(self, node: exp.Expr, block: Block, positive: bool) -> exp.Expr:
+        """LIKE, ILIKE, ``starts_with`` and ``contains``."""
+        only(node, "this", "expression", "negate")
+        negated = bool(node.args.get("negate"))
+        text, wanted = self._text(node.this, block), self._text(node.expression, block)
+        self.limits.searched(type(node), text, wanted, positive is not negated)
+        built = type(node)(this=text.node, expression=wanted.node)
+        return exp.not_(built) if negated else built
+
+    def _text(self, node: exp.Expr, block: Block) -> Scalar:
         value = self.scalar(node, block)
         if value.kind not in ("text", "quarter"):
             raise QueryError(f"{shown(node)} is not text")
-        return value.node
+        return value
 
     def _spans(
         self, found: Generalized, operator: type[exp.Expr], constant: exp.Expr
@@ -255,24 +273,10 @@ class Terms:
             if kinds == {"id"} or "number" in kinds or one.literal or other.literal:
                 return
         elif len(kinds) == 1 or (kinds == {"text", "quarter"} and (one.literal or other.literal)):
-            for value, literal in ((one, other.literal), (other, one.literal)):
-                self._told(value, literal)
             return
         raise QueryError(
             f"{one.name} and {other.name} are of different types: text is compared with '...'"
         )
-
-    def _told(self, value: Scalar, literal: str | None) -> None:
-        """Refuse a term that means "not known", since it is published as NULL."""
-        dataset = self.names.dataset
-        for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
-            if literal is None or value.origin != (attribute.table, attribute.column):
-                continue
-            if literal.strip().upper() in {term.strip().upper() for term in attribute.missing}:
-                raise QueryError(
-                    f"{attribute.column} '{literal}' means not known and is published as NULL: "
-                    f"leave it out, or ask {attribute.column} IS NULL"
-                )
 
 
 def _only_constants(found: Generalized) -> QueryError:

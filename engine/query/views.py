@@ -18,6 +18,8 @@ class Views:
     """Quarter -> schema of its release."""
     cumulative: str | None
     """Schema of all of them together; None: one quarter alone is asked."""
+    keyed: str | None
+    """The series, if its ids are pseudonyms."""
 
     def table(self, name: str, alias: str) -> exp.Table:
         """One released table."""

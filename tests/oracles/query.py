@@ -223,11 +223,15 @@ class Question:
     groups: tuple[Any, ...]
     style: str
     """How joins are written: ``using``, ``on`` or ``where``."""
+    of: str = "demo"
+    """The table whose ids are counted."""
+    unlisted: tuple[str, ...] = ()
+    """Values of released columns that make no group."""
 
     def sql(self) -> str:
         count = {
-            "cases": "COUNT(DISTINCT demo.caseid)",
-            "reports": "COUNT(DISTINCT demo.primaryid)",
+            "cases": f"COUNT(DISTINCT {self.of}.caseid)",
+            "reports": f"COUNT(DISTINCT {self.of}.primaryid)",
             "rows": "COUNT(*)",
         }[self.counted]
         source, facts = "demo", [f"({self.condition.sql()})"]
@@ -250,7 +254,7 @@ class Question:
         for report in record.reports:
             choices = [
                 [
-                    child
+                    {**child, "primaryid": own}
                     for own in ([report] if by == "primaryid" else record.reports)
                     for child in record.reports[own][table]
                 ]
@@ -274,9 +278,11 @@ class Question:
             if any(isinstance(g, Column) and not g.table and point[g.name] is None
                    for g in self.groups):  # fmt: skip
                 continue
+            if any(value in self.unlisted for value in group):
+                continue
             unit = {
                 "cases": row["case"].case,
-                "reports": row["demo"]["primaryid"],
+                "reports": row[self.of]["primaryid"],
                 "rows": (row["case"].case, row["case"].quarter, n),
             }[self.counted]
             found.add((unit, group))

@@ -21,6 +21,8 @@ AGES, WEIGHTS, SEXES = (0, 6), (0, 10), ("A", "B", "C")
 OUTSIDE = (-4, -2, 0, 2, 4, 6, 8, 10, 12, 38, 40, 42)
 """Weights on every side of the numbers that questions compare with."""
 DRUGS, TERMS = ("Ada", "Bor", "Cis", ""), ("Pain", "Rash", "pain", "It's")
+UNKNOWN = ("Product used for unknown indication", "DRUG USE FOR UNKNOWN INDICATION")
+"""Terms of ``indi`` that are published as missing, in any case."""
 CHILDREN = {"drug": "drugname", "reac": "pt", "indi": "indi_pt", "outc": "outc_cod"}
 QUARTERS = ("2011Q1", "2011Q2")
 
@@ -32,6 +34,7 @@ def write_dataset(folder: Path, observed: bool) -> Path:
     for old, new in (
         ('name = "faers"', 'name = "mini"'),
         ("domain = [0, 120]", f"domain = {list(AGES)}"),
+        ('groups = "hierarchies/age_groups.csv"', ""),
         ("domain = [0, 400]\ngranularity = 1", f"{kg}\ngranularity = 2"),
         ('hierarchy = "hierarchies/sex.csv"', 'hierarchy = "kinds.csv"'),
         ('MALE = "M", FEMALE = "F"', 'MALE = "A", FEMALE = "B"'),
@@ -60,7 +63,10 @@ def random_quarter(rng: random.Random, cases: range, quarter: int) -> list[Repor
                     wt=str(kg) if known[1] else "",
                     sex=rng.choice([kind, kind, kind, "AB"]) if known[2] else "",
                     pt=tuple(t for t in TERMS if rng.random() < 0.4),
-                    indi=tuple(t for t in TERMS[:2] if rng.random() < 0.3),
+                    indi=(
+                        *(t for t in TERMS[:2] if rng.random() < 0.3),
+                        *UNKNOWN[: case % 3],
+                    ),
                     drugs=tuple(d for d in DRUGS if rng.random() < 0.4),
                 )
             )
