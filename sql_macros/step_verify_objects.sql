@@ -24,9 +24,8 @@ SELECT 'schema ' || s.schema_name
 FROM duckdb_schemas() AS s
 WHERE s.database_name = $db AND NOT s.internal AND s.schema_name <> 'main'
 UNION ALL
-SELECT 'comment or tag on database'
-FROM duckdb_databases() AS d
-WHERE d.database_name = $db AND (d.comment IS NOT NULL OR cardinality(d.tags) > 0)
+SELECT 'comment on database'
+FROM duckdb_databases() AS d WHERE d.database_name = $db AND d.comment IS NOT NULL
 UNION ALL
 SELECT 'comment or tag on schema ' || s.schema_name
 FROM duckdb_schemas() AS s

@@ -87,9 +87,7 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
                 not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
             cannot += [HISTORY.format(quarter=m.quarter, earlier=_list(m)) for m in unknown]
         cannot += [
-            SILENT.format(quarter=m.quarter, model=m.model)
-            for _, m in read
-            if "b" not in m.attacks
+            SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
     cannot += _attacks_left(read, alone=len(folders) == 1)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
@@ -116,9 +114,7 @@ def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None]:
     rows = [*LOAD_CHECKS, *ROW_CHECKS, "bounds"]
     if manifest is None:
         return checks, rows, None
-    checks[1] = replace(
-        checks[1], faults=[*checks[1].faults, *claim_faults(folder, manifest)]
-    )
+    checks[1] = replace(checks[1], faults=[*checks[1].faults, *claim_faults(folder, manifest)])
     with connection() as con:
         found, complete = load(con, folder, manifest)
         checks += found

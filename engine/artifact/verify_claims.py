@@ -1,4 +1,4 @@
-"""Does an artifact contradict itself: its claims, its documents, its hierarchies, its thresholds?"""
+"""Does an artifact contradict itself: claims, documents, hierarchies, thresholds?"""
 
 from __future__ import annotations
 
