@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -270,6 +271,31 @@ def test_what_no_placeholder_meets_is_counted_as_in_the_originals(
     ((truth,),) = spoken.con.execute(sql.replace("FROM ", "FROM raw_faers.")).fetchall()
     assert truth
     assert spoken.query(sql).rows == ((truth, float(truth), truth),)
+
+
+def test_a_pattern_is_refused_just_where_some_spelling_of_a_placeholder_matches(
+    spoken: Engine,
+) -> None:
+    rng = random.Random(3)
+    terms = ["Product used for unknown indication", "Drug use for unknown indication"]
+    outcomes = set()
+    for _ in range(40):
+        pattern = rng.choice(terms)
+        for _ in range(rng.randint(1, 3)):
+            start = rng.randrange(len(pattern))
+            gone = rng.choice([0, 1, 1, len(pattern)])
+            pattern = pattern[:start] + rng.choice("%_") + pattern[start + gone :]
+        matched = spoken.con.execute(
+            "SELECT bool_or(term ILIKE ?) FROM unnest(?) AS t(term)", [pattern, terms]
+        ).fetchall()[0][0]
+        try:
+            spoken.query(f"SELECT COUNT(*) FROM indi WHERE indi_pt LIKE '{pattern.swapcase()}'")
+            refused = False
+        except QueryError:
+            refused = True
+        assert refused == matched, pattern
+        outcomes.add(refused)
+    assert outcomes == {True, False}
 
 
 def test_groups_of_a_column_with_placeholders_have_no_row_for_the_missing(spoken: Engine) -> None:
