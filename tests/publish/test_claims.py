@@ -221,6 +221,10 @@ def test_thresholds_that_differ_from_the_one_for_all_are_found(csv_artifact: Pat
         ("ALTER TABLE demo ALTER sex SET DEFAULT 'secret'", "default of main.demo.sex"),
         ("ALTER TABLE demo ALTER primaryid SET NOT NULL", "constraint NOT NULL of main.demo"),
         ("CREATE INDEX secret ON demo (sex)", "index main.secret"),
+        (
+            "CREATE TRIGGER peep AFTER INSERT ON demo INSERT INTO reac SELECT 1, 2, 'secret'",
+            "trigger main.demo.peep",
+        ),
     ],
 )
 def test_what_is_written_beside_the_rows_of_a_duckdb_file_is_found(
