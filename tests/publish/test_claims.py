@@ -221,10 +221,6 @@ def test_thresholds_that_differ_from_the_one_for_all_are_found(csv_artifact: Pat
         ("ALTER TABLE demo ALTER sex SET DEFAULT 'secret'", "default of main.demo.sex"),
         ("ALTER TABLE demo ALTER primaryid SET NOT NULL", "constraint NOT NULL of main.demo"),
         ("CREATE INDEX secret ON demo (sex)", "index main.secret"),
-        (
-            "CREATE TRIGGER peep AFTER INSERT ON demo INSERT INTO reac SELECT 1, 2, 'secret'",
-            "trigger main.demo.peep",
-        ),
     ],
 )
 def test_what_is_written_beside_the_rows_of_a_duckdb_file_is_found(
@@ -236,6 +232,19 @@ def test_what_is_written_beside_the_rows_of_a_duckdb_file_is_found(
         con.execute(statement)
     rehash(folder)
     assert faults(folder)["columns"] == [f"release.duckdb holds the {said}"]
+
+
+def test_a_trigger_in_a_duckdb_file_is_found(warehouses: Warehouses, tmp_path: Path) -> None:
+    """Only newer files can hold one."""
+    folder = make(
+        warehouses["ms"], tmp_path / "out", "2011Q3", format="duckdb", storage_version="v2.0.0"
+    )
+    with duckdb.connect(str(folder / "release.duckdb")) as con:
+        con.execute(
+            "CREATE TRIGGER peep AFTER INSERT ON demo INSERT INTO reac SELECT 1, 2, 'secret'"
+        )
+    rehash(folder)
+    assert faults(folder)["columns"] == ["release.duckdb holds the trigger main.demo.peep"]
 
 
 @pytest.mark.parametrize("plain", [False, True])
