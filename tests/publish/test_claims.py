@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from srsql.engine.artifact.folder import built_beside
 from srsql.engine.artifact.key_file import read_or_make_key
 from srsql.engine.engine import Engine
 from srsql.engine.errors import PublishError
+from srsql.engine.models import MODELS, make_model
 
 
 def faults(folder: Path) -> dict[str, list[str]]:
@@ -305,3 +307,30 @@ class TestKeyFile:
 
 def _crash(handle: int) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [(name, {}) for name in MODELS]
+    + [
+        ("ppms-alpha", {"alpha": Fraction(1, 3), "assume_md": "all", "leftovers": "merge"}),
+        ("ppms-dp-num", {"epsilon": Fraction(1, 4), "calibration": "paper"}),
+        ("ppms-dp-all", {"epsilon": Fraction(7, 2), "epsilon_limit": Fraction(9)}),
+    ],
+)
+def test_what_a_release_of_any_model_says_of_itself_is_no_contradiction(
+    csv_artifact: Path, model: str, options: dict[str, Any]
+) -> None:
+    made = make_model(model, **{"k": 11, "leftovers": "withhold"} | options)
+    parameters = {"theta": "frequency", "k_effective": 12, "leftovers": made.leftovers}
+    rehash(
+        csv_artifact,
+        model=model,
+        k=11,
+        guarantee=made.guarantee,
+        perturbed=made.perturbs,
+        attacks=made.attacks,
+        parameters=parameters | made.facts,
+    )
+    (manifest,) = [check for check in verify(csv_artifact).checks if check.name == "manifest"]
+    assert manifest.faults == []
