@@ -17,6 +17,9 @@ UNION ALL
 SELECT 'index ' || i.schema_name || '.' || i.index_name
 FROM duckdb_indexes() AS i WHERE i.database_name = $db
 UNION ALL
+SELECT 'trigger ' || t.schema_name || '.' || t.table_name || '.' || t.trigger_name
+FROM duckdb_triggers() AS t WHERE t.database_name = $db
+UNION ALL
 SELECT 'sequence ' || s.schema_name || '.' || s.sequence_name
 FROM duckdb_sequences() AS s WHERE s.database_name = $db
 UNION ALL

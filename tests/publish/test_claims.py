@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from srsql.engine.artifact.folder import built_beside
 from srsql.engine.artifact.key_file import read_or_make_key
 from srsql.engine.engine import Engine
 from srsql.engine.errors import PublishError
+from srsql.engine.models import MODELS, make_model
 
 
 def faults(folder: Path) -> dict[str, list[str]]:
@@ -234,6 +236,19 @@ def test_what_is_written_beside_the_rows_of_a_duckdb_file_is_found(
     assert faults(folder)["columns"] == [f"release.duckdb holds the {said}"]
 
 
+def test_a_trigger_in_a_duckdb_file_is_found(warehouses: Warehouses, tmp_path: Path) -> None:
+    """Only newer files can hold one."""
+    folder = make(
+        warehouses["ms"], tmp_path / "out", "2011Q3", format="duckdb", storage_version="v2.0.0"
+    )
+    with duckdb.connect(str(folder / "release.duckdb")) as con:
+        con.execute(
+            "CREATE TRIGGER peep AFTER INSERT ON demo INSERT INTO reac SELECT 1, 2, 'secret'"
+        )
+    rehash(folder)
+    assert faults(folder)["columns"] == ["release.duckdb holds the trigger main.demo.peep"]
+
+
 @pytest.mark.parametrize("plain", [False, True])
 def test_of_two_publications_to_one_place_the_later_is_told_and_the_first_stays(
     tmp_path: Path, plain: bool
@@ -292,3 +307,30 @@ class TestKeyFile:
 
 def _crash(handle: int) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [(name, {}) for name in MODELS]
+    + [
+        ("ppms-alpha", {"alpha": Fraction(1, 3), "assume_md": "all", "leftovers": "merge"}),
+        ("ppms-dp-num", {"epsilon": Fraction(1, 4), "calibration": "paper"}),
+        ("ppms-dp-all", {"epsilon": Fraction(7, 2), "epsilon_limit": Fraction(9)}),
+    ],
+)
+def test_what_a_release_of_any_model_says_of_itself_is_no_contradiction(
+    csv_artifact: Path, model: str, options: dict[str, Any]
+) -> None:
+    made = make_model(model, **{"k": 11, "leftovers": "withhold"} | options)
+    parameters = {"theta": "frequency", "k_effective": 12, "leftovers": made.leftovers}
+    rehash(
+        csv_artifact,
+        model=model,
+        k=11,
+        guarantee=made.guarantee,
+        perturbed=made.perturbs,
+        attacks=made.attacks,
+        parameters=parameters | made.facts,
+    )
+    (manifest,) = [check for check in verify(csv_artifact).checks if check.name == "manifest"]
+    assert manifest.faults == []
