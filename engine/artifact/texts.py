@@ -69,9 +69,12 @@ def thresholds_csv(warehouse: Warehouse, release_id: int) -> bytes:
 
 def hierarchies_csv(dataset: Dataset) -> bytes:
     """Every node of the hierarchies of published columns, with its parent; preorder."""
+    trees = {
+        qid.name: dataset.hierarchies[qid.name] for qid in dataset.qid if qid.kind == "categorical"
+    }
     rows = [
         [name, label, tree.labels[above] if above >= 0 else ""]
-        for name, tree in dataset.hierarchies.items()
+        for name, tree in trees.items()
         for label, above in zip(tree.labels, tree.parent, strict=True)
     ]
     return _csv(["attribute", "node", "parent"], rows)
