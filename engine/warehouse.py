@@ -160,11 +160,12 @@ def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _need_plain_names(con: duckdb.DuckDBPyConnection, database: str) -> None:
-    """Refuse an attached database that is called like a schema here: neither could be named."""
+    """Refuse an attached database called like a schema of ours: neither could be named."""
     taken = con.execute(
         "SELECT d.database_name FROM system.main.duckdb_databases() AS d "
         "INNER JOIN system.main.duckdb_schemas() AS s ON d.database_name = s.schema_name "
         "WHERE s.database_name = ? AND d.database_name <> ? AND NOT d.internal "
+        "AND system.main.regexp_matches(s.schema_name, '^(srsql|raw_|draft_|release_|released)') "
         "ORDER BY d.database_name",
         [database, database],
     ).fetchall()

@@ -178,7 +178,7 @@ def test_a_column_called_quarter_needs_another_name(tmp_path: Path) -> None:
         parse_dataset(text, tmp_path)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=st.text(alphabet='a"," \n;\'é', max_size=60))
 def test_records_are_split_as_by_pythons_csv_module(
     warehouse: Warehouse, tmp_path: Path, text: str

@@ -61,7 +61,7 @@ def write(file: Path, content: dict[int, tuple[Region, frozenset[str]]]) -> None
 
 
 @settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -22,7 +22,7 @@ from srsql.engine.errors import AuditError
 from srsql.engine.warehouse import Warehouse
 
 ATTACKS = ("b", "f", "l", "md", "ss")
-EXAMPLES = int(os.environ.get("AUDIT_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("AUDIT_EXAMPLES", "30"))
 # Any(0-6) -> A(1-3) -> a, b; B(4-6) -> c, d: preorder numbers of the nodes.
 TREE = [("Any", None, 0, 6), ("A", "Any", 1, 3), ("a", "A", 2, 2), ("b", "A", 3, 3),
         ("B", "Any", 4, 6), ("c", "B", 5, 5), ("d", "B", 6, 6)]  # fmt: skip

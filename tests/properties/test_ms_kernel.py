@@ -177,14 +177,14 @@ DETERMINISTIC = settings(
 
 
 @pytest.mark.parametrize("leftovers", POLICIES)
-@settings(DETERMINISTIC, max_examples=150)
+@settings(DETERMINISTIC, max_examples=75)
 @given(problem=problems(external=False))
 def test_kernel_equals_oracle_on_any_problem(problem: Problem, leftovers: str) -> None:
     assert_kernel_equals_oracle(problem, leftovers)
 
 
 @pytest.mark.parametrize("leftovers", POLICIES)
-@settings(DETERMINISTIC, max_examples=75)
+@settings(DETERMINISTIC, max_examples=40)
 @given(problem=problems(external=True))
 def test_kernel_equals_oracle_with_external_knowledge(problem: Problem, leftovers: str) -> None:
     assert_kernel_equals_oracle(problem, leftovers)
@@ -302,7 +302,7 @@ def test_risks_closer_than_floating_point_are_told_apart() -> None:
     assert problem.kernel("withhold") == problem.oracle("withhold") == [0, 1, 1, 0]
 
 
-@settings(DETERMINISTIC, max_examples=25)
+@settings(DETERMINISTIC, max_examples=12)
 @given(problem=problems(external=False), leftovers=st.sampled_from(POLICIES))
 def test_the_same_problem_gives_the_same_groups_again(problem: Problem, leftovers: str) -> None:
     assert problem.kernel(leftovers) == replace(problem).kernel(leftovers)

@@ -136,7 +136,7 @@ def problems(draw: Draw, model: ppms.Model, external: bool, largest: int = 45) -
 
 @pytest.mark.parametrize("leftovers", POLICIES)
 @pytest.mark.parametrize("name", list(MODELS))
-@settings(DETERMINISTIC, max_examples=120)
+@settings(DETERMINISTIC, max_examples=60)
 @given(data=st.data())
 def test_kernel_equals_oracle_on_any_quarter(
     name: str, leftovers: str, data: st.DataObject
@@ -145,7 +145,7 @@ def test_kernel_equals_oracle_on_any_quarter(
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-@settings(DETERMINISTIC, max_examples=60)
+@settings(DETERMINISTIC, max_examples=30)
 @given(data=st.data())
 def test_kernel_equals_oracle_with_external_knowledge(name: str, data: st.DataObject) -> None:
     assert_kernel_equals_oracle(data.draw(problems(MODELS[name], external=True)), "withhold")

@@ -332,7 +332,7 @@ def test_no_periodical_model_publishes_a_group_in_danger(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", range(100, 101))
 def test_no_periodical_model_publishes_a_group_in_danger_in_more_series(
     tmp_path: Path, seed: int
 ) -> None:
