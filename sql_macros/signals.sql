@@ -7,9 +7,9 @@
 --          a row for each case and position with a condition; conditions(position, low, high,
 --          domain_low, domain_high).
 -- Outputs: case_id, lower (1 if every value of the region meets them; a missing one does not),
---          upper (1 if some value does; a missing one may, unless low > high), expected (the share that does, uniform
---          over the region or, where it is missing, over the domain, and independent over
---          quasi-identifiers).
+--          upper (1 if some value does; a missing one may, unless low > high), expected (the share
+--          that does, uniform over the region or, where it is missing, over the domain, and
+--          independent over quasi-identifiers).
 -- Source:  SPEC section 14.
 CREATE OR REPLACE MACRO srsql.signal_weights(cases, boxes, conditions) AS TABLE
 WITH
