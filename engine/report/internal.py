@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from srsql.engine.audit import AuditRow, audit
+from srsql.engine.linkage import measure_linkage
+from srsql.engine.medical import shipped_medical
 from srsql.engine.metrics import MeasureRow, measure
 from srsql.engine.models import MODELS
 from srsql.engine.report import plots, plots_shape
@@ -61,9 +63,11 @@ def subject(warehouse: Warehouse, release_id: int) -> Subject:
 
 def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Subject) -> str:
     """The page of one release, draft or not."""
-    rows = measure(warehouse, of.release_id) + measure_series(
-        warehouse, dataset, series, of.release_id, of.quarter
-    )
+    rows = [
+        *measure(warehouse, of.release_id),
+        *measure_linkage(warehouse, dataset, of.release_id, shipped_medical(dataset)),
+        *measure_series(warehouse, dataset, series, of.release_id, of.quarter),
+    ]
     checks = [
         MeasureRow(of.release_id, *row)
         for row in warehouse.rows(

@@ -56,7 +56,8 @@ def told_withheld(manifest: dict[str, Any]) -> tuple[int, int] | None:
     shown only of a model known to have none, and only if the manifest lets it out.
     """
     counts = manifest.get("withheld_cases"), manifest.get("withheld_reports")
-    if manifest.get("model") not in MODELS or manifest.get("epsilon") is not None:
+    model = MODELS.get(str(manifest.get("model")))
+    if model is None or model.perturbs or manifest.get("epsilon") is not None:
         return None
     return None if counts[0] is None or counts[1] is None else (int(counts[0]), int(counts[1]))
 
