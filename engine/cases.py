@@ -68,7 +68,7 @@ def load_cases(
         " carry VARCHAR, md VARCHAR, alpha_num BIGINT, alpha_den BIGINT, bound VARCHAR)"
     )
     warehouse.run(
-        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL, 'theta')",
+        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL, NULL)",
         [unit, release_id],
     )
     warehouse.run_step("step_super_records.sql" if records == "case" else "step_reports.sql")

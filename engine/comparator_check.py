@@ -46,9 +46,7 @@ def claim_calls(
     values_seen = _values(dataset, schema, seen)
     warehouse.run(create(exp.to_table("srsql_seen_report_value"), values_seen, temp=True))
     names = dict.fromkeys(a.column for a in seen)
-    rows, values = (
-        literal(f"temp.main.srsql_seen_report_{name}") for name in ("row", "value")
-    )
+    rows, values = (literal(f"temp.main.srsql_seen_report_{name}") for name in ("row", "value"))
     listed = exp.Array(expressions=[exp.Literal.string(name) for name in names]).sql("duckdb")
     calls = []
     for claim, bound in claims.items():

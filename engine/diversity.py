@@ -1,4 +1,4 @@
-"""Multi-sensitive l-diversity: values told apart by attribute, and groups made from the top down."""
+"""Multi-sensitive l-diversity: values told apart by attribute, groups made from the top down."""
 
 from __future__ import annotations
 

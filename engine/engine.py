@@ -76,7 +76,7 @@ class ReleaseOptions(TypedDict, total=False):
     knowledge: str | Path | None
     alpha: str | None
     assume_md: Literal["none", "all"] | None
-    l: int | None
+    l: int | None  # noqa: E741 (the model's own name for it)
     ss_rule: str
     epsilon: str | None
     calibration: Literal["paper", "sound"] | None

@@ -131,7 +131,8 @@ def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: boo
         else "{:,} cases to {:,} that carry the bound"
     )
     shown = "; ".join(
-        f"{v.value!r} in {counted.format(v.cases, v.total)} ({v.frequency:.1%}) > {name} {v.theta:g}"
+        f"{v.value!r} in {counted.format(v.cases, v.total)} ({v.frequency:.1%}) > {name} "
+        f"{v.theta:g}"
         for v in values[:SHOWN]
     )
     more = f"; and {len(values) - SHOWN} more" if len(values) > SHOWN else ""

@@ -150,7 +150,8 @@ def _region(dataset: Dataset) -> exp.Expr:
 
 def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
     return exp.select(
-        exp.cast(_region(dataset), "VARCHAR").as_("region"), column(dataset.case_id, "v").as_("case_id")
+        exp.cast(_region(dataset), "VARCHAR").as_("region"),
+        column(dataset.case_id, "v").as_("case_id"),
     ).from_(table(schema, dataset.report_table, alias="v"))
 
 

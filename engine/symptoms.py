@@ -70,9 +70,7 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
         "CREATE OR REPLACE TEMP TABLE srsql_ss_rule "
         "(attribute VARCHAR, mean DOUBLE, sd DOUBLE, cutoff BIGINT)"
     )
-    cases = warehouse.value(
-        "SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case AS c"
-    )
+    cases = warehouse.value("SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case AS c")
     for name in attributes:
         total, squares = warehouse.rows(
             "SELECT coalesce(sum(s.symptoms), 0)::BIGINT,"

@@ -215,9 +215,10 @@ FROM listed;
 --          perturbed values) of every report, every value of every case, every case with
 --          substantially many symptoms. A missing categorical QID is shown as the root of its
 --          hierarchy.
--- Inputs:  identity_of(report_id, case_id, case_no, public_report, public_case); ends_of(report, position,
---          low, high): the published regions, as the catalog codes them; values_of(case_id, term);
---          symptoms_of(case_id, attribute, symptoms): off the released views.
+-- Inputs:  identity_of(report_id, case_id, case_no, public_report, public_case); ends_of(report,
+--          position, low, high): the published regions, as the catalog codes them;
+--          values_of(case_id, term); symptoms_of(case_id, attribute, symptoms): off the released
+--          views.
 -- Outputs: three uniform rows.
 CREATE OR REPLACE MACRO srsql.check_catalog(
     identity_of, ends_of, values_of, symptoms_of, of_release

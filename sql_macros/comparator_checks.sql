@@ -34,11 +34,14 @@ crowd AS (
     SELECT r.region, count(*) AS reports FROM query_table(rows_of) AS r GROUP BY r.region
 ),
 
+shown AS (
+    SELECT DISTINCT h.report_id, h.term FROM query_table(values_of) AS h
+),
+
 holders AS (
     SELECT r.region, v.term, count(*) AS reports
     FROM query_table(rows_of) AS r
-    INNER JOIN (SELECT DISTINCT h.report_id, h.term FROM query_table(values_of) AS h) AS v
-        ON r.report_id = v.report_id
+    INNER JOIN shown AS v ON r.report_id = v.report_id
     GROUP BY r.region, v.term
 ),
 
@@ -72,10 +75,12 @@ crowd AS (
     SELECT r.region, count(*) AS reports FROM query_table(rows_of) AS r GROUP BY r.region
 ),
 
+named AS (
+    SELECT unnest(attributes::VARCHAR[]) AS attribute
+),
+
 due AS (
-    SELECT c.region, n.attribute
-    FROM crowd AS c
-    CROSS JOIN (SELECT unnest(attributes::VARCHAR[]) AS attribute) AS n
+    SELECT c.region, n.attribute FROM crowd AS c CROSS JOIN named AS n
 ),
 
 variety AS (

@@ -1,6 +1,6 @@
 -- Step of a release of l-diversity: sensitive values told apart by attribute (the same term as a
--- reaction and as an indication is two values). Reads srsql_report_term(report_id, attribute, term),
--- srsql_case_report(case_no, report_id), srsql_sensitive(attribute_no, attribute).
+-- reaction and as an indication is two values). Reads srsql_report_term(report_id, attribute,
+-- term), srsql_case_report(case_no, report_id), srsql_sensitive(attribute_no, attribute).
 -- Source: Gal et al. 2008, as Lin 2016 takes it.
 
 CREATE OR REPLACE TEMP TABLE srsql_value_kind AS

@@ -59,8 +59,8 @@ def partition_cases(
             cases.offsets.astype(np.int64),
             cases.terms.astype(np.int32),
             kinds.astype(np.int64),
-            np.int64(sensitive),
-            np.int64(least),
+            int(sensitive),
+            int(least),
         )
     )
 
@@ -91,17 +91,14 @@ def _partition(
     sensitive: int,
     least: int,
 ) -> NDArray[np.int32]:
-    n, d = low.shape
+    n = len(low)
     order = np.arange(n)
     group = np.full(n, -1, np.int32)
     seen = np.full(len(kinds), -1, np.int64)
-    stamp = np.int64(0)
-    if n == 0 or not _diverse(
-        order, 0, n, offsets, values, kinds, sensitive, least, seen, stamp
-    ):
+    stamp = 0
+    if n == 0 or not _diverse(order, 0, n, offsets, values, kinds, sensitive, least, seen, stamp):
         return group
-    begins, ends = [np.int64(0)], [np.int64(n)]
-    firsts = np.full(n, -1, np.int32)  # [first case of a group] -> its number, set at the end
+    begins, ends = [0], [n]
     while len(begins):
         b, e = begins.pop(), ends.pop()
         split = False
@@ -125,8 +122,8 @@ def _partition(
                         break
                 if split:
                     for p in range(parts):
-                        begins.append(edges[p])
-                        ends.append(edges[p + 1])
+                        begins.append(int(edges[p]))
+                        ends.append(int(edges[p + 1]))
                     break
         if not split:
             first = order[b]
@@ -134,11 +131,12 @@ def _partition(
                 first = min(first, order[at])
             for at in range(b, e):
                 group[order[at]] = first
-    count = np.int32(0)
+    firsts = np.full(n, -1, np.int32)  # first case of a group -> its number
+    count = 0
     for r in range(n):
         if firsts[group[r]] < 0:
             firsts[group[r]] = count
-            count += np.int32(1)
+            count += 1
         group[r] = firsts[group[r]]
     return group
 
@@ -240,7 +238,7 @@ def _children(
             node = losses.parent[base + node]
         child[at - b] = node - top
         number[node - top] = 0
-    parts = np.int64(0)
+    parts = 0
     for node in range(len(number)):
         if number[node] == 0:
             number[node] = parts

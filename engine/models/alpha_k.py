@@ -50,7 +50,7 @@ class AlphaK(Comparator):
         return {"reports": Fraction(self.k), "alpha": self.alpha}
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str | int]:
         """alpha, too."""
         return {**super().facts, "alpha": str(self.alpha)}
 

@@ -115,7 +115,8 @@ class GroupingModel(ABC):
         warehouse.run_step("step_regions.sql")
 
     def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
-        """Say what bounds the values of a group, where that is not theta."""
+        """Say what bounds the values of a group (see ``feasibility.limits``): theta."""
+        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'theta'")
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""
@@ -146,7 +147,8 @@ class GroupingModel(ABC):
             warehouse.run(
                 "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
                 "FROM srsql.group_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
-                f" {literal(self.held)}, 'temp.main.srsql_attribute', {literal(self.thresholds)}, ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
+                f" {literal(self.held)}, 'temp.main.srsql_attribute', {literal(self.thresholds)},"
+                " ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
                 " ?, ?, ?, ?) AS g",
                 [pattern, k, int.from_bytes(digest[:7]), rest, rules],
             )

@@ -52,7 +52,7 @@ class Comparator(GroupingModel):
         )
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str | int]:
         """What is kept, and whether such a release may leave the house."""
         return {
             "keeps": self.words,

@@ -29,7 +29,7 @@ class LDiversity(Comparator):
     are taken for patients, and what is known of one attribute may settle another.
     """
 
-    l: int = 5
+    l: int = 5  # noqa: E741 (the model's own name for it)
     """Least number of distinct values of each sensitive attribute in a region."""
 
     name: ClassVar[str] = "l-diversity"
@@ -41,7 +41,9 @@ class LDiversity(Comparator):
         if self.l < 2:
             raise ReleaseError(f"l is {self.l}: a region needs at least 2 values to hide one")
         if self.l > MOST:
-            raise ReleaseError(f"l is {self.l}: no quarter has regions of more than {MOST:,} values")
+            raise ReleaseError(
+                f"l is {self.l}: no quarter has regions of more than {MOST:,} values"
+            )
 
     @property
     def claims(self) -> dict[str, Fraction]:
