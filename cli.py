@@ -185,7 +185,14 @@ def ingest(
 @_quarter
 @_dataset
 @click.option("--model", type=click.Choice(list(MODELS)), default=DEFAULTS.model, show_default=True)
-@click.option("--alpha", help="ppms-alpha: largest share of cases with many symptoms.  [0.5]")
+@click.option(
+    "--alpha",
+    help="ppms-alpha: largest share of cases with many symptoms  [0.5]; alpha-k: largest share of "
+    "reports that hold a value.  [0.4]",
+)
+@click.option(
+    "--l", type=int, help="l-diversity: distinct values of each sensitive attribute.  [5]"
+)
 @click.option(
     "--assume-md",
     type=click.Choice(["none", "all"]),
@@ -217,7 +224,11 @@ def ingest(
     help="Substantially many symptoms: mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5.",
 )
 @click.option(
-    "--k", type=int, default=DEFAULTS.k, show_default=True, help="Cases per group, at least."
+    "--k",
+    type=int,
+    default=DEFAULTS.k,
+    show_default=True,
+    help="Cases per group, at least; of k-anonymity and alpha-k, reports.",
 )
 @click.option(
     "--theta",

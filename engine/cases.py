@@ -6,6 +6,7 @@ Everything after it reads the temporary tables named here and knows no column of
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Literal
 
 from sqlglot import exp
 
@@ -15,6 +16,9 @@ from srsql.engine.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.udfs.knowledge import weight_unit
+
+Records = Literal["case", "report"]
+"""What is grouped: super-records, or every report as if it were a case of its own."""
 
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
@@ -34,11 +38,13 @@ def load_cases(
     release_id: int,
     knowledge: Knowledge | None,
     parts: int = 1,
+    records: Records = "case",
 ) -> None:
     """Build the temporary tables of ``step_cases.sql`` for one quarter.
 
     Sums of weights stay within 62 bits when each is counted in ``parts`` (the denominator of
     alpha), too. Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
+    ``records``: a record is a case with all its reports, or each report (see ``gather_pieces``).
     """
     warehouse.run(_reports(dataset), [quarter])
     warehouse.run(_deleted(), [dataset.name])
@@ -59,13 +65,28 @@ def load_cases(
     unit = weight_unit(cases * parts) if knowledge else 1
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT, release_id INTEGER, cover VARCHAR,"
-        " carry VARCHAR, md VARCHAR, alpha_num BIGINT, alpha_den BIGINT)"
+        " carry VARCHAR, md VARCHAR, alpha_num BIGINT, alpha_den BIGINT, bound VARCHAR)"
     )
     warehouse.run(
-        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL)",
+        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL, NULL)",
         [unit, release_id],
     )
+    warehouse.run_step("step_super_records.sql" if records == "case" else "step_reports.sql")
     warehouse.run_step("step_cases.sql")
+    if records == "report":
+        warehouse.run_step("step_report_terms.sql")
+
+
+def gather_pieces(warehouse: Warehouse) -> None:
+    """Make one record of the reports of a case that are in one group, after reports were grouped.
+
+    From here on a group's records are its distinct cases, as every measure and audit takes them.
+    """
+    for step in ("step_pieces.sql", "step_cases.sql", "step_report_terms.sql"):
+        warehouse.run_step(step)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_bounded AS SELECT b.* FROM temp.main.srsql_box AS b"
+    )
 
 
 def _reports(dataset: Dataset) -> str:

@@ -108,6 +108,7 @@ def _identify(
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             column(dataset.case_id, "t").as_("case_id"),
+            column("case_no", "m"),
             column("group_id", "m").as_("group_no"),
         )
         .from_(raw_table(dataset, dataset.report_table, alias="t"))

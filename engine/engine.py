@@ -76,6 +76,7 @@ class ReleaseOptions(TypedDict, total=False):
     knowledge: str | Path | None
     alpha: str | None
     assume_md: Literal["none", "all"] | None
+    l: int | None  # noqa: E741 (the model's own name for it)
     ss_rule: str
     epsilon: str | None
     calibration: Literal["paper", "sound"] | None
@@ -222,6 +223,7 @@ class Engine:
                 leftovers=options.get("leftovers", "withhold"),
                 alpha=parse_share(alpha, "--alpha") if alpha is not None else None,
                 assume_md=options.get("assume_md"),
+                l=options.get("l"),
                 calibration=options.get("calibration"),
                 noise=options.get("noise"),
                 **budget,

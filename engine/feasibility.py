@@ -35,11 +35,17 @@ class Limits:
     """Table (term_no, theta_num, theta_den)."""
     unit: int
     """Weight of a certain value."""
+    name: str = "theta"
+    """What bounds the values: theta, or the alpha of a comparator."""
 
 
 def limits(warehouse: Warehouse) -> Limits:
     """The values and their thresholds; with alpha the substantial symptoms are one of them."""
-    unit, alpha_den = warehouse.rows("SELECT u.unit, u.alpha_den FROM temp.main.srsql_run AS u")[0]
+    unit, alpha_den, bound = warehouse.rows(
+        "SELECT u.unit, u.alpha_den, u.bound FROM temp.main.srsql_run AS u"
+    )[0]
+    if bound != "theta":
+        return Limits("temp.main.srsql_bound_term", "temp.main.srsql_bound_theta", unit, bound)
     if alpha_den is None:
         return Limits("temp.main.srsql_case_term", "temp.main.srsql_theta", unit)
     return Limits("temp.main.srsql_burden", "temp.main.srsql_limit", unit * alpha_den)
@@ -82,7 +88,8 @@ def resolve_infeasible(warehouse: Warehouse, choice: OnInfeasible) -> list[Infea
         return []
     if choice == "error":
         everybody = warehouse.value("SELECT bool_and(p.carrier) FROM temp.main.srsql_profile AS p")
-        raise InfeasibleError(_explain(values, everybody_carries=bool(everybody)))
+        name = limits(warehouse).name
+        raise InfeasibleError(_explain(values, name, everybody_carries=bool(everybody)))
     withhold(warehouse, "temp.main.srsql_profile", "infeasible")
     return values
 
@@ -116,22 +123,26 @@ def drop_withheld(warehouse: Warehouse) -> None:
     )
 
 
-def _explain(values: list[InfeasibleValue], *, everybody_carries: bool) -> str:
+def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: bool) -> str:
+    records = "cases" if name == "theta" else "reports"
     counted = (
-        "{:,} of {:,} cases" if everybody_carries else "{:,} cases to {:,} that carry the bound"
+        f"{{:,}} of {{:,}} {records}"
+        if everybody_carries
+        else "{:,} cases to {:,} that carry the bound"
     )
     shown = "; ".join(
-        f"{v.value!r} in {counted.format(v.cases, v.total)} ({v.frequency:.1%}) > theta {v.theta:g}"
+        f"{v.value!r} in {counted.format(v.cases, v.total)} ({v.frequency:.1%}) > {name} "
+        f"{v.theta:g}"
         for v in values[:SHOWN]
     )
     more = f"; and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
     ways = []
-    if any(v.value == SYMPTOMS for v in values):
+    if name == "alpha" or any(v.value == SYMPTOMS for v in values):
         ways.append("raise --alpha")
-    if any(v.value != SYMPTOMS for v in values):
+    if name == "theta" and any(v.value != SYMPTOMS for v in values):
         ways += ["raise theta for them (--theta levels:FILE)", "use --theta frequency"]
     return (
-        f"no grouping can meet theta for {len(values)} value(s): {shown}{more}. Ways out: "
+        f"no grouping can meet {name} for {len(values)} value(s): {shown}{more}. Ways out: "
         f"{', '.join(ways)}, or withhold cases (--on-infeasible withhold)"
     )
 

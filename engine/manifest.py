@@ -32,7 +32,7 @@ class Parameters:
 
     def public(self, dataset: Dataset, quarter: str, k_effective: int) -> dict[str, str | int]:
         """What the public manifest tells of the parameters; never the seed or a file's name."""
-        uniform = self.theta.kind == "uniform"
+        theta = str(self.theta) if self.theta.kind == "uniform" else self.theta.kind
         return {
             "quarter": quarter,
             "dataset": dataset.name,
@@ -43,7 +43,7 @@ class Parameters:
             "guarantee": self.model.guarantee,
             "k": self.model.k,
             "k_effective": k_effective,
-            "theta": str(self.theta) if uniform else self.theta.kind,
+            "theta": theta if "theta" in self.model.keeps else "not kept",
             "missing": self.missing,
             "leftovers": self.model.leftovers,
             "attacks": ",".join(self.model.attacks) or "none",
@@ -73,14 +73,16 @@ def store_public_manifest(
     built: list[Built],
     *,
     withheld: bool,
+    thresholds: bool,
 ) -> str:
     """Write the one-row public manifest; the name of its table in ``STORE``.
 
     ``withheld``: whether it tells how much was withheld (SPEC: not of models with noise).
+    ``thresholds``: whether it lists those of released values; else the list is empty, since the
+    release keeps none.
     """
     counts = ["released_cases", "released_reports"]
     counts += ["withheld_cases", "withheld_reports"] if withheld else []
-    counts.append("thresholds")
     store = f"release_{release_id}_manifest"
     query = exp.select(
         *[exp.convert(value).as_(name, quoted=True) for name, value in facts.items()],
@@ -92,6 +94,11 @@ def store_public_manifest(
             for item in built
         ],
         *[column(name, "c") for name in counts],
+        (
+            column("thresholds", "c")
+            if thresholds
+            else exp.func("list_slice", column("thresholds", "c"), 1, 0).as_("thresholds")
+        ),
     ).from_(
         exp.alias_(
             exp.Table(
@@ -125,7 +132,8 @@ def private_manifest(
         [ingestion_id],
     )[0]
     new, old, reports, groups = warehouse.rows(
-        "SELECT count(*) FILTER (WHERE m.is_new), count(*) FILTER (WHERE NOT m.is_new),"
+        "SELECT count(DISTINCT m.case_id) FILTER (WHERE m.is_new),"
+        " count(DISTINCT m.case_id) FILTER (WHERE NOT m.is_new),"
         " coalesce(sum(m.reports), 0)::BIGINT, count(DISTINCT m.group_id) "
         "FROM srsql.member AS m WHERE m.release_id = ?",
         [release_id],

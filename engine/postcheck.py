@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.comparator_check import claim_calls, claims_of
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.perturbation_check import draw_calls, perturbed_positions, seen_groups
-from srsql.engine.statements import column, create, literal, table, union_all
+from srsql.engine.statements import bare, column, create, literal, table, union_all
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -22,7 +23,14 @@ Measure = tuple[Any, ...]
 
 
 def check_release(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int, *, covers: bool
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    release_id: int,
+    k: int,
+    *,
+    covers: bool,
+    by_report: bool,
 ) -> list[Measure]:
     """Run every check on the views of ``schema``; needs ``srsql_identity``.
 
@@ -33,12 +41,13 @@ def check_release(
         release_id: in the catalog.
         k: least number of cases.
         covers: a perturbing model's categories cover those of earlier releases.
+        by_report: a comparator that takes every report for a case of its own.
 
     Raises:
         CheckFailedError: one of them failed; the text names it.
     """
     perturbed = perturbed_positions(warehouse, release_id)
-    calls = [_check_complete(warehouse, dataset, schema, release_id)]
+    calls = [_check_complete(warehouse, dataset, schema, release_id, by_report=by_report)]
     if len(perturbed) < len(dataset.qid):
         calls.append(_check_inside(dataset, schema, release_id, perturbed))
     if covers:
@@ -52,7 +61,8 @@ def check_bounds(
     """k and theta (with external knowledge where it was given) from the released views alone.
 
     A perturbed release does not show its groups: they are those of the member table, found by
-    ``srsql_identity``, and what was drawn is checked, too.
+    ``srsql_identity``, and what was drawn is checked, too. A comparator's release is judged by what
+    it keeps instead.
 
     Raises:
         CheckFailedError: a bound is broken; the text names it.
@@ -68,7 +78,12 @@ def check_bounds(
     perturbed = perturbed_positions(warehouse, release_id)
     seen = seen_groups(dataset, schema, release_id) if perturbed else _seen_rows(dataset, schema)
     warehouse.run(create(exp.to_table("srsql_seen_row"), seen, temp=True))
-    calls = _row_calls(warehouse, dataset, schema, release_id, k)
+    claims = claims_of(warehouse, release_id)
+    calls = (
+        claim_calls(warehouse, dataset, schema, release_id, claims, _region(dataset))
+        if claims
+        else _row_calls(warehouse, dataset, schema, release_id, k)
+    )
     calls.append(_check_manifest(schema, literal("temp.main.srsql_seen_value"), release_id))
     if perturbed:
         calls += draw_calls(warehouse, dataset, schema, release_id, perturbed)
@@ -128,12 +143,15 @@ def _published_qids(dataset: Dataset) -> list[str]:
     return names
 
 
+def _region(dataset: Dataset) -> exp.Expr:
+    """The published quasi-identifiers of a row ``v``, the same text for the same region only."""
+    return exp.func("to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)]))
+
+
 def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
-    region = exp.func(
-        "to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)])
-    )
     return exp.select(
-        exp.cast(region, "VARCHAR").as_("region"), column(dataset.case_id, "v").as_("case_id")
+        exp.cast(_region(dataset), "VARCHAR").as_("region"),
+        column(dataset.case_id, "v").as_("case_id"),
     ).from_(table(schema, dataset.report_table, alias="v"))
 
 
@@ -164,14 +182,6 @@ def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False
     return union_all(parts)
 
 
-def bare(value: exp.Expr) -> exp.Expr:
-    """``value`` without any white space, visible or not, at its ends."""
-    blanks = r"[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+"
-    pattern = exp.Literal.string(f"^{blanks}|{blanks}$")
-    arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
-    return exp.Anonymous(this="regexp_replace", expressions=arguments)
-
-
 def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
     warehouse.run(
         create(
@@ -192,8 +202,13 @@ def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, releas
     )
 
 
-def _check_complete(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
-    """Released and withheld reports together are those of the quarter."""
+def _check_complete(
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, *, by_report: bool
+) -> str:
+    """Released and withheld reports together are those of the quarter.
+
+    ``by_report``: reports are withheld, not cases.
+    """
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_seen_report AS "
         "SELECT i.report_id::VARCHAR AS report_id, i.case_id::VARCHAR AS case_id "
@@ -221,6 +236,8 @@ def _check_complete(warehouse: Warehouse, dataset: Dataset, schema: str, release
         "FROM srsql.withheld AS w WHERE w.release_id = ?",
         [release_id],
     )
+    if by_report:
+        warehouse.run_step("step_report_account.sql")
     return (
         "srsql.check_complete('temp.main.srsql_quarter_report', 'temp.main.srsql_seen_report',"
         f" 'temp.main.srsql_quarter_withheld', {release_id:d})"

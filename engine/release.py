@@ -71,12 +71,14 @@ def release(
                     release_id,
                     request.knowledge,
                     request.model.share.denominator if request.model.share else 1,
+                    request.model.records,
                 )
             with clock.stage("history"):
                 cover_history(warehouse, dataset, request)
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
+                request.model.set_bounds(warehouse, dataset)
                 infeasible = make_feasible(warehouse, request)
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
@@ -129,6 +131,7 @@ def release(
                     release_id,
                     request.model.k,
                     covers=request.model.cover == "later",
+                    by_report=request.model.records == "report",
                 )
                 checks += check_catalog(warehouse, dataset, released.schema, release_id)
             with clock.stage("audit"):
@@ -223,6 +226,11 @@ def _set_release(
         "FROM temp.main.srsql_run AS u",
         [release_id, list(model.attacks)],
     )
+    for claim, bound in model.claims.items():
+        warehouse.run(
+            "INSERT INTO srsql.claim VALUES (?, ?, ?, ?)",
+            [release_id, claim, bound.numerator, bound.denominator],
+        )
     warehouse.run(
         "UPDATE srsql.release SET k_effective = ?,"
         " weight_one = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
@@ -251,12 +259,17 @@ def _publish(
         knowledge=request.knowledge.source if request.knowledge else None,
         symptoms=request.symptoms.text,
     )
-    facts = parameters.public(
-        dataset, request.quarter, shown_k(warehouse, release_id, request.model.k)
-    )
+    model = request.model
+    grown = k if model.claims else shown_k(warehouse, release_id, model.k)
+    facts = parameters.public(dataset, request.quarter, grown)
     stores = {item.name: item.store for item in built}
     stores["manifest"] = store_public_manifest(
-        warehouse, facts, release_id, built, withheld=not request.model.perturbs
+        warehouse,
+        facts,
+        release_id,
+        built,
+        withheld=not model.perturbs,
+        thresholds="theta" in model.keeps,
     )
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
     if not request.draft:

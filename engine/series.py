@@ -149,7 +149,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
-            "trait", "promise", "ss_rule", "measure", "external_knowledge", "perturbation",
+            "trait", "promise", "claim", "ss_rule", "measure", "external_knowledge", "perturbation",
             "perturbed", "spent", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
@@ -213,6 +213,7 @@ def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> Non
     query = exp.select(
         ids["report"],
         ids["case"],
+        column("case_no", "r"),
         column("group_no", "r"),
         public["report"].copy().as_("public_report"),
         public["case"].copy().as_("public_case"),

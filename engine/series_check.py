@@ -15,8 +15,8 @@ from sqlglot import exp
 from srsql.engine.audit import Audit, AuditRow, GroupEvidence, audit
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.metrics import MeasureRow
-from srsql.engine.postcheck import Measure, bare, require_passed
-from srsql.engine.statements import column, create, table, union_all
+from srsql.engine.postcheck import Measure, require_passed
+from srsql.engine.statements import bare, column, create, table, union_all
 from srsql.engine.symptoms import next_cases_query, next_quarter
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

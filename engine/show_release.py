@@ -35,7 +35,8 @@ def closing_lines(released: Released) -> Iterator[str]:
     attacks = released.manifest.get("attacks", "none")
     if released.manifest.get("noise", "none") != "none":
         yield f"  {released.manifest['guarantee']}"
-    yield "  checked on the released rows: k, theta, completeness, regions, lineage" + (
+    kept = released.manifest.get("keeps", "k, theta")
+    yield f"  checked on the released rows: {kept}, completeness, regions, lineage" + (
         "" if attacks == "none" else f"; audited with the whole series: {attacks}"
     )
 

@@ -75,3 +75,11 @@ def union_all(queries: list[exp.Query]) -> exp.Query:
     for query in queries[1:]:
         joined = exp.union(joined, query, distinct=False)
     return joined
+
+
+def bare(value: exp.Expr) -> exp.Expr:
+    """``value`` without any white space, visible or not, at its ends."""
+    blanks = r"[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+"
+    pattern = exp.Literal.string(f"^{blanks}|{blanks}$")
+    arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
+    return exp.Anonymous(this="regexp_replace", expressions=arguments)

@@ -70,7 +70,7 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
         "CREATE OR REPLACE TEMP TABLE srsql_ss_rule "
         "(attribute VARCHAR, mean DOUBLE, sd DOUBLE, cutoff BIGINT)"
     )
-    cases = warehouse.value("SELECT count(*) FROM temp.main.srsql_case")
+    cases = warehouse.value("SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case AS c")
     for name in attributes:
         total, squares = warehouse.rows(
             "SELECT coalesce(sum(s.symptoms), 0)::BIGINT,"
@@ -89,9 +89,10 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
             [name, total / cases, sqrt(spread) / cases, bound] if cases else [name, 0, 0, None],
         )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_substantial AS SELECT DISTINCT s.case_no "
+        "CREATE OR REPLACE TEMP TABLE srsql_substantial AS SELECT DISTINCT c.case_no "
         "FROM temp.main.srsql_symptoms AS s INNER JOIN temp.main.srsql_ss_rule AS r "
-        "ON s.attribute = r.attribute AND s.symptoms >= r.cutoff"
+        "ON s.attribute = r.attribute AND s.symptoms >= r.cutoff "
+        "INNER JOIN temp.main.srsql_case AS c ON s.case_id = c.case_id"
     )
 
 

@@ -154,7 +154,8 @@ CREATE TABLE IF NOT EXISTS srsql.case_term (
     direct BOOLEAN NOT NULL
 );
 
--- The cases of a release and their groups.
+-- The cases of a release and their groups. A comparator that groups reports has a row for each
+-- group that reports of the case are in, with a number of its own and that part of its reports.
 CREATE TABLE IF NOT EXISTS srsql.member (
     release_id INTEGER NOT NULL,
     case_no INTEGER NOT NULL,
@@ -201,6 +202,16 @@ CREATE TABLE IF NOT EXISTS srsql.promise (
     attacks VARCHAR[] NOT NULL,
     alpha_num BIGINT,
     alpha_den BIGINT
+);
+
+-- What every published region of a comparator keeps, in the place of k and theta, which its release
+-- is measured by: k (distinct cases), reports, alpha (share of reports), values (distinct ones of
+-- each sensitive attribute). A release without rows keeps k and theta.
+CREATE TABLE IF NOT EXISTS srsql.claim (
+    release_id INTEGER NOT NULL,
+    claim VARCHAR NOT NULL,
+    num BIGINT NOT NULL,
+    den BIGINT NOT NULL
 );
 
 -- What else decides the bounds of a released case. carrier: it counted towards k and theta;

@@ -148,7 +148,8 @@ FROM regions AS g;
 -- What:    every case that is released or withheld is in the quarter, and the other way round;
 --          a case is either released or withheld.
 -- Inputs:  quarter_of(report_id, case_id): the ingested reports; released_of(report_id, case_id):
---          off the released view; withheld_of(case_id).
+--          off the released view; withheld_of(case_id). Where reports are withheld, not cases, each
+--          is a case of its own here.
 CREATE OR REPLACE MACRO srsql.check_complete(
     quarter_of, released_of, withheld_of, release_id
 ) AS TABLE
@@ -214,9 +215,10 @@ FROM listed;
 --          perturbed values) of every report, every value of every case, every case with
 --          substantially many symptoms. A missing categorical QID is shown as the root of its
 --          hierarchy.
--- Inputs:  identity_of(report_id, case_id, public_report, public_case); ends_of(report, position,
---          low, high): the published regions, as the catalog codes them; values_of(case_id, term);
---          symptoms_of(case_id, attribute, symptoms): off the released views.
+-- Inputs:  identity_of(report_id, case_id, case_no, public_report, public_case); ends_of(report,
+--          position, low, high): the published regions, as the catalog codes them;
+--          values_of(case_id, term); symptoms_of(case_id, attribute, symptoms): off the released
+--          views.
 -- Outputs: three uniform rows.
 CREATE OR REPLACE MACRO srsql.check_catalog(
     identity_of, ends_of, values_of, symptoms_of, of_release
@@ -225,7 +227,8 @@ WITH
 kept AS (
     SELECT m.case_no, m.group_id, i.public_report, i.public_case
     FROM srsql.member AS m
-    INNER JOIN query_table(identity_of) AS i ON m.case_id = i.case_id::VARCHAR
+    INNER JOIN query_table(identity_of) AS i
+        ON m.case_no = i.case_no AND m.case_id = i.case_id::VARCHAR
     WHERE m.release_id = of_release
 ),
 

@@ -86,11 +86,11 @@ sides AS (
     WINDOW
         before AS (
             PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ),
         after AS (
             PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
-            ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
         )
 ),
 

@@ -6,12 +6,12 @@
 CREATE OR REPLACE MACRO srsql.public_counts(of_release) AS TABLE
 WITH
 kept AS (
-    SELECT count(*) AS cases, coalesce(sum(m.reports), 0)::BIGINT AS reports
+    SELECT count(DISTINCT m.case_id) AS cases, coalesce(sum(m.reports), 0)::BIGINT AS reports
     FROM srsql.member AS m WHERE m.release_id = of_release
 ),
 
 gone AS (
-    SELECT count(*) AS cases, coalesce(sum(w.reports), 0)::BIGINT AS reports
+    SELECT count(DISTINCT w.case_id) AS cases, coalesce(sum(w.reports), 0)::BIGINT AS reports
     FROM srsql.withheld AS w WHERE w.release_id = of_release
 ),
 

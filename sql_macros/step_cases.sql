@@ -1,25 +1,10 @@
--- Step of a release: from reports to super-records. Composed before it from the dataset schema:
--- srsql_report(report_id, case_id), srsql_report_box(report_id, position, low, high),
+-- Step of a release: what its records (super-records, or reports) have. Reads srsql_case and
+-- srsql_case_report of step_super_records.sql, step_reports.sql or step_pieces.sql, and what was
+-- composed from the dataset schema: srsql_report_box(report_id, position, low, high),
 -- srsql_report_term(report_id, attribute, term, spelling, shown),
 -- srsql_report_drug(report_id, drug),
 -- srsql_attribute(position, name, kind, span, parent, last, height), srsql_node(position, node,
 -- pre, last), srsql_knowledge(drug, disease), srsql_run(unit).
-
--- Cases in case-id order: numeric where ids are numbers.
-CREATE OR REPLACE TEMP TABLE srsql_case AS
-SELECT
-    (row_number() OVER (
-        ORDER BY try_cast(r.case_id AS HUGEINT) NULLS LAST, r.case_id
-    ) - 1)::INTEGER AS case_no,
-    r.case_id,
-    count(*)::INTEGER AS reports
-FROM temp.main.srsql_report AS r
-GROUP BY r.case_id;
-
-CREATE OR REPLACE TEMP TABLE srsql_case_report AS
-SELECT c.case_no, r.report_id
-FROM temp.main.srsql_report AS r
-INNER JOIN temp.main.srsql_case AS c ON r.case_id = c.case_id;
 
 CREATE OR REPLACE TEMP TABLE srsql_known_box AS
 SELECT c.case_no, b.position, b.low, b.high
@@ -76,12 +61,6 @@ FROM temp.main.srsql_belief AS b
 INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
 
 DROP TABLE temp.main.srsql_belief;
-
-CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
-
-CREATE OR REPLACE TEMP TABLE srsql_grouped (
-    case_no INTEGER NOT NULL, group_no INTEGER NOT NULL, pattern INTEGER NOT NULL
-);
 
 -- "observed" domains: what the quarter's own values span.
 UPDATE temp.main.srsql_attribute

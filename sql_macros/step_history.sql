@@ -3,6 +3,12 @@
 -- alpha_num). Everything that was ever out counts, superseded releases too; drafts do not. The
 -- order is that of quarter, then release id.
 
+CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
+
+CREATE OR REPLACE TEMP TABLE srsql_grouped (
+    case_no INTEGER NOT NULL, group_no INTEGER NOT NULL, pattern INTEGER NOT NULL
+);
+
 CREATE OR REPLACE TEMP TABLE srsql_appearance AS
 WITH others AS (
     SELECT

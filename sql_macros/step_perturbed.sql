@@ -18,6 +18,7 @@ CREATE OR REPLACE TEMP TABLE srsql_released AS
 SELECT
     r.report_id,
     r.case_id,
+    g.case_no,
     g.case_no AS group_no
 FROM temp.main.srsql_report AS r
 INNER JOIN temp.main.srsql_case AS c ON r.case_id = c.case_id

@@ -13,7 +13,8 @@ CREATE OR REPLACE TEMP TABLE srsql_released AS
 SELECT
     r.report_id,
     r.case_id,
+    g.case_no,
     g.group_no
 FROM temp.main.srsql_report AS r
-INNER JOIN temp.main.srsql_case AS c ON r.case_id = c.case_id
+INNER JOIN temp.main.srsql_case_report AS c ON r.report_id = c.report_id
 INNER JOIN temp.main.srsql_grouped AS g ON c.case_no = g.case_no;

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from srsql.udfs.problem import Attributes
 
 # name -> (function, parameter types, return type); every one is an Arrow UDF over lists
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
@@ -101,6 +104,20 @@ def _boxes(
     return ends[0], ends[1]
 
 
+def _attributes(qids: pa.StructArray) -> Attributes:
+    """The QIDs, from STRUCT(place, span, parent[], last[], height[])[]."""
+    from srsql.udfs.problem import Attributes
+
+    tree_start, parents = _nested(qids.field("parent"))
+    return Attributes(
+        span=_numbers(qids.field("span")),
+        tree_start=tree_start,
+        parent=_numbers(parents),
+        last=_numbers(_nested(qids.field("last"))[1]),
+        height=_numbers(_nested(qids.field("height"))[1]),
+    )
+
+
 def _by_case(values: pa.Array, cases: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Fields of structs, ordered by case; the first, case_no, as an index into ``cases``."""
     fields = [_numbers(values.field(i)) for i in range(values.type.num_fields)]
@@ -127,7 +144,7 @@ def _group_cases(
     rules: pa.ChunkedArray,
 ) -> pa.Array:
     from srsql.udfs.greedy import group_cases
-    from srsql.udfs.problem import Attributes, Bounding, Cases
+    from srsql.udfs.problem import Bounding, Cases
 
     results = []
     for row in _rows(
@@ -138,20 +155,13 @@ def _group_cases(
         qids = row[5].values
         low, high = _boxes(row[2], numbers, _numbers(qids.field("place")))
         offsets, held, weights = _terms(row[3], numbers, len(row[6].values))
-        tree_start, parents = _nested(qids.field("parent"))
         rule = row[11].as_py()
         carrier = _flags(row[1].values.field("carrier"))
         grows = carrier if rule["core_only"] else np.ones_like(carrier)
         results.append(
             group_cases(
                 Cases(low, high, offsets, held, weights, one=row[4].as_py()),
-                Attributes(
-                    span=_numbers(qids.field("span")),
-                    tree_start=tree_start,
-                    parent=_numbers(parents),
-                    last=_numbers(_nested(qids.field("last"))[1]),
-                    height=_numbers(_nested(qids.field("height"))[1]),
-                ),
+                _attributes(qids),
                 _flat(row[6]),
                 _flat(row[7]),
                 row[8].as_py(),
@@ -166,6 +176,35 @@ def _group_cases(
                     from_last=rule["from_last"],
                 ),
                 row[10].as_py(),
+            )
+        )
+    return _lists(results, pa.int32())
+
+
+def _partition_cases(
+    case_nos: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
+    values: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    kinds: pa.ChunkedArray,
+    sensitive: pa.ChunkedArray,
+    least: pa.ChunkedArray,
+) -> pa.Array:
+    from srsql.udfs.partition import partition_cases
+    from srsql.udfs.problem import Cases
+
+    results = []
+    for row in _rows(case_nos, boxes, values, attributes, kinds, sensitive, least):
+        numbers = _flat(row[0])
+        qids = row[3].values
+        low, high = _boxes(row[1], numbers, _numbers(qids.field("place")))
+        results.append(
+            partition_cases(
+                Cases(low, high, *_terms(row[2], numbers, len(row[4].values)), one=1),
+                _attributes(qids),
+                _flat(row[4]),
+                row[5].as_py(),
+                row[6].as_py(),
             )
         )
     return _lists(results, pa.int32())
@@ -321,17 +360,22 @@ _PRIOR_TYPE = pa.struct(
 _PRIOR = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
+_BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
+_QIDS = "STRUCT(place INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
         _group_cases,
         [
-            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]",
-            "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]", _TERMS, "BIGINT",
-            "STRUCT(place INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])[]",
+            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, "BIGINT", _QIDS,
             "BIGINT[]", "BIGINT[]", "INTEGER", "BIGINT", "VARCHAR",
             "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN,"
             " alpha_num BIGINT, alpha_den BIGINT)",
         ],
+        "INTEGER[]",
+    ),
+    "srsql_partition_cases": (
+        _partition_cases,
+        ["INTEGER[]", _BOXES, _TERMS, _QIDS, "INTEGER[]", "INTEGER", "INTEGER"],
         "INTEGER[]",
     ),
     "srsql_withhold_infeasible": (

@@ -180,6 +180,9 @@ def _describe(
             f"{asked.quarter} is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded "
             "experiment; release it with --noise secure"
         )
+    refused = MODELS[str(facts["model"])].unpublishable if facts["model"] in MODELS else ""
+    if refused:
+        raise PublishError(f"{asked.quarter} was released by {facts['model']}, {refused}")
     counts = Counts(**{n: facts.pop(n) for n in Counts.model_fields if n in facts})
     model, guarantee = str(facts.pop("model")), str(facts.pop("guarantee"))
     software, version, fingerprint = (
@@ -193,7 +196,9 @@ def _describe(
     documents = {
         README: readme(title, model, guarantee, facts, counts, tables, case_ids),
         DICTIONARY: dictionary_csv(tables, attributes),
-        THRESHOLDS: thresholds_csv(warehouse, release.release_id),
+        THRESHOLDS: thresholds_csv(
+            warehouse, release.release_id, kept="theta" in MODELS[model].keeps
+        ),
         HIERARCHIES: hierarchies_csv(dataset),
         REPORT: public_report.html.encode(),
     }

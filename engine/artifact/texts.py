@@ -57,12 +57,15 @@ def attributes_of(dataset: Dataset) -> tuple[Attribute, ...]:
     return tuple(notes)
 
 
-def thresholds_csv(warehouse: Warehouse, release_id: int) -> bytes:
-    """theta of every value that a released row shows, as an exact fraction."""
+def thresholds_csv(warehouse: Warehouse, release_id: int, *, kept: bool) -> bytes:
+    """theta of every value that a released row shows, as an exact fraction.
+
+    ``kept``: no value has one where the model keeps none.
+    """
     rows = warehouse.rows(
         "SELECT t.term, t.theta_num, t.theta_den FROM srsql.threshold AS t "
-        "WHERE t.release_id = ? AND t.released ORDER BY t.term",
-        [release_id],
+        "WHERE t.release_id = ? AND t.released AND ? ORDER BY t.term",
+        [release_id, kept],
     )
     return _csv(["value", "theta_num", "theta_den"], rows)
 

@@ -23,6 +23,7 @@ OTHER_VERSION = (
     "{quarter}: that its README, its data dictionary and the wording of its guarantee say what the "
     "manifest says, since srsql {version} wrote them"
 )
+UNCLAIMED = "{quarter}: {what}, since its model, {model}, does not keep them"
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
@@ -40,9 +41,20 @@ def claims_not_shown(manifest: Manifest) -> list[str]:
     """The claims that this version of the software cannot judge."""
     about = {"quarter": manifest.quarter, "model": manifest.model}
     texts = [] if manifest.model in MODELS else [NOT_KNOWN.format(**about)]
+    unclaimed = [] if manifest.model not in MODELS else _unclaimed(MODELS[manifest.model])
+    if unclaimed:
+        texts.append(UNCLAIMED.format(**about, what=" and ".join(unclaimed)))
     if manifest.software_version != __version__:
         texts.append(OTHER_VERSION.format(**about, version=manifest.software_version))
     return texts
+
+
+def _unclaimed(kind: type[GroupingModel]) -> list[str]:
+    """Bounds of Lin 2016 that regions of the model do not keep, in words."""
+    if kind.perturbs:
+        return []
+    words = {"k": "k distinct cases for every region", "theta": "thresholds of values"}
+    return [text for name, text in words.items() if name not in kind.keeps]
 
 
 def _order_faults(manifest: Manifest) -> list[str]:

@@ -14,9 +14,11 @@ from srsql.engine.artifact.layout import HIERARCHIES, THRESHOLDS, Attribute, Man
 from srsql.engine.artifact.verdict import Check
 from srsql.engine.artifact.verify_claims import Trees, hierarchy_faults, uniform_faults
 from srsql.engine.artifact.verify_tables import loaded, text
+from srsql.engine.models import MODELS
 from srsql.engine.statements import column, create, statements, temporary, union_all
 
-ROW_CHECKS = ("ids", "order", "period", "counts", "one region", "k", "theta", "thresholds")
+ONE_REGION = "one region"
+ROW_CHECKS = ("ids", "order", "period", "counts", ONE_REGION, "k", "theta", "thresholds")
 OF_GROUPS = ("k", "theta")
 """What a published region shows of the groups, unless it was drawn at random."""
 
@@ -34,13 +36,24 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     ).fetchall()
     totals = con.execute("SELECT t.check_name, t.total FROM temp.main.srsql_total AS t").fetchall()
     found, counted = dict(faults), dict(totals)
-    shown = [name for name in ROW_CHECKS if not (manifest.perturbed and name in OF_GROUPS)]
+    shown = [name for name in ROW_CHECKS if name not in not_claimed(manifest)]
     found["thresholds"] = [
         *found.get("thresholds", []),
         *uniform_faults(*_thresholds(folder), manifest.parameters.get("theta")),
     ]
     checks = [Check(name, found.get(name, []), counted[name]) for name in shown]
     return [*checks, _bounds(con, folder, manifest)]
+
+
+def not_claimed(manifest: Manifest) -> set[str]:
+    """The checks of what the artifact does not claim of its regions."""
+    if manifest.perturbed:
+        return set(OF_GROUPS)
+    kind = MODELS.get(manifest.model)
+    if kind is None:
+        return set()
+    whole = set() if kind.records == "case" else {ONE_REGION}
+    return {name for name in OF_GROUPS if name not in kind.keeps} | whole
 
 
 def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> None:

@@ -6,7 +6,10 @@ from dataclasses import fields
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.k_anonymity import KAnonymity
+from srsql.engine.models.l_diversity import LDiversity
 from srsql.engine.models.ms import Ms
 from srsql.engine.models.msdp_all import MsdpAll
 from srsql.engine.models.msdp_num import MsdpNum
@@ -16,11 +19,13 @@ from srsql.engine.models.ppms_dp_all import PpmsDpAll
 from srsql.engine.models.ppms_dp_num import PpmsDpNum
 from srsql.engine.models.ppms_ear import PpmsEar
 from srsql.engine.models.ppms_plus import PpmsPlus
+from srsql.engine.models.xy_anonymity import XyAnonymity
 
 MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
     for model in (
         Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
+        KAnonymity, XyAnonymity, LDiversity, AlphaK,
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from srsql.engine.cases import Records
 from srsql.engine.errors import ReleaseError
 from srsql.engine.patterns import group_by_pattern
+from srsql.engine.statements import literal
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -33,6 +36,15 @@ class GroupingModel(ABC):
     ``later``: its categories to all of them, once the groups are made."""
     carry: ClassVar[Literal["all", "new"]] = "all"
     """Which cases count towards k and theta (NC-bounding: new ones)."""
+    records: ClassVar[Records] = "case"
+    """What is grouped: super-records, or every report as if it were a case of its own."""
+    keeps: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
+    """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
+    unpublishable: ClassVar[str] = ""
+    """Why no release of the model may leave the house; empty: it may."""
+    held: ClassVar[str] = "temp.main.srsql_case_term"
+    """The values that groups are bounded in, and what bounds them: names of tables."""
+    thresholds: ClassVar[str] = "temp.main.srsql_theta"
     perturbs: ClassVar[bool] = False
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""
@@ -56,6 +68,15 @@ class GroupingModel(ABC):
         """What an attacker cannot do, and what they still can, in words for the manifest."""
 
     @property
+    def claims(self) -> dict[str, Fraction]:
+        """What every published region keeps in the place of k and theta; empty: those.
+
+        ``k`` distinct cases, ``reports``, ``alpha`` (largest share of reports that hold a value),
+        ``values`` (least number of distinct values of each sensitive attribute).
+        """
+        return {}
+
+    @property
     def attacks(self) -> tuple[str, ...]:
         """The attacks of SPEC section 9 that the model withstands."""
         return ()
@@ -76,7 +97,7 @@ class GroupingModel(ABC):
         return None
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> Mapping[str, str | int]:
         """Parameters of the model beside k and leftovers, for the manifests."""
         return {}
 
@@ -92,6 +113,10 @@ class GroupingModel(ABC):
     def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
         """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
         warehouse.run_step("step_regions.sql")
+
+    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+        """Say what bounds the values of a group (see ``feasibility.limits``): theta."""
+        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'theta'")
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""
@@ -122,8 +147,8 @@ class GroupingModel(ABC):
             warehouse.run(
                 "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
                 "FROM srsql.group_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
-                " 'temp.main.srsql_case_term', 'temp.main.srsql_attribute',"
-                " 'temp.main.srsql_theta', ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
+                f" {literal(self.held)}, 'temp.main.srsql_attribute', {literal(self.thresholds)},"
+                " ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
                 " ?, ?, ?, ?) AS g",
                 [pattern, k, int.from_bytes(digest[:7]), rest, rules],
             )
