@@ -65,6 +65,10 @@ class ReportError(SrsqlError):
     """A report cannot be made or written; the text says what to give."""
 
 
+class PolicyError(SrsqlError):
+    """A utility policy cannot be read or made; the text names the constraint or the term."""
+
+
 class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 

@@ -29,4 +29,11 @@ MACRO_FILES: tuple[str, ...] = (
     "report.sql",
     "perturbation.sql",
     "perturbation_checks.sql",
+    "disassociation_checks.sql",
+    "disassociation_structure.sql",
+    "disassociation_counts.sql",
+    "disassociation_loss.sql",
+    "combinations.sql",
+    "itemsets.sql",
+    "policies.sql",
 )

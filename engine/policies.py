@@ -1,0 +1,215 @@
+"""Utility policies (Loukides 2014, section 6.1): disjoint sets of terms that studies count by.
+
+A policy comes from a file, from a hierarchy of terms (by level, or by similarity) or from the
+itemsets that are frequent in the data.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from srsql.engine.errors import PolicyError
+from srsql.engine.itemsets import Itemset
+from srsql.engine.statements import literal
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class UtilityPolicy:
+    """Constraints by name, in order; each is a set of terms, and no two share one.
+
+    Terms are compared in upper case without white space at their ends.
+
+    Raises:
+        PolicyError: a constraint is empty or unnamed, or a term is empty or in two constraints.
+    """
+
+    name: str
+    constraints: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no policy."""
+        owner: dict[str, str] = {}
+        for label, terms in self.constraints.items():
+            if not label.strip():
+                raise PolicyError(f"policy {self.name}: a constraint has no name: give it one")
+            if not terms:
+                raise PolicyError(f"policy {self.name}: constraint {label!r} has no term")
+            for term in terms:
+                key = term.strip().upper()
+                if not key:
+                    raise PolicyError(f"policy {self.name}: constraint {label!r} has an empty term")
+                if owner.setdefault(key, label) != label:
+                    raise PolicyError(
+                        f"policy {self.name}: term {term!r} is in the constraints {owner[key]!r} "
+                        f"and {label!r}: constraints are disjoint, keep it in one"
+                    )
+
+
+def load_policy(path: Path) -> UtilityPolicy:
+    """Read a CSV with the columns ``constraint`` and ``term``, one term a row.
+
+    Raises:
+        PolicyError: the file cannot be read, lacks a column, has a row with an empty field, or
+            no row, or a term in two constraints.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if not {"constraint", "term"} <= set(reader.fieldnames or ()):
+                raise PolicyError(f"{path}: the header must name the columns constraint and term")
+            found: dict[str, dict[str, None]] = {}
+            for row in reader:
+                label, term = (row["constraint"] or "").strip(), (row["term"] or "").strip()
+                if not label or not term:
+                    raise PolicyError(f"{path}: line {reader.line_num} has an empty field")
+                found.setdefault(label, {})[term] = None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PolicyError(f"{path}: cannot be read: {error}") from None
+    if not found:
+        raise PolicyError(f"{path}: no constraint in it")
+    return UtilityPolicy(path.name, {label: tuple(terms) for label, terms in found.items()})
+
+
+def hierarchy_policy(hierarchy: Hierarchy, level: int) -> UtilityPolicy:
+    """A constraint for each common ancestor of the level, of all terms under it and its own label.
+
+    The ancestor of a term is the highest node, other than the root, of which no path down to a leaf
+    is longer than ``level``: for ICD-9, the 3-digit code, section, chapter (1, 2, 3). A leaf that
+    hangs on a node too high for that is in no constraint.
+
+    Raises:
+        PolicyError: the level is below 1, or leaves no constraint.
+    """
+    if level < 1:
+        raise PolicyError(f"a hierarchy-based policy of level {level}: levels count from 1")
+    height, parent = hierarchy.height, hierarchy.parent
+    last = list(range(len(height)))
+    for node in range(len(height) - 1, 0, -1):
+        last[parent[node]] = max(last[parent[node]], last[node])
+    tops = [
+        node
+        for node in range(1, len(height))
+        if 1 <= height[node] <= level and (parent[node] == 0 or height[parent[node]] > level)
+    ]
+    if not tops:
+        raise PolicyError(f"level {level}: the hierarchy has no inner node there except its root")
+    return UtilityPolicy(
+        f"level {level}",
+        {hierarchy.labels[n]: tuple(hierarchy.labels[n : last[n] + 1]) for n in tops},
+    )
+
+
+def similarity_policy(hierarchy: Hierarchy, size: int) -> UtilityPolicy:
+    """Constraints of exactly ``size`` terms each, siblings in the order of the hierarchy ("sim").
+
+    Each inner node groups its leaf children; what is left over, fewer than ``size``, goes up to be
+    grouped with the next relatives, and at the root it stays without a constraint. (No family has
+    100 children at the lowest level: the paper's sim 100 needs the way up.)
+
+    Raises:
+        PolicyError: the size is below 2, or no constraint of it can be made.
+    """
+    if size < 2:
+        raise PolicyError(f"a similarity-based policy of size {size}: a constraint needs 2 terms")
+    waiting: list[list[int]] = [[] for _ in hierarchy.labels]
+    groups: list[list[int]] = []
+    for node in range(len(hierarchy.labels) - 1, 0, -1):
+        if hierarchy.height[node] == 0:
+            waiting[node] = [node]
+        pool = sorted(waiting[node])
+        while len(pool) >= size:
+            groups.append(pool[:size])
+            pool = pool[size:]
+        waiting[hierarchy.parent[node]].extend(pool)
+    if not groups:
+        raise PolicyError(f"sim {size}: no node below the root has {size} leaves: take fewer")
+    groups.sort()
+    return UtilityPolicy(
+        f"sim {size}",
+        {f"sim {i}": tuple(hierarchy.labels[n] for n in g) for i, g in enumerate(groups, 1)},
+    )
+
+
+def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy:
+    """Disjoint constraints of frequent itemsets ("sup").
+
+    Frequent itemsets overlap, constraints must not: the longest itemset becomes the first
+    constraint, then always the longest that is disjoint from all that were taken (ties: held by more
+    records, then in the order of the terms). Every subset of a frequent itemset is frequent, so
+    every frequent term ends in exactly one constraint.
+
+    Raises:
+        PolicyError: there is no itemset.
+    """
+    taken: set[str] = set()
+    chosen: list[Itemset] = []
+    for itemset in sorted(itemsets, key=lambda i: (-len(i.terms), -i.records, i.terms)):
+        if taken.isdisjoint(itemset.terms):
+            taken.update(itemset.terms)
+            chosen.append(itemset)
+    if not chosen:
+        raise PolicyError(f"sup {percent}: no term has this support: take a lower one")
+    return UtilityPolicy(
+        f"sup {percent}", {f"sup {n}": itemset.terms for n, itemset in enumerate(chosen, 1)}
+    )
+
+
+def put_policy(
+    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_term"
+) -> dict[int, str]:
+    """Make ``temp.main.srsql_policy_term(set_no, term)``: the policy in the terms of the data.
+
+    Args:
+        warehouse: in which the terms are.
+        policy: its constraints are numbered from 0; those without a term in the data fall away.
+        terms: name of a table with the column ``term``, distinct.
+
+    Returns:
+        Number -> name of each constraint that is left.
+    """
+    rows = [
+        (number, term)
+        for number, members in enumerate(policy.constraints.values())
+        for term in members
+    ]
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_policy AS "
+        "SELECT unnest(?::INTEGER[]) AS constraint_no, unnest(?::VARCHAR[]) AS term",
+        [[number for number, _ in rows], [term for _, term in rows]],
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_policy_term AS SELECT p.set_no, p.term "
+        f"FROM srsql.policy_terms('temp.main.srsql_policy', {literal(terms)}) AS p"
+    )
+    left = warehouse.rows(
+        "SELECT DISTINCT p.set_no FROM temp.main.srsql_policy_term AS p ORDER BY p.set_no"
+    )
+    labels = list(policy.constraints)
+    return {number: labels[number] for (number,) in left}
+
+
+def put_constraints(
+    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_term"
+) -> int:
+    """Make ``temp.main.srsql_constraint(term_no, constraint_no)`` of the policy for the kernels.
+
+    Args:
+        warehouse: in which the terms are.
+        policy: constraint_no is the place in it, from 0.
+        terms: name of a table ``(term_no, term)``.
+
+    Returns:
+        The number of constraints that have a term in the data.
+    """
+    left = put_policy(warehouse, policy, terms)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_constraint AS "
+        "SELECT t.term_no::INTEGER AS term_no, p.set_no::INTEGER AS constraint_no "
+        f"FROM temp.main.srsql_policy_term AS p INNER JOIN {terms} AS t ON p.term = t.term"
+    )
+    return len(left)
