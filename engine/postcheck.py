@@ -68,7 +68,11 @@ def check_bounds(
         CheckFailedError: a bound is broken; the text names it.
     """
     warehouse.run(
-        create(exp.to_table("srsql_seen_value"), _seen_terms(dataset, schema, "term"), temp=True)
+        create(
+            exp.to_table("srsql_seen_value"),
+            _seen_terms(dataset, schema, "term", _told_apart(warehouse, release_id)),
+            temp=True,
+        )
     )
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_seen_theta AS SELECT t.term, t.theta_num, t.theta_den "
@@ -155,12 +159,29 @@ def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
     ).from_(table(schema, dataset.report_table, alias="v"))
 
 
-def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False) -> exp.Query:
-    """Distinct (case, normalized value) of the released sensitive (or drug) columns."""
+def _told_apart(warehouse: Warehouse, release_id: int) -> set[str]:
+    """Attributes of which the release shows the terms, but not of which case."""
+    return {
+        row[0]
+        for row in warehouse.rows(
+            "SELECT d.attribute FROM srsql.disassociated AS d WHERE d.release_id = ?", [release_id]
+        )
+    }
+
+
+def _seen_terms(
+    dataset: Dataset, schema: str, name: str, apart: set[str], *, drugs: bool = False
+) -> exp.Query:
+    """Distinct (case, normalized value) of the released sensitive (or drug) columns.
+
+    ``apart``: the columns of which the raw rows of the released cases tell instead.
+    """
     attributes = dataset.quasi_sensitive if drugs else dataset.sensitive
     published = {t.name: t.publish for t in dataset.tables}
     parts: list[exp.Query] = []
     for attribute in attributes:
+        if attribute.column in apart:
+            parts.append(_raw_terms(dataset, attribute.table, attribute.column, name))
         if attribute.column not in published[attribute.table]:
             continue
         value = exp.func("upper", bare(column(attribute.column, "v")))
@@ -182,11 +203,26 @@ def _seen_terms(dataset: Dataset, schema: str, name: str, *, drugs: bool = False
     return union_all(parts)
 
 
+def _raw_terms(dataset: Dataset, source: str, name: str, shown: str) -> exp.Query:
+    """(case_id, normalized value) of one column for the released cases, under their public ids."""
+    value = exp.func("upper", bare(column(name, "t")))
+    return (
+        exp.select(column("public_case", "i").as_("case_id"), value.as_(shown))
+        .distinct()
+        .from_(table(f"raw_{dataset.name}", source, alias="t"))
+        .join(
+            table("temp", "main", "srsql_identity", alias="i"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+        )
+        .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
+    )
+
+
 def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
     warehouse.run(
         create(
             exp.to_table("srsql_seen_drug"),
-            _seen_terms(dataset, schema, "drug", drugs=True),
+            _seen_terms(dataset, schema, "drug", _told_apart(warehouse, release_id), drugs=True),
             temp=True,
         )
     )

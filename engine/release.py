@@ -25,7 +25,7 @@ from srsql.engine.manifest import (
 from srsql.engine.medical import shipped_medical
 from srsql.engine.metrics import measure, store_measures
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.postcheck import check_release, require_passed
+from srsql.engine.postcheck import Measure, check_release, require_passed
 from srsql.engine.request import Clock, Progress, Released, Request
 from srsql.engine.series import (
     Series,
@@ -39,6 +39,10 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
+from srsql.engine.terms.build import build_term_tables
+from srsql.engine.terms.check import check_released_terms
+from srsql.engine.terms.release import release_terms
+from srsql.engine.terms.told import family_of, tell
 from srsql.engine.thresholds import apply_theta
 from srsql.engine.views import Built, build_tables, create_views
 from srsql.engine.warehouse import Warehouse
@@ -55,11 +59,13 @@ def release(
     """
     clock = Clock(progress)
     dataset = request.model.sees(dataset)
+    told = tell(dataset, request.model, request.terms)
     ingestion_id = _ingestion(warehouse, dataset, request.quarter)
     before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
-            series = open_series(warehouse, dataset, request.series, request.model.family)
+            family = family_of(request.model.family, request.terms)
+            series = open_series(warehouse, dataset, request.series, family)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
             release_id = _register(warehouse, dataset, request, series, ingestion_id)
@@ -95,6 +101,9 @@ def release(
             with clock.stage("regions"):
                 request.model.generalize(warehouse, dataset, _draw(request, dataset))
                 make_identity(warehouse, dataset, series)
+            if request.terms:
+                with clock.stage("terms"):
+                    release_terms(warehouse, dataset, request, request.terms, release_id)
             with clock.stage("catalog"):
                 _set_release(warehouse, request.model, release_id, k)
                 warehouse.run_step("step_catalog.sql")
@@ -105,12 +114,16 @@ def release(
             with clock.stage("views"):
                 built = build_tables(
                     warehouse,
-                    dataset,
+                    told,
                     request.quarter,
                     release_id,
                     regions="srsql_shown" if request.model.perturbs else "srsql_region",
                     keyed=bool(series.key),
                 )
+                if request.terms:
+                    built += build_term_tables(
+                        warehouse, dataset, release_id, grouped=request.model.rows
+                    )
                 released = _publish(
                     warehouse,
                     dataset,
@@ -123,17 +136,8 @@ def release(
                     infeasible,
                 )
             with clock.stage("checks"):
-                check_lineage(warehouse, dataset, released.schema, built)
-                checks = check_release(
-                    warehouse,
-                    dataset,
-                    released.schema,
-                    release_id,
-                    request.model.k,
-                    covers=request.model.cover == "later",
-                    by_report=request.model.records == "report",
-                )
-                checks += check_catalog(warehouse, dataset, released.schema, release_id)
+                check_lineage(warehouse, told, released.schema, built)
+                checks = _check(warehouse, dataset, told, released.schema, release_id, request)
             with clock.stage("audit"):
                 shares = check_series(
                     warehouse,
@@ -155,7 +159,7 @@ def release(
                 store_measures(warehouse, release_id, "metric", metrics)
                 keep_metrics(warehouse, release_id, released.manifest, metrics)
             if not request.draft:
-                refresh_series_views(warehouse, dataset, series)
+                refresh_series_views(warehouse, told, series)
             _drop_temporaries(warehouse, before)
     except duckdb.Error as error:
         raise ReleaseError(
@@ -163,6 +167,34 @@ def release(
         ) from error
     released.seconds.update(clock.seconds)
     return released
+
+
+def _check(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    told: Dataset,
+    schema: str,
+    release_id: int,
+    request: Request,
+) -> list[Measure]:
+    """What was released, judged by its rows; ``told``: the tables of which it has rows."""
+    checks: list[Measure] = []
+    if told.rows:
+        checks += check_release(
+            warehouse,
+            told,
+            schema,
+            release_id,
+            request.model.k,
+            covers=request.model.cover == "later",
+            by_report=request.model.records == "report",
+        )
+        checks += check_catalog(warehouse, told, schema, release_id)
+    if request.terms:
+        checks += check_released_terms(
+            warehouse, dataset, schema, release_id, request.model.k, request.terms
+        )
+    return checks
 
 
 def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:

@@ -12,6 +12,7 @@ from srsql.engine.feasibility import OnInfeasible
 from srsql.engine.knowledge import Knowledge
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.symptoms import USUAL_RULE, SymptomsRule
+from srsql.engine.terms.asked import Terms
 from srsql.engine.thresholds import ThetaPolicy
 
 Progress = Callable[[str], None]
@@ -30,6 +31,8 @@ class Request:
     knowledge: Knowledge | None = None
     series: str = "main"
     symptoms: SymptomsRule = USUAL_RULE
+    terms: Terms | None = None
+    """Which terms are disassociated, and how."""
     draft: bool = False
     supersede: bool = False
     may_be_empty: bool = False

@@ -67,10 +67,11 @@ def build_tables(
 
 def table_queries(dataset: Dataset, quarter: str, *, keyed: bool) -> dict[str, exp.Query]:
     """Released table -> the query over raw rows, ids and regions that fills it."""
-    queries = {dataset.report_table: _report_rows(dataset, quarter)}
-    return queries | {
-        child.name: _child_rows(dataset, child.name, quarter, keyed=keyed)
-        for child in dataset.child_tables
+    return {
+        source.name: _report_rows(dataset, quarter)
+        if source.name == dataset.report_table
+        else _child_rows(dataset, source.name, quarter, keyed=keyed)
+        for source in dataset.row_tables
     }
 
 
@@ -105,7 +106,7 @@ def series_views(
         releases: (quarter, id) of every release that is out, oldest first.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
-    for name in [dataset.report_table, *(child.name for child in dataset.child_tables)]:
+    for name in (source.name for source in dataset.row_tables):
         parts: list[exp.Query] = []
         for quarter, release_id in releases:
             query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))
@@ -115,6 +116,8 @@ def series_views(
                 )
             parts.append(query.from_(table(STORE, store_of(release_id, name), alias="t")))
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
+    if not dataset.rows:
+        return
     latest = (
         exp.select(
             column(dataset.case_id, "t"), exp.func("max", column("quarter", "t")).as_("quarter")

@@ -292,3 +292,14 @@ CREATE TABLE IF NOT EXISTS srsql.spent (
     epsilon_num BIGINT NOT NULL,
     epsilon_den BIGINT NOT NULL
 );
+
+-- Attributes of which the terms of a release are disassociated (Loukides 2014), against attackers
+-- who know m of them. with_rows: the other columns are released under ids beside them, and
+-- clusters lie inside QID-groups.
+CREATE TABLE IF NOT EXISTS srsql.disassociated (
+    release_id INTEGER NOT NULL,
+    attribute VARCHAR NOT NULL,
+    m INTEGER NOT NULL,
+    diversity INTEGER NOT NULL,
+    with_rows BOOLEAN NOT NULL
+);

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import re
 import tomllib
+from collections.abc import Collection
 from decimal import Decimal
 from fractions import Fraction
 from importlib import resources
@@ -224,6 +225,8 @@ class Dataset(_Strict):
     """The same for the numbers that declare groups."""
     text: str = Field(default="", exclude=True)
     """The TOML text the schema was read from."""
+    rows: bool = Field(default=True, exclude=True)
+    """Rows are released under ids of cases (see :meth:`without_terms`)."""
 
     @property
     def fingerprint(self) -> str:
@@ -274,6 +277,30 @@ class Dataset(_Strict):
     def child_tables(self) -> tuple[Table, ...]:
         """Tables that have published columns, without the report table."""
         return tuple(t for t in self.tables if t.name != self.report_table and t.publish)
+
+    @property
+    def row_tables(self) -> tuple[Table, ...]:
+        """Tables of which rows are released under their ids, the report table first."""
+        return (self.table(self.report_table), *self.child_tables) if self.rows else ()
+
+    def without_terms(self, attributes: Collection[str], *, rows: bool) -> Dataset:
+        """The same dataset where these columns are told apart from their records.
+
+        No row of a table that has such a column is released; without ``rows``, none of any.
+        """
+        named = (*self.sensitive, *self.quasi_sensitive)
+        gone = {a.table for a in named if a.column in attributes}
+        told = self.signals and {self.signals.drug_table, self.signals.reaction_table}
+        return self.model_copy(
+            update={
+                "tables": tuple(
+                    t.model_copy(update={"publish": ()}) if t.name in gone or not rows else t
+                    for t in self.tables
+                ),
+                "signals": None if told and (told & gone or not rows) else self.signals,
+                "rows": rows,
+            }
+        )
 
     @property
     def id_columns(self) -> tuple[str, ...]:

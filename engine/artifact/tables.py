@@ -37,7 +37,7 @@ def plan_tables(dataset: Dataset, schema: str, key: bytes | None, *, keyed: bool
         keyed: the series releases pseudonyms already.
     """
     plans = []
-    for source in (dataset.table(dataset.report_table), *dataset.child_tables):
+    for source in dataset.row_tables:
         columns = _columns(dataset, source, numbers=keyed or key is not None)
         plans.append(Plan(source.name, columns, _query(dataset, source, schema, columns, key)))
     return plans

@@ -8,6 +8,7 @@ from typing import Any
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.disassociation import Disassociation
 from srsql.engine.models.k_anonymity import KAnonymity
 from srsql.engine.models.l_diversity import LDiversity
 from srsql.engine.models.ms import Ms
@@ -25,7 +26,7 @@ MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
     for model in (
         Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
-        KAnonymity, XyAnonymity, LDiversity, AlphaK,
+        Disassociation, KAnonymity, XyAnonymity, LDiversity, AlphaK,
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name

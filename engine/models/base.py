@@ -45,6 +45,8 @@ class GroupingModel(ABC):
     held: ClassVar[str] = "temp.main.srsql_case_term"
     """The values that groups are bounded in, and what bounds them: names of tables."""
     thresholds: ClassVar[str] = "temp.main.srsql_theta"
+    rows: ClassVar[bool] = True
+    """Rows are released under ids of cases; else only what they hold, apart from them."""
     perturbs: ClassVar[bool] = False
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""

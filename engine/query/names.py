@@ -97,10 +97,7 @@ class Names:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self._tables = {
-            name: dataset.table(name)
-            for name in (dataset.report_table, *(child.name for child in dataset.child_tables))
-        }
+        self._tables = {source.name: source for source in dataset.row_tables}
 
     def table(self, name: str) -> Table:
         """The published table of that name.

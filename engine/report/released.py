@@ -100,7 +100,7 @@ def _announce(
             " NULL, '{}')",
             [number, dataset.name, series, quarter, schema],
         )
-    if {dataset.report_table, *(t.name for t in dataset.child_tables)} <= views:
+    if {t.name for t in dataset.row_tables} <= views:
         releases = [(quarter, number) for number, quarter in enumerate(schemas, start=1)]
         series_views(own, dataset, cumulative, releases)
 
@@ -200,4 +200,4 @@ def _held(dataset: Dataset, schema: str) -> exp.Query:
 
 def sensitive_views(dataset: Dataset) -> set[str]:
     """The views that a quarter's report reads."""
-    return {dataset.report_table, *(t.name for t in dataset.child_tables)}
+    return {t.name for t in dataset.row_tables}

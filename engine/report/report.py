@@ -90,7 +90,7 @@ def _quarter(
             f"{quarter} is a draft in series {series!r}, which has no public edition: "
             f"'srsql release --quarter {quarter} --confirm' exposes it"
         )
-    views = {dataset.report_table, *(table.name for table in dataset.child_tables)}
+    views = {table.name for table in dataset.row_tables}
     with released_only(warehouse, dataset, series, {quarter: of.schema}, views) as released:
         return public_quarter(released, quarter)
 

@@ -8,8 +8,8 @@ is that the originals are one of the datasets that they stand for.
 from __future__ import annotations
 
 from srsql.engine.metrics import MeasureRow
-from srsql.engine.published_terms import ALL, PublishedTerms
 from srsql.engine.statements import literal
+from srsql.engine.terms.published import ALL, PublishedTerms
 from srsql.engine.warehouse import Warehouse
 
 CHUNKS = ("record_chunk", "shared_chunk")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from srsql.engine.errors import PolicyError
-from srsql.engine.itemsets import Itemset
 from srsql.engine.statements import literal
+from srsql.engine.terms.itemsets import Itemset
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy
 

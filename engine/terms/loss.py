@@ -9,10 +9,10 @@ import random
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from srsql.engine.policies import UtilityPolicy, put_policy
-from srsql.engine.published_terms import ALL, PublishedTerms, put_sets
 from srsql.engine.statements import literal
-from srsql.engine.term_counts import count_terms
+from srsql.engine.terms.counts import count_terms
+from srsql.engine.terms.policies import UtilityPolicy, put_policy
+from srsql.engine.terms.published import ALL, PublishedTerms
 from srsql.engine.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
@@ -137,9 +137,7 @@ def average_relative_error(
         answers: of ``answer_workload``.
         estimate: one of ``ESTIMATES``.
     """
-    rows = [
-        (i, len(a.terms), a.truth, float(getattr(a, estimate))) for i, a in enumerate(answers)
-    ]
+    rows = [(i, len(a.terms), a.truth, float(getattr(a, estimate))) for i, a in enumerate(answers)]
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_answer AS SELECT unnest(?::INTEGER[]) AS set_no, "
         "unnest(?::INTEGER[]) AS terms, unnest(?::BIGINT[]) AS truth, unnest(?::DOUBLE[]) AS answer",
@@ -204,8 +202,6 @@ def matching_errors(
         untold=len(found) - len(told),
         near=sum(error <= NEAR for error in told) / len(told) if told else None,
     )
-
-
 
 
 def _intervals(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from srsql.engine.published_terms import ALL, PublishedTerms, put_sets
 from srsql.engine.statements import literal
+from srsql.engine.terms.published import ALL, PublishedTerms, put_sets
 from srsql.engine.warehouse import Warehouse
 
 

@@ -1,0 +1,65 @@
+"""The released tables of disassociated terms: no id of a case or report is in any of them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from srsql.engine.statements import STORE, column, create, table, temporary
+from srsql.engine.views import REGION, Built, region_columns, store_of
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+CLUSTERS = "clusters"
+COLUMNS = {
+    CLUSTERS: ("cluster", "records"),
+    "joint_clusters": ("joint", "cluster"),
+    "record_chunk": ("cluster", "chunk", "subrecord", "term"),
+    "shared_chunk": ("joint", "chunk", "subrecord", "term"),
+    "item_chunk": ("cluster", "term"),
+    "reconstructed": ("record", "cluster", "term"),
+}
+"""Released table -> its columns, in the order of its rows."""
+CLUSTER_GROUP = "srsql_cluster_group"
+"""cluster, group_no: where clusters lie inside QID-groups."""
+
+
+def source_of(name: str) -> str:
+    """The temporary table of a released one."""
+    return f"srsql_pub_{name}"
+
+
+def term_queries(dataset: Dataset, *, grouped: bool) -> dict[str, exp.Query]:
+    """Released table -> the query that fills it.
+
+    ``grouped``: clusters lie inside QID-groups and show their region.
+    """
+    queries: dict[str, exp.Query] = {}
+    for name, columns in COLUMNS.items():
+        query = exp.select(*[column(shown, "t") for shown in columns])
+        query = query.from_(temporary(source_of(name), alias="t"))
+        if name == CLUSTERS and grouped:
+            query = (
+                query.select(*[column(shown, "r") for shown in region_columns(dataset)])
+                .join(
+                    temporary(CLUSTER_GROUP, alias="g"),
+                    on=column("cluster", "t").eq(column("cluster", "g")),
+                )
+                .join(
+                    temporary(REGION, alias="r"),
+                    on=column("group_no", "g").eq(column("group_no", "r")),
+                )
+            )
+        queries[name] = query.order_by(*[column(shown, "t") for shown in columns])
+    return queries
+
+
+def build_term_tables(
+    warehouse: Warehouse, dataset: Dataset, release_id: int, *, grouped: bool
+) -> list[Built]:
+    """Fill one table per released view in the schema ``STORE``."""
+    built = []
+    for name, query in term_queries(dataset, grouped=grouped).items():
+        store = store_of(release_id, name)
+        warehouse.run(create(table(STORE, store), query))
+        built.append(Built(name, store, query))
+    return built

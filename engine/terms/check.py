@@ -1,0 +1,107 @@
+"""The check of released chunks: k^m, what Guarantee 1 needs, and that no term was lost or made up.
+
+The originals it compares with are read off the raw rows anew; who is in which cluster is the one
+thing that only the making of the release knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+from sqlglot import exp
+
+from srsql.engine.postcheck import Measure, require_passed
+from srsql.engine.statements import bare, column, create, table, temporary, union_all
+from srsql.engine.terms.asked import Terms
+from srsql.engine.terms.checks import check_originals, check_terms
+from srsql.engine.terms.published import PublishedTerms
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+ORIGINALS = "temp.main.srsql_told_original"
+MEMBERS = "temp.main.srsql_told_member"
+APART = "temp.main.srsql_told_apart"
+
+
+def check_released_terms(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    release_id: int,
+    k: int,
+    terms: Terms,
+) -> list[Measure]:
+    """Every check of the chunks in ``schema``; needs ``srsql_identity`` and ``srsql_cluster``.
+
+    Raises:
+        CheckFailedError: one of them failed; the text names it.
+    """
+    tables = PublishedTerms.in_schema(schema)
+    warehouse.run(create(exp.to_table("srsql_told_value"), _values(dataset, terms), temp=True))
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_original AS "
+        "WITH most AS (SELECT v.record, v.prefix, v.term, max(v.times) AS times "
+        "FROM temp.main.srsql_told_value AS v GROUP BY v.record, v.prefix, v.term), "
+        "each_time AS (SELECT m.record, m.prefix || m.term AS term, "
+        "unnest(range(CASE WHEN ? THEN m.times ELSE 1 END)) AS nth FROM most AS m) "
+        "SELECT DISTINCT e.record, "
+        "CASE WHEN e.nth = 0 THEN e.term ELSE e.term || ' (' || (e.nth + 1)::VARCHAR || ')' END "
+        "AS term FROM each_time AS e",
+        [terms.repeated],
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_member AS "
+        "SELECT c.case_id AS record, k.cluster_no AS cluster FROM temp.main.srsql_cluster AS k "
+        "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no "
+        "INNER JOIN temp.main.srsql_case AS c ON b.case_no = c.case_no"
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_apart AS SELECT DISTINCT i.item AS term "
+        "FROM temp.main.srsql_case_item AS i WHERE i.term IN (SELECT unnest(?::VARCHAR[]))",
+        [sorted(terms.kept_apart)],
+    )
+    rows = check_terms(
+        warehouse,
+        tables,
+        release_id,
+        k,
+        terms.m,
+        cluster_size=max(k, terms.diversity),
+        sensitive=APART if terms.kept_apart else None,
+    )
+    rows += check_originals(warehouse, tables, release_id, ORIGINALS, MEMBERS)
+    measures = [astuple(row) for row in rows]
+    require_passed(measures)
+    return measures
+
+
+def _values(dataset: Dataset, terms: Terms) -> exp.Query:
+    """(record, prefix, term, times) of every report of a released case."""
+    places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    parts: list[exp.Query] = []
+    for name in terms.attributes:
+        value = exp.func("upper", bare(column(name, "t")))
+        prefix = f"{name}:" if len(terms.attributes) > 1 else ""
+        parts.append(
+            exp.select(
+                column("case_id", "i").as_("record"),
+                exp.Literal.string(prefix).as_("prefix"),
+                value.as_("term"),
+                exp.Count(this=exp.Star()).as_("times"),
+            )
+            .from_(table(f"raw_{dataset.name}", places[name], alias="t"))
+            .join(
+                temporary("srsql_identity", alias="i"),
+                on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+            )
+            .join(
+                table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
+                on=exp.and_(
+                    column(dataset.report_id, "r").eq(column("report_id", "i")),
+                    column("quarter", "r").eq(column("quarter", "t")),
+                ),
+            )
+            .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
+            .group_by(column("case_id", "i"), column(dataset.report_id, "t"), value.copy())
+        )
+    return union_all(parts)
