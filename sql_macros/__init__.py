@@ -27,4 +27,5 @@ MACRO_FILES: tuple[str, ...] = (
     "report.sql",
     "perturbation.sql",
     "perturbation_checks.sql",
+    "disassociation.sql",
 )
