@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 from numpy.typing import NDArray
+
+from srsql.udfs import disassociation_arrow as disassociation
+from srsql.udfs.arrow import by_case as _by_case
+from srsql.udfs.arrow import flags as _flags
+from srsql.udfs.arrow import flat as _flat
+from srsql.udfs.arrow import joined as _joined
+from srsql.udfs.arrow import lists as _lists
+from srsql.udfs.arrow import nested as _nested
+from srsql.udfs.arrow import numbers as _numbers
+from srsql.udfs.arrow import reals as _reals
+from srsql.udfs.arrow import rows_of as _rows
 
 if TYPE_CHECKING:
     from srsql.udfs.problem import Attributes
@@ -43,39 +54,6 @@ def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
                 null_handling=FunctionNullHandling.SPECIAL,
                 side_effects=name in _RANDOM,
             )
-
-
-def _rows(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:
-    return list(zip(*map(_joined, columns), strict=True))
-
-
-def _joined(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-
-
-def _flat(scalar: pa.ListScalar) -> NDArray[np.int64]:
-    """Values of a list of numbers."""
-    return _numbers(scalar.values)
-
-
-def _nested(inner: pa.ListArray) -> tuple[NDArray[np.int64], pa.Array]:
-    """Offsets and values of a list of lists; offsets start at 0."""
-    offsets = inner.offsets.to_numpy().astype(np.int64)
-    return offsets - offsets[0], inner.values.slice(offsets[0], offsets[-1] - offsets[0])
-
-
-def _flags(values: pa.Array) -> NDArray[np.bool_]:
-    """Booleans; the compiled code takes no NULL."""
-    if values.null_count:
-        raise ValueError("a flag of the kernel's input is NULL")
-    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def _numbers(values: pa.Array) -> NDArray[np.int64]:
-    """Numbers as int64; the compiled code takes no NULL."""
-    if values.null_count:
-        raise ValueError("a number of the kernel's input is NULL")
-    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _terms(
@@ -116,17 +94,6 @@ def _attributes(qids: pa.StructArray) -> Attributes:
         last=_numbers(_nested(qids.field("last"))[1]),
         height=_numbers(_nested(qids.field("height"))[1]),
     )
-
-
-def _by_case(values: pa.Array, cases: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Fields of structs, ordered by case; the first, case_no, as an index into ``cases``."""
-    fields = [_numbers(values.field(i)) for i in range(values.type.num_fields)]
-    if len(fields[0]) and not np.isin(fields[0], cases).all():
-        raise ValueError("a row belongs to a case that is not among the cases")
-    if bool((np.diff(fields[0]) < 0).any()):
-        order = np.argsort(fields[0], kind="stable")
-        fields = [field[order] for field in fields]
-    return [np.searchsorted(cases, fields[0]), *fields[1:]]
 
 
 def _group_cases(
@@ -341,18 +308,12 @@ def _exponential_choice(
     )
 
 
-def _reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
-    """Numbers as doubles; NULL is not a number."""
-    return np.asarray(_joined(values).to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
-    offsets = np.cumsum([0, *map(len, arrays)]).astype(np.int32)
-    values = np.concatenate(arrays) if arrays else np.empty(0)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
-
-
-_RANDOM = {"srsql_laplace_noise", "srsql_exponential_choice"}
+_RANDOM = {
+    "srsql_laplace_noise",
+    "srsql_exponential_choice",
+    "srsql_shuffled",
+    "srsql_drawn_below",
+}
 """Draw anew on every call: DuckDB must neither fold two calls into one nor call once more."""
 _PRIOR_TYPE = pa.struct(
     [(name, pa.float64()) for name in ("alpha1", "beta1", "alpha2", "beta2", "p")]
@@ -362,6 +323,8 @@ _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
 _BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
 _QIDS = "STRUCT(place INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])[]"
+_ROLES = "STRUCT(term_no INTEGER, constraint_no INTEGER, kept_apart BOOLEAN, place INTEGER)[]"
+_HELD = "STRUCT(cluster_no INTEGER, record_no INTEGER, term_no INTEGER)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
         _group_cases,
@@ -406,4 +369,29 @@ _UDFS: dict[str, _Udf] = {
         ["INTEGER[]", "BIGINT[][]", "BIGINT[]", "BIGINT", "BIGINT", "VARCHAR", "BIGINT"],
         "BIGINT[]",
     ),
+    "srsql_horizontal_parts": (
+        disassociation.horizontal_parts,
+        [
+            "STRUCT(record_no INTEGER, part_no INTEGER)[]",
+            "STRUCT(record_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
+        ],
+        "INTEGER[]",
+    ),
+    "srsql_vertical_chunks": (
+        disassociation.vertical_chunks,
+        ["STRUCT(cluster_no INTEGER, records INTEGER)[]", _HELD, _ROLES, "INTEGER", "INTEGER"],
+        "STRUCT(cluster_no INTEGER, chunk_no INTEGER, term_no INTEGER)[]",
+    ),
+    "srsql_refine": (
+        disassociation.refine,
+        [
+            "STRUCT(cluster_no INTEGER, records INTEGER, may_empty BOOLEAN)[]", _HELD,
+            "STRUCT(cluster_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
+            "INTEGER",
+        ],
+        "STRUCT(members STRUCT(joint_no INTEGER, cluster_no INTEGER)[],"
+        " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",
+    ),
+    "srsql_shuffled": (disassociation.shuffled, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_drawn_below": (disassociation.drawn_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
 }  # fmt: skip

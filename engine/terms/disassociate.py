@@ -1,0 +1,91 @@
+"""Disassociation: from baskets of terms to the tables that are published (Loukides 2014)."""
+
+from __future__ import annotations
+
+import hashlib
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse import Warehouse
+
+JOINT_CLUSTERS = 8
+"""Clusters of full size that a joint cluster may hold, in records."""
+
+
+def parts_too_small(warehouse: Warehouse, least: int) -> list[tuple[int, int]]:
+    """Parts of ``srsql_part`` with fewer than ``least`` records, as (part_no, records)."""
+    return [
+        (part, records)
+        for part, records in warehouse.rows(
+            "SELECT p.part_no, p.records FROM srsql.parts_too_small('temp.main.srsql_part', ?) AS p"
+            " ORDER BY p.part_no",
+            [least],
+        )
+    ]
+
+
+def disassociate(
+    warehouse: Warehouse,
+    *,
+    k: int,
+    m: int,
+    max_size: int | None = None,
+    least: int | None = None,
+    seed: int | None = None,
+    order_seed: int | None = None,
+    joint_limit: int | None = None,
+) -> None:
+    """Disassociate ``srsql_basket``; the result is in ``srsql_cluster`` ... and ``srsql_pub_*``.
+
+    Guarantees k^m-anonymity of every record chunk and shared chunk, clusters of ``least`` records or
+    more, and Guarantee 1 of the paper as SPEC section 11 has it. Whoever learns a term set of more
+    than m terms of a record, or knows other records, is not defended against.
+
+    Args:
+        warehouse: with the tables that ``step_disassociate.sql`` names.
+        k: records that any m known terms leave at least; 2 or more.
+        m: terms of a record that an attacker knows; 1 or more.
+        max_size: a part with fewer records is a cluster; default 2k.
+        least: records of a cluster; max(k, l) with terms kept apart; default k.
+        seed: of the reconstructed dataset, never to be published; None draws securely.
+        order_seed: of the order of subrecords, for experiments only; None draws securely.
+        joint_limit: records of a joint cluster; default 8 clusters of ``max_size``.
+
+    Raises:
+        ReleaseError: a parameter makes no sense, or a part has fewer than ``least`` records.
+    """
+    max_size = 2 * k if max_size is None else max_size
+    least = k if least is None else least
+    if k < 2 or m < 1 or max_size < k or least < k:
+        raise ReleaseError(
+            f"disassociation needs k >= 2, m >= 1 and clusters of k records or more, not k = {k}, "
+            f"m = {m}, cluster sizes {least} and {max_size}"
+        )
+    if small := parts_too_small(warehouse, least):
+        raise ReleaseError(
+            f"{len(small)} parts of the data, {sum(n for _, n in small)} records in all, have "
+            f"fewer than {least} records each: no cluster can be made of them"
+        )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_disassociation AS SELECT"
+        " ?::INTEGER AS k, ?::INTEGER AS m, ?::INTEGER AS max_size, ?::INTEGER AS least,"
+        " ?::INTEGER AS joint_limit, ?::BIGINT AS order_seed, ?::BIGINT AS chunk_seed,"
+        " ?::BIGINT AS item_seed",
+        [
+            k,
+            m,
+            max_size,
+            least,
+            JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit,
+            order_seed,
+            _derived(seed, "chunks"),
+            _derived(seed, "items"),
+        ],
+    )
+    warehouse.run_step("step_disassociate.sql")
+
+
+def _derived(seed: int | None, use: str) -> int | None:
+    """A seed of its own for each use, so that no two draws repeat each other."""
+    if seed is None:
+        return None
+    return int.from_bytes(hashlib.sha256(f"{seed}/disassociation/{use}".encode()).digest()[:7])

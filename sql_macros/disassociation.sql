@@ -1,0 +1,402 @@
+-- Disassociation (Loukides 2014; SPEC section 11): the kernels as table macros, and the sampled
+-- dataset. Parameters that name tables take their names. A chunk_no of 0 is the item chunk.
+
+-- What:    what the kernels need to know of each term.
+-- Inputs:  basket(record_no, term_no), distinct; constraints(term_no, constraint_no): the utility
+--          policy, disjoint; kept_apart(term_no).
+-- Outputs: term_no, constraint_no (-1: none), kept_apart, support: records, place: the rank by
+--          falling support, from 0 on.
+-- Source:  Loukides 2014, section 4 and 7.2.
+CREATE OR REPLACE MACRO srsql.term_roles(basket, constraints, kept_apart) AS TABLE
+WITH
+supports AS (
+    SELECT b.term_no, count(*) AS support FROM query_table(basket) AS b GROUP BY b.term_no
+),
+
+policy AS (
+    SELECT c.term_no, min(c.constraint_no) AS constraint_no
+    FROM query_table(constraints) AS c
+    GROUP BY c.term_no
+)
+
+SELECT
+    s.term_no,
+    coalesce(p.constraint_no, -1)::INTEGER AS constraint_no,
+    s.term_no IN (SELECT a.term_no FROM query_table(kept_apart) AS a) AS kept_apart,
+    s.support,
+    (row_number() OVER (ORDER BY s.support DESC, s.term_no) - 1)::INTEGER AS place
+FROM supports AS s
+LEFT JOIN policy AS p ON s.term_no = p.term_no;
+
+-- What:    the terms with their roles as one list.
+-- Inputs:  roles: what srsql.term_roles gives.
+-- Outputs: one row: roles.
+-- Source:  own.
+CREATE OR REPLACE MACRO srsql.role_list(roles) AS TABLE
+SELECT
+    coalesce(list(struct_pack(
+        term_no := r.term_no,
+        constraint_no := r.constraint_no,
+        kept_apart := r.kept_apart,
+        place := r.place
+    )), []) AS roles
+FROM query_table(roles) AS r;
+
+-- What:    parts of the data in which a cluster of enough records cannot be made.
+-- Inputs:  parts(record_no, part_no); least: the records of a cluster.
+-- Outputs: part_no, records.
+-- Source:  SPEC section 11.
+CREATE OR REPLACE MACRO srsql.parts_too_small(parts, least) AS TABLE
+SELECT p.part_no, count(*) AS records
+FROM query_table(parts) AS p
+GROUP BY p.part_no
+HAVING count(*) < least;
+
+-- What:    HORPART: records into clusters of similar ones, none below least records.
+-- Inputs:  basket(record_no, term_no); parts(record_no, part_no), one row a record: clusters lie
+--          within a part; roles: what srsql.term_roles gives; max_size: a part below is a cluster.
+-- Outputs: record_no, cluster_no from 1 on.
+-- Source:  Loukides 2014, Fig. 8.
+CREATE OR REPLACE MACRO srsql.horizontal_parts(basket, parts, roles, max_size, least) AS TABLE
+WITH
+records AS (
+    SELECT
+        list(p.record_no ORDER BY p.record_no) AS record_nos,
+        list(
+            struct_pack(record_no := p.record_no, part_no := p.part_no) ORDER BY p.record_no
+        ) AS records
+    FROM query_table(parts) AS p
+),
+
+held AS (
+    SELECT
+        coalesce(
+            list(struct_pack(record_no := b.record_no, term_no := b.term_no)), []
+        ) AS held
+    FROM query_table(basket) AS b
+)
+
+SELECT
+    unnest(r.record_nos) AS record_no,
+    unnest(
+        srsql_horizontal_parts(
+            r.records, h.held, t.roles, max_size::INTEGER, least::INTEGER
+        )
+    ) AS cluster_no
+FROM records AS r
+CROSS JOIN held AS h
+CROSS JOIN srsql.role_list(roles) AS t
+WHERE len(r.record_nos) > 0;
+
+-- What:    VERPART: the terms of each cluster into its record chunks and its item chunk.
+-- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); roles: what
+--          srsql.term_roles gives; at_least: k; together: m.
+-- Outputs: cluster_no, chunk_no, term_no.
+-- Source:  Loukides 2014, Fig. 9.
+CREATE OR REPLACE MACRO srsql.vertical_chunks(basket, clusters, roles, at_least, together) AS TABLE
+WITH
+sizes AS (
+    SELECT c.cluster_no, count(*)::INTEGER AS records
+    FROM query_table(clusters) AS c
+    GROUP BY c.cluster_no
+),
+
+listed AS (
+    SELECT
+        coalesce(
+            list(struct_pack(cluster_no := s.cluster_no, records := s.records)), []
+        ) AS clusters
+    FROM sizes AS s
+),
+
+held AS (
+    SELECT
+        coalesce(list(struct_pack(
+            cluster_no := c.cluster_no, record_no := b.record_no, term_no := b.term_no
+        )), []) AS held
+    FROM query_table(basket) AS b
+    INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no
+),
+
+found AS (
+    SELECT
+        unnest(
+            srsql_vertical_chunks(
+                l.clusters, h.held, t.roles, at_least::INTEGER, together::INTEGER
+            )
+        ) AS placed
+    FROM listed AS l
+    CROSS JOIN held AS h
+    CROSS JOIN srsql.role_list(roles) AS t
+)
+
+SELECT f.placed.cluster_no, f.placed.chunk_no, f.placed.term_no
+FROM found AS f;
+
+-- What:    whether a cluster's item chunk may be empty: its record chunks have so many non-empty
+--          subrecords that no record needs more than min(m, v) of them, or a term that is kept
+--          apart stays in it.
+-- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); chunk_terms(cluster_no,
+--          chunk_no, term_no); roles: what srsql.term_roles gives; at_least: k; together: m.
+-- Outputs: cluster_no, records, may_empty.
+-- Source:  Terrovitis et al. 2012; SPEC section 11. Without a record chunk it may not be empty.
+CREATE OR REPLACE MACRO srsql.cluster_room(
+    basket, clusters, chunk_terms, roles, at_least, together
+) AS TABLE
+WITH
+sizes AS (
+    SELECT c.cluster_no, count(*)::INTEGER AS records
+    FROM query_table(clusters) AS c
+    GROUP BY c.cluster_no
+),
+
+subrecords AS (
+    SELECT DISTINCT t.cluster_no, t.chunk_no, b.record_no
+    FROM query_table(basket) AS b
+    INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no
+    INNER JOIN query_table(chunk_terms) AS t
+        ON c.cluster_no = t.cluster_no AND b.term_no = t.term_no
+    WHERE t.chunk_no > 0
+),
+
+filled AS (
+    SELECT s.cluster_no, count(*) AS subrecords, max(s.chunk_no) AS chunks
+    FROM subrecords AS s
+    GROUP BY s.cluster_no
+),
+
+apart AS (
+    SELECT DISTINCT t.cluster_no
+    FROM query_table(chunk_terms) AS t
+    INNER JOIN query_table(roles) AS r ON t.term_no = r.term_no
+    WHERE r.kept_apart
+)
+
+SELECT
+    s.cluster_no,
+    s.records,
+    coalesce(
+        f.subrecords >= s.records + at_least::BIGINT * (least(together::BIGINT, f.chunks) - 1), false
+    )
+    OR a.cluster_no IS NOT NULL AS may_empty
+FROM sizes AS s
+LEFT JOIN filled AS f ON s.cluster_no = f.cluster_no
+LEFT JOIN apart AS a ON s.cluster_no = a.cluster_no;
+
+-- What:    refining: joint clusters and the terms of their shared chunks.
+-- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); chunk_terms(cluster_no,
+--          chunk_no, term_no); room: what srsql.cluster_room gives; roles: what srsql.term_roles
+--          gives; at_least: k; together: m; at_most: records of a joint cluster.
+-- Outputs: one row: members STRUCT(joint_no, cluster_no)[], every cluster under every joint cluster
+--          it belongs to; terms STRUCT(joint_no, chunk_no, term_no)[].
+-- Source:  Loukides 2014, section 4 (refining).
+CREATE OR REPLACE MACRO srsql.refined(
+    basket, clusters, chunk_terms, room, roles, at_least, together, at_most
+) AS TABLE
+WITH
+offered AS (
+    SELECT t.cluster_no, t.term_no
+    FROM query_table(chunk_terms) AS t
+    INNER JOIN query_table(roles) AS r ON t.term_no = r.term_no
+    WHERE t.chunk_no = 0 AND NOT r.kept_apart
+),
+
+held AS (
+    SELECT
+        coalesce(list(struct_pack(
+            cluster_no := o.cluster_no, record_no := b.record_no, term_no := b.term_no
+        )), []) AS held
+    FROM query_table(basket) AS b
+    INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no
+    INNER JOIN offered AS o ON c.cluster_no = o.cluster_no AND b.term_no = o.term_no
+),
+
+barred AS (
+    SELECT
+        coalesce(
+            list(struct_pack(cluster_no := t.cluster_no, term_no := t.term_no)), []
+        ) AS barred
+    FROM query_table(chunk_terms) AS t
+    WHERE t.chunk_no > 0 AND t.term_no IN (SELECT o.term_no FROM offered AS o)
+),
+
+listed AS (
+    SELECT
+        coalesce(list(struct_pack(
+            cluster_no := m.cluster_no, records := m.records, may_empty := m.may_empty
+        )), []) AS clusters
+    FROM query_table(room) AS m
+)
+
+SELECT f.refined.members, f.refined.terms
+FROM (
+    SELECT
+        unnest([
+            srsql_refine(
+                l.clusters, h.held, b.barred, t.roles, at_least::INTEGER, together::INTEGER,
+                at_most::INTEGER
+            )
+        ]) AS refined
+    FROM listed AS l
+    CROSS JOIN held AS h
+    CROSS JOIN barred AS b
+    CROSS JOIN srsql.role_list(roles) AS t
+) AS f;
+
+-- What:    the non-empty subrecords of each chunk in a random order: which of two chunks'
+--          subrecords belong to one record is what disassociation hides.
+-- Inputs:  placed(shared, owner, chunk_no, record_no, term_no): the terms of record chunks (owner:
+--          the cluster) and shared chunks (shared; owner: the joint cluster); seed: NULL for the
+--          secure generator, else that of an experiment.
+-- Outputs: shared, owner, chunk_no, record_no, subrecord from 1 on. Every reading of this macro
+--          draws anew: keep the result in a table.
+-- Source:  Loukides 2014, section 3.2; SPEC section 11.
+CREATE OR REPLACE MACRO srsql.subrecord_order(placed, seed) AS TABLE
+WITH
+subrecords AS (
+    SELECT DISTINCT p.shared, p.owner, p.chunk_no, p.record_no
+    FROM query_table(placed) AS p
+),
+
+numbered AS (
+    SELECT
+        s.*,
+        row_number() OVER (ORDER BY s.shared, s.owner, s.chunk_no, s.record_no) AS place
+    FROM subrecords AS s
+),
+
+sizes AS (
+    SELECT s.shared, s.owner, s.chunk_no, count(*) AS subrecords
+    FROM subrecords AS s
+    GROUP BY s.shared, s.owner, s.chunk_no
+),
+
+listed AS (
+    SELECT
+        coalesce(
+            list(z.subrecords::INTEGER ORDER BY z.shared, z.owner, z.chunk_no), []::INTEGER[]
+        ) AS sizes,
+        range(1, coalesce(sum(z.subrecords), 0)::BIGINT + 1) AS places
+    FROM sizes AS z
+),
+
+drawn AS (
+    SELECT
+        unnest(l.places) AS place,
+        unnest(srsql_shuffled(l.sizes, seed::BIGINT)) AS subrecord
+    FROM listed AS l
+)
+
+SELECT n.shared, n.owner, n.chunk_no, n.record_no, d.subrecord
+FROM numbered AS n
+INNER JOIN drawn AS d ON n.place = d.place;
+
+-- What:    one dataset that the published tables may stand for: the subrecords of each chunk on
+--          records of its cluster or joint cluster, by an independent uniform permutation of all of
+--          them; each item term on one record of the cluster.
+-- Inputs:  clusters(cluster, records); joint_clusters(joint, cluster); record_chunks(cluster,
+--          chunk, subrecord, term); shared_chunks(joint, chunk, subrecord, term);
+--          item_chunks(cluster, term); chunk_seed and item_seed: NULL for the secure generator.
+-- Outputs: record (1 .. n in the order of the clusters), cluster, term; a record that nothing fell
+--          on has no row. Every reading of this macro draws anew: keep the result in a table.
+-- Source:  Loukides 2014, section 3.2 and Fig. 5; Terrovitis et al. 2012.
+CREATE OR REPLACE MACRO srsql.reconstructed(
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, chunk_seed, item_seed
+) AS TABLE
+WITH
+spots AS (
+    SELECT
+        c.cluster,
+        c.records,
+        (sum(c.records) OVER (ORDER BY c.cluster) - c.records)::BIGINT AS before
+    FROM query_table(clusters) AS c
+),
+
+seats AS (
+    SELECT m.shared, m.owner, s.cluster, s.before, s.records, (
+        sum(s.records) OVER (PARTITION BY m.shared, m.owner ORDER BY s.cluster) - s.records
+    )::BIGINT AS start
+    FROM (
+        SELECT false AS shared, c.cluster AS owner, c.cluster FROM query_table(clusters) AS c
+        UNION ALL
+        SELECT true, j.joint, j.cluster FROM query_table(joint_clusters) AS j
+    ) AS m
+    INNER JOIN spots AS s ON m.cluster = s.cluster
+),
+
+seat AS (
+    SELECT w.shared, w.owner, w.cluster, w.start + w.i AS slot, w.before + w.i AS record
+    FROM (SELECT s.*, unnest(range(1, s.records + 1)) AS i FROM seats AS s) AS w
+),
+
+owners AS (
+    SELECT s.shared, s.owner, sum(s.records)::BIGINT AS records
+    FROM seats AS s
+    GROUP BY s.shared, s.owner
+),
+
+terms AS (
+    SELECT false AS shared, r.cluster AS owner, r.chunk, r.subrecord, r.term
+    FROM query_table(record_chunks) AS r
+    UNION ALL
+    SELECT true, s.joint, s.chunk, s.subrecord, s.term FROM query_table(shared_chunks) AS s
+),
+
+chunks AS (
+    SELECT t.shared, t.owner, t.chunk, o.records, (
+        sum(o.records) OVER (ORDER BY t.shared, t.owner, t.chunk) - o.records
+    )::BIGINT AS before
+    FROM (SELECT DISTINCT a.shared, a.owner, a.chunk FROM terms AS a) AS t
+    INNER JOIN owners AS o ON t.shared = o.shared AND t.owner = o.owner
+),
+
+chunk_list AS (
+    SELECT
+        coalesce(
+            list(c.records::INTEGER ORDER BY c.shared, c.owner, c.chunk), []::INTEGER[]
+        ) AS sizes,
+        range(1, coalesce(sum(c.records), 0)::BIGINT + 1) AS places
+    FROM chunks AS c
+),
+
+chunk_draw AS (
+    SELECT
+        unnest(l.places) AS place,
+        unnest(srsql_shuffled(l.sizes, chunk_seed::BIGINT)) AS slot
+    FROM chunk_list AS l
+),
+
+items AS (
+    SELECT
+        i.cluster,
+        i.term,
+        s.records,
+        s.before,
+        row_number() OVER (ORDER BY i.cluster, i.term) AS place
+    FROM query_table(item_chunks) AS i
+    INNER JOIN spots AS s ON i.cluster = s.cluster
+),
+
+item_list AS (
+    SELECT
+        coalesce(list(i.records::INTEGER ORDER BY i.place), []::INTEGER[]) AS totals,
+        range(1, count(*) + 1) AS places
+    FROM items AS i
+),
+
+item_draw AS (
+    SELECT
+        unnest(l.places) AS place,
+        unnest(srsql_drawn_below(l.totals, item_seed::BIGINT)) AS drawn
+    FROM item_list AS l
+)
+
+SELECT a.record::INTEGER AS record, a.cluster, t.term
+FROM terms AS t
+INNER JOIN chunks AS c ON t.shared = c.shared AND t.owner = c.owner AND t.chunk = c.chunk
+INNER JOIN chunk_draw AS d ON c.before + t.subrecord = d.place
+INNER JOIN seat AS a ON t.shared = a.shared AND t.owner = a.owner AND d.slot = a.slot
+UNION ALL
+SELECT (i.before + 1 + d.drawn)::INTEGER AS record, i.cluster, i.term
+FROM items AS i
+INNER JOIN item_draw AS d ON i.place = d.place;
