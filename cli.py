@@ -35,6 +35,7 @@ from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_l
 from srsql.engine.models import MODELS
 from srsql.engine.ranges import Range, is_range
 from srsql.engine.show_text import printable
+from srsql.engine.terms.options import DISASSOCIATE
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
@@ -191,7 +192,30 @@ def ingest(
     "reports that hold a value.  [0.4]",
 )
 @click.option(
-    "--l", type=int, help="l-diversity: distinct values of each sensitive attribute.  [5]"
+    "--l",
+    type=int,
+    help="l-diversity: distinct values of each sensitive attribute  [5]; with --sensitive-terms: "
+    "records of a cluster.  [1]",
+)
+@click.option(
+    "--terms",
+    type=click.Choice([DISASSOCIATE]),
+    help="Release terms apart from ids, in clusters within the groups.",
+)
+@click.option("--m", type=int, help="Disassociation: terms of a record that are known.  [2]")
+@click.option("--term-attributes", help="Disassociation: such as indi_pt,pt.  [the first one]")
+@click.option(
+    "--policy",
+    help="Disassociation: terms to keep together; a CSV file (constraint, term), level:N:FILE, "
+    "sim:N:FILE or sup:PERCENT.",
+)
+@click.option(
+    "--sensitive-terms",
+    type=click.Path(path_type=Path),
+    help="Disassociation: terms to tell of clusters only, one a line.",
+)
+@click.option(
+    "--repeated-terms", is_flag=True, help="Disassociation: a term told n times is n terms."
 )
 @click.option(
     "--assume-md",

@@ -10,7 +10,7 @@ from srsql.engine.cases import raw_table
 from srsql.engine.errors import ReleaseError
 from srsql.engine.manifest import released_rows
 from srsql.engine.perturbation_check import as_released, perturbed_positions
-from srsql.engine.postcheck import check_bounds
+from srsql.engine.postcheck import check_bounds, told_apart
 from srsql.engine.request import Released
 from srsql.engine.series import (
     Series,
@@ -22,6 +22,7 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_series
 from srsql.engine.statements import column, create, dotted, table
+from srsql.engine.terms.check import check_chunks
 from srsql.engine.views import create_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -70,10 +71,12 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
                 f"since this draft of {quarter} was made its source was replaced or cases of it "
                 "were deleted: make the draft again"
             )
-        if perturbed_positions(warehouse, release_id):
+        if perturbed_positions(warehouse, release_id) or told_apart(warehouse, release_id):
             _identify(warehouse, dataset, series, release_id, quarter)
         seen = as_released(warehouse, dataset, release_id)
-        check_bounds(warehouse, seen, schema, release_id, k)
+        if seen.rows:
+            check_bounds(warehouse, seen, schema, release_id, k)
+        check_chunks(warehouse, schema, release_id, k)
         for name in ("srsql_released", "srsql_identity"):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
         check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)

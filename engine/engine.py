@@ -27,7 +27,7 @@ from srsql.engine.knowledge import load_knowledge
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
-from srsql.engine.models import DEFAULT_MODEL, make_model
+from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.perturbation import parse_epsilon
 from srsql.engine.query.query import Answer, query
 from srsql.engine.ranges import Range, range_ends, release_range
@@ -39,6 +39,8 @@ from srsql.engine.signals.rules import Rule, make_condition, read_rules
 from srsql.engine.signals.signals import signals
 from srsql.engine.status import Status, status
 from srsql.engine.symptoms import parse_symptoms_rule
+from srsql.engine.terms.options import make_terms
+from srsql.engine.terms.told import as_told
 from srsql.engine.thresholds import parse_theta
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
@@ -77,6 +79,12 @@ class ReleaseOptions(TypedDict, total=False):
     alpha: str | None
     assume_md: Literal["none", "all"] | None
     l: int | None  # noqa: E741 (the model's own name for it)
+    terms: Literal["disassociate"] | None
+    m: int | None
+    term_attributes: str | Sequence[str] | None
+    policy: str | Path | None
+    sensitive_terms: str | Path | None
+    repeated_terms: bool
     ss_rule: str
     epsilon: str | None
     calibration: Literal["paper", "sound"] | None
@@ -215,15 +223,17 @@ class Engine:
             for key in ("epsilon", "epsilon_limit")
             if (text := cast(str | None, options.get(key))) is not None
         }
+        name = options.get("model", DEFAULTS.model)
+        terms = make_terms(options, terms_only=name in MODELS and not MODELS[name].rows)
         return Request(
             quarter=quarter,
             model=make_model(
-                options.get("model", DEFAULTS.model),
+                name,
                 k=options.get("k", DEFAULTS.k),
                 leftovers=options.get("leftovers", "withhold"),
                 alpha=parse_share(alpha, "--alpha") if alpha is not None else None,
                 assume_md=options.get("assume_md"),
-                l=options.get("l"),
+                l=None if terms else options.get("l"),
                 calibration=options.get("calibration"),
                 noise=options.get("noise"),
                 **budget,
@@ -234,6 +244,7 @@ class Engine:
             on_infeasible=options.get("on_infeasible", "error"),
             knowledge=load_knowledge(Path(knowledge)) if knowledge else None,
             series=options.get("series", DEFAULTS.series),
+            terms=terms,
             symptoms=parse_symptoms_rule(options.get("ss_rule", DEFAULTS.ss_rule)),
             draft=options.get("draft", False),
             supersede=options.get("supersede", False),
@@ -244,7 +255,8 @@ class Engine:
     ) -> Released:
         """Expose a draft; see ``srsql release --confirm``."""
         with self.warehouse.guarded():
-            return confirm(self.warehouse, self._dataset_of(quarter, dataset), quarter, series)
+            schema = self._told(series, quarter, dataset)
+            return confirm(self.warehouse, schema, quarter, series)
 
     def metrics(
         self,
@@ -277,7 +289,7 @@ class Engine:
         from srsql.engine.report import report  # brings matplotlib, which nothing else needs
 
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            schema = self._told(series, quarter, dataset)
             return report(self.warehouse, schema, series, quarter, public=public)
 
     def import_release(
@@ -321,7 +333,7 @@ class Engine:
         """Play one attacker against a release; see ``srsql attack``."""
         known = {name: str(value) for name, value in qids.items()}
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset)
+            schema = self._told(series, quarter, dataset)
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -341,7 +353,7 @@ class Engine:
     ) -> Audit:
         """Attack every case of a series; see ``srsql audit``."""
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            schema = self._told(series, quarter, dataset)
             return audit(
                 self.warehouse,
                 schema,
@@ -381,7 +393,7 @@ class Engine:
                 "--rules brings its own conditions: leave --min-age, --max-age, --sex out"
             )
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            schema = self._told(series, quarter, dataset)
             condition = make_condition(schema, low, high, sex)
             chosen = (
                 read_rules(schema, Path(rules))
@@ -411,7 +423,7 @@ class Engine:
     ) -> Answer:
         """A question over the original tables, from released views; see ``srsql query``."""
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+            schema = self._told(series, quarter, dataset)
             return query(
                 self.warehouse,
                 schema,
@@ -450,7 +462,7 @@ class Engine:
             storage_version,
         )
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset)
+            schema = self._told(asked.series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)
 
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -468,6 +480,11 @@ class Engine:
         """
         result = self.con.sql(query, params=list(parameters) or None)
         return shaped(result.to_arrow_table(), kind)
+
+    def _told(self, series: str, quarter: str | None, dataset: str | Path | None) -> Dataset:
+        """The dataset with the tables of which the series has rows."""
+        schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
+        return as_told(self.warehouse, schema, series)
 
     def _dataset_of(self, quarter: str, dataset: str | Path | None) -> Dataset:
         """The dataset asked for, or the only one that has the quarter."""

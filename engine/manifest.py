@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.statements import STORE, column, create, dotted, table
+from srsql.engine.terms.asked import Terms
 from srsql.engine.thresholds import ThetaPolicy
 from srsql.engine.views import Built
 from srsql.engine.warehouse import Warehouse
@@ -29,6 +30,7 @@ class Parameters:
     knowledge: str | None
     symptoms: str
     """The rule by which a case has substantially many."""
+    terms: Terms | None = None
 
     def public(self, dataset: Dataset, quarter: str, k_effective: int) -> dict[str, str | int]:
         """What the public manifest tells of the parameters; never the seed or a file's name."""
@@ -48,6 +50,7 @@ class Parameters:
             "leftovers": self.model.leftovers,
             "attacks": ",".join(self.model.attacks) or "none",
             **self.model.facts,
+            **(self.terms.facts(self.model.k) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
         }
 

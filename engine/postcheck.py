@@ -70,7 +70,7 @@ def check_bounds(
     warehouse.run(
         create(
             exp.to_table("srsql_seen_value"),
-            _seen_terms(dataset, schema, "term", _told_apart(warehouse, release_id)),
+            _seen_terms(dataset, schema, "term", told_apart(warehouse, release_id)),
             temp=True,
         )
     )
@@ -159,7 +159,7 @@ def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
     ).from_(table(schema, dataset.report_table, alias="v"))
 
 
-def _told_apart(warehouse: Warehouse, release_id: int) -> set[str]:
+def told_apart(warehouse: Warehouse, release_id: int) -> set[str]:
     """Attributes of which the release shows the terms, but not of which case."""
     return {
         row[0]
@@ -222,7 +222,7 @@ def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, releas
     warehouse.run(
         create(
             exp.to_table("srsql_seen_drug"),
-            _seen_terms(dataset, schema, "drug", _told_apart(warehouse, release_id), drugs=True),
+            _seen_terms(dataset, schema, "drug", told_apart(warehouse, release_id), drugs=True),
             temp=True,
         )
     )

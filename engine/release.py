@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 
 import duckdb
 
@@ -59,6 +59,8 @@ def release(
     """
     clock = Clock(progress)
     dataset = request.model.sees(dataset)
+    if request.terms:
+        request = replace(request, terms=request.terms.of(dataset))
     told = tell(dataset, request.model, request.terms)
     ingestion_id = _ingestion(warehouse, dataset, request.quarter)
     before = _temporaries(warehouse)
@@ -192,7 +194,13 @@ def _check(
         checks += check_catalog(warehouse, told, schema, release_id)
     if request.terms:
         checks += check_released_terms(
-            warehouse, dataset, schema, release_id, request.model.k, request.terms
+            warehouse,
+            dataset,
+            schema,
+            release_id,
+            request.model.k,
+            request.terms,
+            grouped=told.rows,
         )
     return checks
 
@@ -290,6 +298,7 @@ def _publish(
         seed=request.seed,
         knowledge=request.knowledge.source if request.knowledge else None,
         symptoms=request.symptoms.text,
+        terms=request.terms,
     )
     model = request.model
     grown = k if model.claims else shown_k(warehouse, release_id, model.k)

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.statements import STORE, column, create, dotted, temporary
+from srsql.engine.terms.build import COLUMNS
 from srsql.engine.views import IDENTITY, series_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -171,6 +172,11 @@ def supersede_release(warehouse: Warehouse, series: Series, quarter: str, *, but
 
 def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
     """Bring ``released.*`` up to date with the releases that are out."""
+    told = warehouse.value(
+        "SELECT count(*) FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
+        "ON d.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
+        [series.dataset, series.name],
+    )
     series_views(
         warehouse,
         dataset,
@@ -180,6 +186,7 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
             "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
             [series.dataset, series.name],
         ),
+        tuple(COLUMNS) if told else (),
     )
 
 

@@ -36,6 +36,8 @@ def closing_lines(released: Released) -> Iterator[str]:
     if released.manifest.get("noise", "none") != "none":
         yield f"  {released.manifest['guarantee']}"
     kept = released.manifest.get("keeps", "k, theta")
+    if "terms" in released.manifest:
+        kept += ", k^m-anonymity of the terms"
     yield f"  checked on the released rows: {kept}, completeness, regions, lineage" + (
         "" if attacks == "none" else f"; audited with the whole series: {attacks}"
     )

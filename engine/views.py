@@ -92,7 +92,11 @@ def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> N
 
 
 def series_views(
-    warehouse: Warehouse, dataset: Dataset, schema: str, releases: list[tuple[str, int]]
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    releases: list[tuple[str, int]],
+    apart: tuple[str, ...] = (),
 ) -> None:
     """``released.*``: all released quarters together, and each case's latest.
 
@@ -104,9 +108,10 @@ def series_views(
         dataset: for the published tables and ids.
         schema: e.g. ``released``.
         releases: (quarter, id) of every release that is out, oldest first.
+        apart: released tables without ids, beside those of the dataset.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
-    for name in (source.name for source in dataset.row_tables):
+    for name in (*(source.name for source in dataset.row_tables), *apart):
         parts: list[exp.Query] = []
         for quarter, release_id in releases:
             query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))

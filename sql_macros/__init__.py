@@ -29,7 +29,6 @@ MACRO_FILES: tuple[str, ...] = (
     "report.sql",
     "perturbation.sql",
     "perturbation_checks.sql",
-<<<<<<< HEAD
     "disassociation_checks.sql",
     "disassociation_structure.sql",
     "disassociation_counts.sql",
@@ -37,7 +36,5 @@ MACRO_FILES: tuple[str, ...] = (
     "combinations.sql",
     "itemsets.sql",
     "policies.sql",
-=======
     "disassociation.sql",
->>>>>>> dis
 )

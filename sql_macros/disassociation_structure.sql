@@ -176,7 +176,10 @@ hidden AS (
 ),
 
 known AS (
-    SELECT o.term, count(*) AS n FROM query_table(originals) AS o GROUP BY o.term
+    SELECT o.term, count(*) AS n
+    FROM query_table(originals) AS o
+    WHERE o.term IS NOT NULL
+    GROUP BY o.term
 ),
 
 judged AS (
@@ -230,6 +233,7 @@ carried AS (
     SELECT DISTINCT m.cluster, o.term
     FROM query_table(originals) AS o
     INNER JOIN query_table(members) AS m ON o.record = m.record
+    WHERE o.term IS NOT NULL
 ),
 
 place AS (
@@ -249,6 +253,7 @@ placed AS (
     FROM query_table(originals) AS o
     LEFT JOIN query_table(members) AS m ON o.record = m.record
     LEFT JOIN place AS p ON m.cluster = p.cluster AND o.term = p.term
+    WHERE o.term IS NOT NULL
 ),
 
 places AS (

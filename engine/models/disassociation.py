@@ -1,4 +1,4 @@
-"""Disassociation (Loukides 2014): the terms of a quarter, taken apart from each other and from ids."""
+"""Disassociation (Loukides 2014): the terms of a quarter, apart from each other and from ids."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ class Disassociation(GroupingModel):
             f"in clusters of at least {self.k} records. What is known of several quarters of a "
             "patient is not defended against."
         )
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """There are no regions that could keep anything."""
+        return {"keeps": "no quasi-identifier"}
 
     @property
     def claims(self) -> dict[str, Fraction]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.choice import PolicyChoice
+from srsql.schemas import Dataset
 
 MOST = 1_000
 """No patient's record has more terms than this that an attacker could know one by one."""
@@ -24,7 +25,8 @@ class Terms:
     """
 
     attributes: tuple[str, ...]
-    """Columns of the dataset schema whose terms are disassociated together."""
+    """Columns of the dataset schema whose terms are disassociated together; none: the first
+    sensitive one."""
     m: int = 2
     """Terms of a record that an attacker may know."""
     diversity: int = 1
@@ -38,8 +40,6 @@ class Terms:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        if not self.attributes:
-            raise ReleaseError("--term-attributes names no attribute")
         if len(set(self.attributes)) < len(self.attributes):
             raise ReleaseError("--term-attributes names an attribute twice")
         if not 1 <= self.m <= MOST:
@@ -48,6 +48,10 @@ class Terms:
             raise ReleaseError(f"--l {self.diversity}: give a number of records above 0")
         if self.diversity > 1 and not self.kept_apart:
             raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
+
+    def of(self, dataset: Dataset) -> Terms:
+        """The same with the attributes that a dataset has by default."""
+        return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
 
     def facts(self, k: int) -> dict[str, str | int]:
         """What the public manifest tells of them."""

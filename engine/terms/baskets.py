@@ -8,6 +8,7 @@ from srsql.engine.cases import derived, raw_table
 from srsql.engine.errors import ReleaseError
 from srsql.engine.statements import column, create, union_all
 from srsql.engine.terms.asked import Terms
+from srsql.engine.terms.build import COLUMNS
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -18,6 +19,12 @@ def check_attributes(dataset: Dataset, terms: Terms) -> None:
     Raises:
         ReleaseError: the text names the attribute and what there is.
     """
+    taken = {source.name for source in dataset.tables} & COLUMNS.keys()
+    if taken:
+        raise ReleaseError(
+            f"dataset {dataset.name} has a table {min(taken)}, as disassociated terms have: its "
+            "terms cannot be released apart from it"
+        )
     known = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     for name in terms.attributes:
         if name not in known:

@@ -30,8 +30,12 @@ def check_released_terms(
     release_id: int,
     k: int,
     terms: Terms,
+    *,
+    grouped: bool,
 ) -> list[Measure]:
     """Every check of the chunks in ``schema``; needs ``srsql_identity`` and ``srsql_cluster``.
+
+    ``grouped``: a group with too few terms is one cluster, its cases without a term included.
 
     Raises:
         CheckFailedError: one of them failed; the text names it.
@@ -55,6 +59,8 @@ def check_released_terms(
         "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no "
         "INNER JOIN temp.main.srsql_case AS c ON b.case_no = c.case_no"
     )
+    if grouped:
+        _add_members_without_terms(warehouse)
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_told_apart AS SELECT DISTINCT i.item AS term "
         "FROM temp.main.srsql_case_item AS i WHERE i.term IN (SELECT unnest(?::VARCHAR[]))",
@@ -73,6 +79,46 @@ def check_released_terms(
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
+
+
+def check_chunks(warehouse: Warehouse, schema: str, release_id: int, k: int) -> list[Measure]:
+    """What the chunks in ``schema`` show by themselves, if the release has any.
+
+    Raises:
+        CheckFailedError: a bound is broken; the text names it.
+    """
+    found = warehouse.rows(
+        "SELECT max(d.m), max(d.diversity) FROM srsql.disassociated AS d WHERE d.release_id = ?",
+        [release_id],
+    )
+    m, diversity = found[0]
+    if m is None:
+        return []
+    tables = PublishedTerms.in_schema(schema)
+    rows = check_terms(warehouse, tables, release_id, k, m, cluster_size=max(k, diversity))
+    measures = [astuple(row) for row in rows]
+    require_passed(measures)
+    return measures
+
+
+def _add_members_without_terms(warehouse: Warehouse) -> None:
+    """Cases without a term count as records where their group is a cluster as a whole."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_bare AS "
+        "SELECT c.case_id AS record, s.cluster_no AS cluster "
+        "FROM temp.main.srsql_small_part AS s "
+        "INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no "
+        "INNER JOIN temp.main.srsql_case AS c ON g.case_no = c.case_no "
+        "ANTI JOIN temp.main.srsql_told_original AS o ON c.case_id = o.record"
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_told_member "
+        "SELECT b.record, b.cluster FROM temp.main.srsql_told_bare AS b"
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_told_original "
+        "SELECT b.record, NULL FROM temp.main.srsql_told_bare AS b"
+    )
 
 
 def _values(dataset: Dataset, terms: Terms) -> exp.Query:

@@ -1,4 +1,4 @@
-"""Which utility policy a release follows: a file, a level or families of a hierarchy, or itemsets."""
+"""Which utility policy a release follows: a file, a hierarchy's nodes, or frequent itemsets."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from srsql.engine.terms.published import ALL, PublishedTerms
 from srsql.engine.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
-"""What C_A and M_A can be: the mean over the reconstructed datasets, or one of them (the paper's)."""
+"""What C_A and M_A are: the mean over the reconstructed datasets, or one of them (the paper's)."""
 NEAR = 5.0
 """A constraint is well kept when its error is within so many percent of 0, the ends included."""
 
@@ -140,7 +140,8 @@ def average_relative_error(
     rows = [(i, len(a.terms), a.truth, float(getattr(a, estimate))) for i, a in enumerate(answers)]
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_answer AS SELECT unnest(?::INTEGER[]) AS set_no, "
-        "unnest(?::INTEGER[]) AS terms, unnest(?::BIGINT[]) AS truth, unnest(?::DOUBLE[]) AS answer",
+        "unnest(?::INTEGER[]) AS terms, unnest(?::BIGINT[]) AS truth, "
+        "unnest(?::DOUBLE[]) AS answer",
         [list(values) for values in zip(*rows, strict=True)] or [[], [], [], []],
     )
     return [

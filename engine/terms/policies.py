@@ -139,9 +139,9 @@ def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy
     """Disjoint constraints of frequent itemsets ("sup").
 
     Frequent itemsets overlap, constraints must not: the longest itemset becomes the first
-    constraint, then always the longest that is disjoint from all that were taken (ties: held by more
-    records, then in the order of the terms). Every subset of a frequent itemset is frequent, so
-    every frequent term ends in exactly one constraint.
+    constraint, then always the longest that is disjoint from all that were taken (ties: held by
+    more records, then in the order of the terms). Every subset of a frequent itemset is
+    frequent, so every frequent term ends in exactly one constraint.
 
     Raises:
         PolicyError: there is no itemset.
@@ -160,7 +160,7 @@ def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy
 
 
 def put_policy(
-    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_term"
+    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_basket_term"
 ) -> dict[int, str]:
     """Make ``temp.main.srsql_policy_term(set_no, term)``: the policy in the terms of the data.
 
@@ -194,7 +194,7 @@ def put_policy(
 
 
 def put_constraints(
-    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_term"
+    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_basket_term"
 ) -> int:
     """Make ``temp.main.srsql_constraint(term_no, constraint_no)`` of the policy for the kernels.
 

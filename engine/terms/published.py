@@ -71,7 +71,7 @@ def put_sets(
 def put_originals(
     warehouse: Warehouse,
     baskets: str = "temp.main.srsql_basket",
-    terms: str = "temp.main.srsql_term",
+    terms: str = "temp.main.srsql_basket_term",
 ) -> str:
     """Make ``temp.main.srsql_original(record, term)`` of the numbered baskets and their terms.
 

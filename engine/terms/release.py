@@ -14,7 +14,7 @@ from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 CLUSTER_SIZE = 2
-"""Clusters are split until they have fewer than this many times k records (Loukides 2014, note 4)."""
+"""Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
 
 
 def release_terms(
@@ -43,7 +43,13 @@ def release_terms(
     put_chosen(warehouse, terms.policy)
     _keep_apart(warehouse, terms)
     disassociate(
-        warehouse, k=k, m=terms.m, max_size=CLUSTER_SIZE * least, least=least, seed=request.seed
+        warehouse,
+        k=k,
+        m=terms.m,
+        max_size=CLUSTER_SIZE * least,
+        least=least,
+        seed=request.seed,
+        joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
     if grouped:
         warehouse.run_step("step_small_parts.sql")
