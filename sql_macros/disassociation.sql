@@ -324,7 +324,7 @@ seats AS (
     INNER JOIN spots AS s ON m.cluster = s.cluster
 ),
 
-seat AS (
+seat AS MATERIALIZED (
     SELECT w.shared, w.owner, w.cluster, w.start + w.i AS slot, w.before + w.i AS record
     FROM (SELECT s.*, unnest(range(1, s.records + 1)) AS i FROM seats AS s) AS w
 ),
@@ -359,14 +359,20 @@ chunk_list AS (
     FROM chunks AS c
 ),
 
-chunk_draw AS (
+chunk_draw AS MATERIALIZED (
     SELECT
         unnest(l.places) AS place,
         unnest(srsql_shuffled(l.sizes, chunk_seed::BIGINT)) AS slot
     FROM chunk_list AS l
 ),
 
-items AS (
+waiting AS MATERIALIZED (
+    SELECT t.shared, t.owner, t.term, c.before + t.subrecord AS place
+    FROM terms AS t
+    INNER JOIN chunks AS c ON t.shared = c.shared AND t.owner = c.owner AND t.chunk = c.chunk
+),
+
+items AS MATERIALIZED (
     SELECT
         i.cluster,
         i.term,
@@ -384,18 +390,17 @@ item_list AS (
     FROM items AS i
 ),
 
-item_draw AS (
+item_draw AS MATERIALIZED (
     SELECT
         unnest(l.places) AS place,
         unnest(srsql_drawn_below(l.totals, item_seed::BIGINT)) AS drawn
     FROM item_list AS l
 )
 
-SELECT a.record::INTEGER AS record, a.cluster, t.term
-FROM terms AS t
-INNER JOIN chunks AS c ON t.shared = c.shared AND t.owner = c.owner AND t.chunk = c.chunk
-INNER JOIN chunk_draw AS d ON c.before + t.subrecord = d.place
-INNER JOIN seat AS a ON t.shared = a.shared AND t.owner = a.owner AND d.slot = a.slot
+SELECT a.record::INTEGER AS record, a.cluster, w.term
+FROM waiting AS w
+INNER JOIN chunk_draw AS d ON w.place = d.place
+INNER JOIN seat AS a ON w.shared = a.shared AND w.owner = a.owner AND d.slot = a.slot
 UNION ALL
 SELECT (i.before + 1 + d.drawn)::INTEGER AS record, i.cluster, i.term
 FROM items AS i

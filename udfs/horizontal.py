@@ -70,7 +70,10 @@ def split_records(baskets: Baskets, part: Ints, max_size: int, least: int) -> Wo
     bounds = np.append(starts, len(order)).astype(np.int64)
     if len(order) and int(np.diff(bounds).min()) < least:
         raise ValueError(f"a part has fewer than {least} records")
-    leaf_start, chains = _split(order, bounds, _mutable(baskets), max_size)
+    starts_leaf, chains = _split(order, bounds, _mutable(baskets), max_size)
+    leaf_start = np.flatnonzero(starts_leaf)
+    outer_first = np.argsort(chains.start, kind="stable")
+    chains = Chains(chains.start[outer_first], chains.stop[outer_first])
     leaf = _pool(leaf_start, chains, bounds, least)
     place = np.repeat(leaf, np.diff(leaf_start))
     cluster = np.empty(len(order), np.int32)
@@ -87,8 +90,10 @@ def _mutable(baskets: Baskets) -> Baskets:
 
 
 @njit(cache=True)
-def _split(order: Ints, bounds: Ints, baskets: Baskets, max_size: int) -> tuple[Ints, Chains]:
-    """Bring ``order`` into the order of the splits; where the leaves start, and the chains."""
+def _split(
+    order: Ints, bounds: Ints, baskets: Baskets, max_size: int
+) -> tuple[NDArray[np.bool_], Chains]:
+    """Bring ``order`` into the order of the splits; where a leaf starts, and the chains."""
     n, v = len(order), len(baskets.constraint)
     length = _unusable_last(baskets)
     leaf = np.zeros(n + 1, np.bool_)
@@ -145,7 +150,7 @@ def _split(order: Ints, bounds: Ints, baskets: Baskets, max_size: int) -> tuple[
             gone[order[i]] = False
         for t in touched:
             count[t] = 0
-    return np.flatnonzero(leaf), Chains(np.array(chain_start), np.array(chain_stop))
+    return leaf, Chains(np.array(chain_start), np.array(chain_stop))
 
 
 @njit(cache=True)
@@ -227,7 +232,7 @@ def _among(touched: Ints, count: Ints, constraint: Words, u: int) -> int:
     """The most frequent term of constraint ``u``, -1 for none."""
     best = np.int64(-1)
     for t in touched:
-        if constraint[t] == u and count[t] > 0:
+        if constraint[t] == u and count[t] > 0:  # noqa: SIM102
             if best < 0 or count[t] > count[best] or (count[t] == count[best] and t < best):
                 best = t
     return best
@@ -255,13 +260,12 @@ def _pool(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> Ints:
     deepest = len(chains.start) + 1
     head, tail = np.full(deepest, -1, np.int64), np.full(deepest, -1, np.int64)
     size, stop = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
-    chain_of = _by_place(chains)
     c = part = np.int64(0)
     last = np.int64(-1)
     for i in range(leaves):
-        while c < len(chain_of) and chains.start[chain_of[c]] == leaf_start[i]:
+        while c < len(chains.start) and chains.start[c] == leaf_start[i]:
             depth += 1
-            stop[depth] = chains.stop[chain_of[c]]
+            stop[depth] = chains.stop[c]
             size[depth], head[depth] = 0, -1
             c += 1
         records = leaf_start[i + 1] - leaf_start[i]
@@ -287,12 +291,6 @@ def _pool(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> Ints:
             part += 1
             last = np.int64(-1)
     return cluster
-
-
-@njit(cache=True)
-def _by_place(chains: Chains) -> Ints:
-    """Chains by where they start, the outer one first."""
-    return np.argsort(chains.start, kind="mergesort")
 
 
 @njit(cache=True)

@@ -7,6 +7,7 @@ item chunks still offer, frequent terms first, and neighbours are joined pair by
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class Nodes(NamedTuple):
 
     ident: what a node is recognized by; first: its least cluster; head, tail: its chain of
     clusters; size: records; offered, rank, support: what its item chunks offer, ascending, and how
-    many records have it; barred, bar: terms that its record or shared chunks have, ascending.
+    many records have it; barred, bar: terms that its record or shared chunks have.
     """
 
     ident: Ints
@@ -80,7 +81,7 @@ def refine(
     Args:
         offers: the clusters.
         barred: [C + 1] where the terms of each cluster's record chunks start in ``bar``.
-        bar: ranks, ascending within a cluster.
+        bar: ranks of terms.
         k: at least 1.
         m: at least 1.
         limit: records of a joint cluster; what is shared is placed anywhere in it, so a large one
@@ -118,7 +119,7 @@ def _neighbours(nodes: Nodes) -> Ints:
     """Nodes in the order of what they offer, then of their least cluster."""
     text = nodes.rank.astype(">i4").tobytes()
     ends = (4 * nodes.offered).tolist()
-    keys = [text[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    keys = [text[a:b] for a, b in pairwise(ends)]
     start = np.argsort(nodes.first, kind="stable").tolist()
     return np.array(sorted(start, key=keys.__getitem__), np.int64)
 
@@ -138,6 +139,7 @@ def _join(
     )  # fmt: skip
     members = np.empty((clusters, 2), np.int64)
     terms = np.empty((len(nodes.rank), 3), np.int64)
+    barred = np.zeros(len(offers.numbers), np.bool_)
     i = out = rows = found = np.int64(0)
     while i < n:
         a = order[i]
@@ -163,7 +165,7 @@ def _join(
             members[rows, 0], members[rows, 1] = joints, c
             rows += 1
             c = following[c]
-        out = _unite(nodes, a, b, refining, clusters + joints - 1, made, out)
+        out = _unite(nodes, a, b, refining, clusters + joints - 1, made, out, barred)
     left = Nodes(
         made.ident[:out].copy(), made.first[:out].copy(), made.head[:out].copy(),
         made.tail[:out].copy(), made.size[:out].copy(), made.offered[: out + 1].copy(),
@@ -200,7 +202,9 @@ def _refining_terms(
         if not losing:
             break
         terms, support = _without_rarest(terms, support, lost, offers.numbers)
-    total = support.sum()
+    total = np.int64(0)
+    for count in support:
+        total += count
     if total * promising > promised * (nodes.size[a] + nodes.size[b]):
         return terms
     return terms[:0]
@@ -252,8 +256,14 @@ def _mark(
 
 @njit(cache=True)
 def _find(terms: Ints, term: int) -> int:
-    j = np.searchsorted(terms, term)
-    return j if j < len(terms) and terms[j] == term else -1
+    low, high = np.int64(0), np.int64(len(terms))
+    while low < high:
+        middle = (low + high) // 2
+        if terms[middle] < term:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(terms) and terms[low] == term else np.int64(-1)
 
 
 @njit(cache=True)
@@ -269,8 +279,9 @@ def _without_rarest(
             or (support[j] == support[rarest] and numbers[terms[j]] < numbers[terms[rarest]])
         ):
             rarest = np.int64(j)
-    kept = np.arange(len(terms)) != rarest
-    return terms[kept], support[kept]
+    for j in range(rarest, len(terms) - 1):
+        terms[j], support[j] = terms[j + 1], support[j + 1]
+    return terms[:-1], support[:-1]
 
 
 @njit(cache=True)
@@ -280,9 +291,6 @@ def _share(
 ) -> Ints:  # fmt: skip
     """Chunks of the refining terms over the chain of clusters; the terms leave the item chunks."""
     items = offers.items
-    by_number = np.argsort(offers.numbers[terms])
-    row_of = np.empty(len(terms), np.int64)
-    row_of[by_number] = np.arange(len(terms))
     size = np.int64(0)
     c = head
     while c >= 0:
@@ -297,18 +305,16 @@ def _share(
             j = _find(terms, items.term[p]) if not shared[p] else -1
             if j >= 0:
                 shared[p] = True
-                set_bits(
-                    bits[row_of[j]], items.records[items.holder[p] : items.holder[p + 1]], size
-                )
-                support[row_of[j]] += items.holder[p + 1] - items.holder[p]
+                set_bits(bits[j], items.records[items.holder[p] : items.holder[p + 1]], size)
+                support[j] += items.holder[p + 1] - items.holder[p]
         size += offers.sizes[c]
         c = following[c]
-    owner = np.empty(len(terms), np.int64)
+    owner, ties = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
     for j in range(len(terms)):
-        owner[row_of[j]] = offers.constraint[terms[j]]
+        owner[j], ties[j] = offers.constraint[terms[j]], offers.numbers[terms[j]]
     chunk = np.zeros(len(terms), np.int64)
-    assign_chunks(bits, support, owner, k, m, chunk)
-    return chunk[row_of]
+    assign_chunks(bits, support, owner, ties, k, m, chunk)
+    return chunk
 
 
 @njit(cache=True)
@@ -332,23 +338,21 @@ def _keep(nodes: Nodes, a: int, made: Nodes, out: int) -> int:
 
 
 @njit(cache=True)
-def _unite(nodes: Nodes, a: int, b: int, refining: Ints, ident: int, made: Nodes, out: int) -> int:
+def _unite(
+    nodes: Nodes, a: int, b: int, refining: Ints, ident: int, made: Nodes, out: int,
+    barred: NDArray[np.bool_],
+) -> int:  # fmt: skip
     """The joint cluster of ``a`` and ``b``; the number of nodes."""
     made.ident[out], made.first[out] = ident, min(nodes.first[a], nodes.first[b])
     made.head[out], made.tail[out] = nodes.head[a], nodes.tail[b]
     made.size[out] = nodes.size[a] + nodes.size[b]
-    bar = np.unique(
-        np.concatenate(
-            (
-                nodes.bar[nodes.barred[a] : nodes.barred[a + 1]],
-                nodes.bar[nodes.barred[b] : nodes.barred[b + 1]],
-                refining,
-            )
-        )
-    )
     fill = made.barred[out]
-    made.bar[fill : fill + len(bar)] = bar
-    made.barred[out + 1] = fill + len(bar)
+    for node in (a, b):
+        for i in range(nodes.barred[node], nodes.barred[node + 1]):
+            fill = _bar(nodes.bar[i], made.bar, fill, barred)
+    for term in refining:
+        fill = _bar(term, made.bar, fill, barred)
+    made.barred[out + 1] = fill
     i, stop = nodes.offered[a], nodes.offered[a + 1]
     j, end = nodes.offered[b], nodes.offered[b + 1]
     fill = made.offered[out]
@@ -363,8 +367,20 @@ def _unite(nodes: Nodes, a: int, b: int, refining: Ints, ident: int, made: Nodes
         if right:
             support += nodes.support[j]
             j += 1
-        if _find(bar, rank) < 0:
+        if not barred[rank]:
             made.rank[fill], made.support[fill] = rank, support
             fill += 1
     made.offered[out + 1] = fill
+    for i in range(made.barred[out], made.barred[out + 1]):
+        barred[made.bar[i]] = False
     return out + 1 if fill > made.offered[out] else out
+
+
+@njit(cache=True)
+def _bar(term: int, bar: Ints, fill: int, barred: NDArray[np.bool_]) -> int:
+    """Append a term that is not barred yet; where the next one goes."""
+    if not barred[term]:
+        barred[term] = True
+        bar[fill] = term
+        fill += 1
+    return fill

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def vertical_chunks(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         tasks = [
             pool.submit(_clusters, a, b, held, sizes, constraint, usable, k, m, chunk)
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+            for a, b in pairwise(bounds)
             if a < b
         ]
         for task in tasks:
@@ -120,7 +121,7 @@ def _clusters(
             owner[i] = constraint[held.term[p]]
             set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], 0)
         found = np.zeros(frequent, np.int64)
-        chunks = assign_chunks(bits, support, owner, k, m, found)
+        chunks = assign_chunks(bits, support, owner, pairs, k, m, found)
         if frequent == last - first and not _room(bits, found, chunks, sizes[c], k, m):
             _drop_rarest(support, found)
         for i in range(frequent):
@@ -136,18 +137,21 @@ def set_bits(row: Bits, places: Ints, offset: int) -> None:
 
 
 @njit(cache=True)
-def assign_chunks(bits: Bits, support: Ints, constraint: Ints, k: int, m: int, chunk: Ints) -> int:
+def assign_chunks(
+    bits: Bits, support: Ints, constraint: Ints, ties: Ints, k: int, m: int, chunk: Ints
+) -> int:
     """Lines 5 to 20 of VERPART over terms with support >= k; the number of chunks.
 
     Args:
-        bits: the records of each term; the row number is the order of the terms.
+        bits: the records of each term.
         support: [T] bits set in each row.
         constraint: [T] utility constraint, -1 for none.
+        ties: [T] what comes first at equal support.
         k: at least 1.
         m: at least 1.
         chunk: [T] zeros; gets the number of each term's chunk, from 1 on.
     """
-    order = _order(support, constraint)
+    order = _order(support, constraint, ties)
     terms = len(order)
     current = np.empty(terms, np.int64)
     stack = np.empty((max(min(terms, m) + 1, 3), bits.shape[1]), np.uint64)
@@ -174,7 +178,7 @@ def assign_chunks(bits: Bits, support: Ints, constraint: Ints, k: int, m: int, c
 
 
 @njit(cache=True)
-def _order(support: Ints, constraint: Ints) -> Ints:
+def _order(support: Ints, constraint: Ints, ties: Ints) -> Ints:
     """Line 5: constrained terms by constraint and support, then the others by support."""
     terms = len(support)
     leader = np.empty(terms, np.int64)
@@ -184,13 +188,13 @@ def _order(support: Ints, constraint: Ints) -> Ints:
             if constraint[t] >= 0 and constraint[other] == constraint[t]:
                 lead = leader[t]
                 if support[other] > support[lead] or (
-                    support[other] == support[lead] and other < lead
+                    support[other] == support[lead] and ties[other] < ties[lead]
                 ):
                     leader[t] = other
     order = np.empty(terms, np.int64)
     for t in range(terms):
         i = t
-        while i > 0 and _before(t, order[i - 1], support, constraint, leader):
+        while i > 0 and _before(t, order[i - 1], support, constraint, ties, leader):
             order[i] = order[i - 1]
             i -= 1
         order[i] = t
@@ -198,12 +202,12 @@ def _order(support: Ints, constraint: Ints) -> Ints:
 
 
 @njit(cache=True)
-def _before(a: int, b: int, support: Ints, constraint: Ints, leader: Ints) -> bool:
+def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader: Ints) -> bool:
     if (constraint[a] >= 0) != (constraint[b] >= 0):
         return bool(constraint[a] >= 0)
     if constraint[a] >= 0 and leader[a] != leader[b]:
         a, b = leader[a], leader[b]
-    return bool(support[a] > support[b] or (support[a] == support[b] and a < b))
+    return bool(support[a] > support[b] or (support[a] == support[b] and ties[a] < ties[b]))
 
 
 @njit(cache=True)

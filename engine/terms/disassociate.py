@@ -37,8 +37,8 @@ def disassociate(
     """Disassociate ``srsql_basket``; the result is in ``srsql_cluster`` ... and ``srsql_pub_*``.
 
     Guarantees k^m-anonymity of every record chunk and shared chunk, clusters of ``least`` records
-    or more, and Guarantee 1 of the paper as SPEC section 11 has it. Whoever learns a term set of
-    more than m terms of a record, or knows other records, is not defended against.
+    or more, and Guarantee 1 of the paper as SPEC section 11 has it. Who knows more than m terms of
+    a record, or other records, is not defended against.
 
     Args:
         warehouse: with the tables that ``step_disassociate.sql`` names.

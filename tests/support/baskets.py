@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from srsql.engine.disassociate import disassociate
+from srsql.engine.terms.disassociate import disassociate
 from srsql.engine.warehouse import Warehouse
 
 INPUTS = {
@@ -15,7 +15,7 @@ INPUTS = {
     "srsql_part": "record_no INTEGER, part_no INTEGER",
     "srsql_constraint": "term_no INTEGER, constraint_no INTEGER",
     "srsql_kept_apart": "term_no INTEGER",
-    "srsql_term": "term_no INTEGER, term VARCHAR",
+    "srsql_basket_term": "term_no INTEGER, term VARCHAR",
 }
 
 
@@ -46,7 +46,7 @@ class Desk:
         policy = [(t, u) for u, terms_of in enumerate(constraints) for t in terms_of]
         self._fill("srsql_constraint", policy)
         self._fill("srsql_kept_apart", [(t,) for t in set(kept_apart)])
-        self._fill("srsql_term", [(t, names[t] if names else f"T{t:03}") for t in terms])
+        self._fill("srsql_basket_term", [(t, names[t] if names else f"T{t:03}") for t in terms])
 
     def run(self, k: int, m: int, **options: Any) -> None:
         disassociate(self.warehouse, k=k, m=m, **options)

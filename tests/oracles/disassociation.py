@@ -1,0 +1,292 @@
+"""Disassociation from its definitions: sets and combinations, one cluster after the other.
+
+Loukides 2014, section 4, with the decisions of SPEC section 11. Terms are numbers; a basket is a
+set of terms; a policy is a list of disjoint sets of terms.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+
+Basket = frozenset[int]
+Policy = Sequence[frozenset[int]]
+Leaves = list["list[int] | Leaves"]
+"""Records of a leaf, or the leaves of a chain of splits."""
+
+
+def support(baskets: Iterable[Basket]) -> Counter[int]:
+    return Counter(t for basket in baskets for t in basket)
+
+
+def is_km(subrecords: Iterable[Basket], k: int, m: int) -> bool:
+    """Every combination of at most m terms that occurs, occurs k times (Definition 1)."""
+    seen = Counter(
+        together
+        for subrecord in subrecords
+        for size in range(1, min(m, len(subrecord)) + 1)
+        for together in combinations(sorted(subrecord), size)
+    )
+    return all(count >= k for count in seen.values())
+
+
+# --- HORPART -------------------------------------------------------------------------------------
+
+
+def horpart(
+    baskets: Sequence[Basket],
+    parts: Sequence[int],
+    policy: Policy,
+    kept_apart: frozenset[int],
+    max_size: int,
+    least: int,
+) -> list[frozenset[int]]:
+    """The records of every cluster, in the order of the splits."""
+    clusters: list[list[int]] = []
+    for part in sorted(set(parts)):
+        records = [r for r in range(len(baskets)) if parts[r] == part]
+        leaves: Leaves = []
+        _split(records, None, frozenset(), baskets, policy, kept_apart, max_size, leaves)
+        made: list[list[int]] = []
+        rest = _pooled(leaves, least, made)
+        if rest:
+            made[-1] += rest
+        order = {r: i for i, r in enumerate(_flat(leaves))}
+        clusters += sorted(made, key=lambda cluster: min(order[r] for r in cluster))
+    return [frozenset(cluster) for cluster in clusters]
+
+
+def _split(
+    records: list[int],
+    u: frozenset[int] | None,
+    ignore: frozenset[int],
+    baskets: Sequence[Basket],
+    policy: Policy,
+    kept_apart: frozenset[int],
+    max_size: int,
+    chain: Leaves,
+) -> None:
+    """Fig. 8; ``chain`` gets D1 as a list of its own, then what becomes of D2."""
+    if not records:
+        return
+    count = support(baskets[r] for r in records)
+    terms = {t for t in count if t not in ignore and t not in kept_apart}
+    choice = (
+        (terms & u if u else None) or {t for t in terms if any(t in c for c in policy)} or terms
+    )
+    if len(records) < max_size or not choice:
+        chain.append(records)
+        return
+    a = min(choice, key=lambda t: (-count[t], t))
+    inner: Leaves = []
+    own = next((c for c in policy if a in c), None)
+    with_a = [r for r in records if a in baskets[r]]
+    without = [r for r in records if a not in baskets[r]]
+    _split(with_a, own, ignore | {a}, baskets, policy, kept_apart, max_size, inner)
+    chain.append(inner)
+    _split(without, None, ignore, baskets, policy, kept_apart, max_size, chain)
+
+
+def _pooled(chain: Leaves, least: int, made: list[list[int]]) -> list[int]:
+    """Clusters of a chain go to ``made``; the records that are left over."""
+    pool: list[int] = []
+    for leaf in chain:
+        if not leaf:
+            continue
+        if isinstance(leaf[0], int) and len(leaf) >= least:
+            made.append(list(leaf))
+            continue
+        pool += leaf if isinstance(leaf[0], int) else _pooled(leaf, least, made)
+        if len(pool) >= least:
+            made.append(pool)
+            pool = []
+    return pool
+
+
+def _flat(chain: Leaves) -> list[int]:
+    return [r for leaf in chain for r in ([leaf] if isinstance(leaf, int) else _flat(leaf))]
+
+
+# --- VERPART -------------------------------------------------------------------------------------
+
+
+def chunk_order(terms: Iterable[int], count: Counter[int], policy: Policy) -> list[int]:
+    """Line 5: constraints by their most frequent term, then the terms of none."""
+    left = set(terms)
+    groups = [sorted(left & u, key=lambda t: (-count[t], t)) for u in policy if left & u]
+    groups.sort(key=lambda group: (-count[group[0]], group[0]))
+    free = left.difference(*policy) if policy else left
+    return [t for group in groups for t in group] + sorted(free, key=lambda t: (-count[t], t))
+
+
+def verpart(
+    baskets: Sequence[Basket], terms: Iterable[int], policy: Policy, k: int, m: int
+) -> list[frozenset[int]]:
+    """Lines 5 to 20 over terms that occur k times each: the terms of each chunk."""
+    remain = chunk_order(terms, support(baskets), policy)
+    chunks = []
+    while remain:
+        current: list[int] = []
+        for t in remain:
+            if is_km((basket & {*current, t} for basket in baskets), k, m):
+                current.append(t)
+        own = next((u for u in policy if current[0] in u), frozenset())
+        torn = [u for u in policy if u != own and u & set(remain) - set(current)]
+        current = [t for t in current if not any(t in u for u in torn)]
+        chunks.append(frozenset(current))
+        remain = [t for t in remain if t not in current]
+    return chunks
+
+
+def enough(subrecords: Sequence[Sequence[Basket]], records: int, k: int, m: int) -> bool:
+    """Rule 3: whether the item chunk of a cluster with these record chunks may be empty."""
+    filled = sum(1 for chunk in subrecords for subrecord in chunk if subrecord)
+    return bool(subrecords) and filled >= records + k * (min(m, len(subrecords)) - 1)
+
+
+@dataclass
+class Cluster:
+    records: frozenset[int]
+    items: set[int]
+    chunks: list[frozenset[int]]
+
+
+def vertical(
+    baskets: Sequence[Basket],
+    records: frozenset[int],
+    policy: Policy,
+    kept_apart: frozenset[int],
+    k: int,
+    m: int,
+) -> Cluster:
+    """Fig. 9 and rule 3."""
+    own = [baskets[r] for r in sorted(records)]
+    count = support(own)
+    frequent = {t for t in count if count[t] >= k and t not in kept_apart}
+    chunks = verpart([b & frequent for b in own], frequent, policy, k, m)
+    items = set(count) - frequent
+    if not items and not enough([[b & c for b in own] for c in chunks], len(own), k, m):
+        rarest = min(frequent, key=lambda t: (count[t], t))
+        items = {rarest}
+        chunks = [c - items for c in chunks if c - items]
+    return Cluster(records, items, chunks)
+
+
+# --- Refining ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Node:
+    members: tuple[int, ...]
+    barred: frozenset[int]
+
+
+@dataclass
+class Disassociated:
+    clusters: list[Cluster]
+    joints: list[tuple[tuple[int, ...], list[frozenset[int]]]] = field(default_factory=list)
+    """Members (indices of clusters) and shared chunks of each joint cluster."""
+
+
+def refine(
+    made: Disassociated,
+    baskets: Sequence[Basket],
+    policy: Policy,
+    kept_apart: frozenset[int],
+    k: int,
+    m: int,
+    limit: int,
+) -> None:
+    """Passes over neighbours until one joins nothing."""
+    everywhere = support(baskets)
+    nodes = [Node((i,), frozenset().union(*c.chunks)) for i, c in enumerate(made.clusters)]
+
+    def offered(node: Node) -> set[int]:
+        items = set().union(*(made.clusters[i].items for i in node.members))
+        return items - node.barred - kept_apart
+
+    def content(node: Node) -> tuple[list[tuple[int, int]], int]:
+        return sorted((-everywhere[t], t) for t in offered(node)), min(node.members)
+
+    joined = True
+    while joined:
+        joined = False
+        nodes = sorted((n for n in nodes if offered(n)), key=content)
+        after = []
+        i = 0
+        while i < len(nodes):
+            pair = nodes[i : i + 2]
+            both = tuple(j for node in pair for j in node.members)
+            terms = set()
+            if len(pair) == 2 and sum(len(made.clusters[j].records) for j in both) <= limit:
+                terms = _refining(made, baskets, both, offered(pair[0]) & offered(pair[1]),
+                                  kept_apart, k, m)  # fmt: skip
+            if not terms:
+                after.append(nodes[i])
+                i += 1
+                continue
+            union = [baskets[r] & terms for j in both for r in made.clusters[j].records]
+            made.joints.append((both, verpart(union, terms, policy, k, m)))
+            for j in both:
+                made.clusters[j].items -= terms
+            after.append(Node(both, pair[0].barred | pair[1].barred | terms))
+            joined = True
+            i += 2
+        nodes = after
+
+
+def _refining(
+    made: Disassociated,
+    baskets: Sequence[Basket],
+    both: tuple[int, ...],
+    common: set[int],
+    kept_apart: frozenset[int],
+    k: int,
+    m: int,
+) -> frozenset[int]:
+    """R; empty where the nodes are not to be joined."""
+    clusters = [made.clusters[j] for j in both]
+    count = support(baskets[r] & common for c in clusters for r in c.records)
+    terms = {t for t in common if count[t] >= k}
+    while losing := set().union(
+        *(c.items & terms for c in clusters if c.items <= terms and not _room(c, baskets, k, m))
+    ):
+        terms.discard(min(losing, key=lambda t: (count[t], t)))
+    if not terms:
+        return frozenset()
+    offering = [c for c in clusters if c.items & terms]
+    promised = Fraction(
+        sum(len(c.items & terms) for c in offering), sum(len(c.records) for c in offering)
+    )
+    known = Fraction(sum(count[t] for t in terms), sum(len(c.records) for c in clusters))
+    return frozenset(terms) if known > promised else frozenset()
+
+
+def _room(cluster: Cluster, baskets: Sequence[Basket], k: int, m: int) -> bool:
+    own = [baskets[r] for r in cluster.records]
+    return enough([[b & c for b in own] for c in cluster.chunks], len(own), k, m)
+
+
+def disassociated(
+    baskets: Sequence[Basket],
+    k: int,
+    m: int,
+    *,
+    parts: Sequence[int] | None = None,
+    policy: Policy = (),
+    kept_apart: frozenset[int] = frozenset(),
+    max_size: int,
+    least: int,
+    limit: int,
+    passed: Callable[[Disassociated], None] = lambda _: None,
+) -> Disassociated:
+    """The whole model; ``passed`` sees what there is before refining."""
+    parts = parts or [0] * len(baskets)
+    clusters = horpart(baskets, parts, policy, kept_apart, max_size, least)
+    made = Disassociated([vertical(baskets, c, policy, kept_apart, k, m) for c in clusters])
+    passed(made)
+    refine(made, baskets, policy, kept_apart, k, m, limit)
+    return made
