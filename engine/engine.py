@@ -39,6 +39,8 @@ from srsql.engine.signals.rules import Rule, make_condition, read_rules
 from srsql.engine.signals.signals import signals
 from srsql.engine.status import Status, status
 from srsql.engine.symptoms import parse_symptoms_rule
+from srsql.engine.terms.counts import TermCount
+from srsql.engine.terms.metrics import count_term_sets, measure_terms
 from srsql.engine.terms.options import make_terms
 from srsql.engine.terms.told import as_told
 from srsql.engine.thresholds import parse_theta
@@ -275,7 +277,25 @@ class Engine:
                 *measure(self.warehouse, release_id),
                 *measure_linkage(self.warehouse, schema, release_id, known),
                 *measure_series(self.warehouse, schema, series, release_id, quarter),
+                *measure_terms(self.warehouse, schema, release_id),
             ]
+
+    def count_terms(
+        self,
+        quarter: str,
+        sets: Sequence[Sequence[str]],
+        *,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> list[TermCount]:
+        """How many records hold all terms of each set: lower, expected, upper.
+
+        From the released tables of a quarter with disassociated terms alone.
+        """
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            release_id = released_id(self.warehouse, schema, quarter, series)
+            return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
 
     def report(
         self,

@@ -74,7 +74,7 @@ def release(
             with clock.stage("cases"):
                 load_cases(
                     warehouse,
-                    dataset,
+                    told,
                     request.quarter,
                     release_id,
                     request.knowledge,

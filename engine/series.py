@@ -151,7 +151,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
             "trait", "promise", "claim", "ss_rule", "measure", "external_knowledge", "perturbation",
-            "perturbed", "spent", "disassociated", "release",
+            "perturbed", "spent", "disassociated", "utility_constraint",
+            "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

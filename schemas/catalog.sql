@@ -294,12 +294,21 @@ CREATE TABLE IF NOT EXISTS srsql.spent (
 );
 
 -- Attributes of which the terms of a release are disassociated (Loukides 2014), against attackers
--- who know m of them. with_rows: the other columns are released under ids beside them, and
+-- who know m of them; repeated: a term told n times of a case is n terms. with_rows: the other columns are released under ids beside them, and
 -- clusters lie inside QID-groups.
 CREATE TABLE IF NOT EXISTS srsql.disassociated (
     release_id INTEGER NOT NULL,
+    place INTEGER NOT NULL,
     attribute VARCHAR NOT NULL,
     m INTEGER NOT NULL,
     diversity INTEGER NOT NULL,
+    repeated BOOLEAN NOT NULL,
     with_rows BOOLEAN NOT NULL
+);
+
+-- The utility policy a release followed: terms that were to stay together.
+CREATE TABLE IF NOT EXISTS srsql.utility_constraint (
+    release_id INTEGER NOT NULL,
+    name VARCHAR NOT NULL,
+    term VARCHAR NOT NULL
 );

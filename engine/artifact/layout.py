@@ -23,6 +23,7 @@ MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 README = "README.md"
 REPORT = "report.html"
+COUNTS = "term-counts.sql"
 # a hyphen: no table of a dataset can have such a name, nor its CSV file
 DICTIONARY = "data-dictionary.csv"
 THRESHOLDS = "value-thresholds.csv"
@@ -58,6 +59,13 @@ class Column(_Strict):
         "quasi-sensitive",
         "serial number",
         "published as it is",
+        "cluster",
+        "records",
+        "joint cluster",
+        "chunk",
+        "subrecord",
+        "record",
+        "term",
     ]
     attribute: Name | None = None
     """The quasi-identifier of a bound or a node."""
@@ -84,6 +92,15 @@ class Attribute(_Strict):
     low: Decimal | None = None
     """The declared domain; None: it was taken from the quarter."""
     high: Decimal | None = None
+
+
+class TermsClaim(_Strict):
+    """What is claimed of terms that are told apart from records."""
+
+    attributes: tuple[Name, ...]
+    m: Annotated[int, Field(ge=1, strict=True)]
+    diversity: Annotated[int, Field(ge=1, strict=True)]
+    """Least number of records in a cluster, where above k."""
 
 
 class Counts(_Strict):
@@ -121,11 +138,24 @@ class Manifest(_Strict):
     """The attacks by joining releases that the model withstands."""
     parameters: dict[str, int | str]
     counts: Counts
-    report_table: Name
+    report_table: Name | None
+    """None: no row of a report is released."""
+    terms: TermsClaim | None = None
     attributes: tuple[Attribute, ...]
     tables: tuple[Table, ...]
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
+
+    @property
+    def reports(self) -> Table:
+        """The report table.
+
+        Raises:
+            ValueError: no row of a report is released.
+        """
+        if self.report_table is None:
+            raise ValueError("the artifact has no report table")
+        return self.table(self.report_table)
 
     def table(self, name: str) -> Table:
         """The table of that name."""

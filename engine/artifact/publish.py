@@ -15,6 +15,7 @@ from srsql.engine.artifact.files import write_tables
 from srsql.engine.artifact.folder import built_beside, unfinished
 from srsql.engine.artifact.key_file import key_id, read_or_make_key
 from srsql.engine.artifact.layout import (
+    COUNTS,
     DICTIONARY,
     HIERARCHIES,
     MANIFEST,
@@ -27,13 +28,15 @@ from srsql.engine.artifact.layout import (
     Format,
     Manifest,
     Table,
+    TermsClaim,
     file_digest,
     sums_text,
 )
 from srsql.engine.artifact.released import Release, find_release
-from srsql.engine.artifact.tables import plan_tables, prove
+from srsql.engine.artifact.tables import plan_tables, plan_terms, prove
 from srsql.engine.artifact.texts import (
     attributes_of,
+    counts_sql,
     dictionary_csv,
     hierarchies_csv,
     readme,
@@ -45,6 +48,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.report import report
 from srsql.engine.statements import dotted
+from srsql.engine.terms.told import released_terms
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -131,6 +135,8 @@ def publish(
                 key, made = read_or_make_key(asked.key_file) if asked.key_file else (None, False)
                 step("lineage")
                 plans = plan_tables(dataset, release.schema, key, keyed=release.keyed)
+                if released_terms(warehouse, release.release_id):
+                    plans += plan_terms(dataset, release.schema, grouped=dataset.rows)
                 prove(warehouse, dataset, release, plans)
                 step("rows")
                 storage = asked.storage_version or STORAGE_VERSION
@@ -189,19 +195,26 @@ def _describe(
         facts.pop(name) for name in ("software_version", "dataset_version", "dataset_fingerprint")
     )
     attacks = str(facts.pop("attacks"))
-    attributes = attributes_of(dataset)
+    attributes = attributes_of(dataset) if dataset.rows else ()
     case_ids: Literal["pseudonym", "as released"] = "pseudonym" if key else "as released"
     title = f"{dataset.name}, {asked.quarter}"
-    public_report = report(warehouse, dataset, asked.series, asked.quarter, public=True)
+    told = released_terms(warehouse, release.release_id)
+    claim = (
+        TermsClaim(attributes=told.attributes, m=told.m, diversity=told.diversity) if told else None
+    )
     documents = {
-        README: readme(title, model, guarantee, facts, counts, tables, case_ids),
+        README: readme(title, model, guarantee, facts, counts, tables, case_ids, claim),
         DICTIONARY: dictionary_csv(tables, attributes),
         THRESHOLDS: thresholds_csv(
             warehouse, release.release_id, kept="theta" in MODELS[model].keeps
         ),
         HIERARCHIES: hierarchies_csv(dataset),
-        REPORT: public_report.html.encode(),
     }
+    if dataset.rows:
+        page = report(warehouse, dataset, asked.series, asked.quarter, public=True)
+        documents[REPORT] = page.html.encode()
+    if claim:
+        documents[COUNTS] = counts_sql()
     for name, content in documents.items():
         (folder / name).write_bytes(content)
     digests = {path.name: file_digest(path) for path in sorted(folder.iterdir())}
@@ -224,7 +237,8 @@ def _describe(
         attacks=() if attacks == "none" else tuple(attacks.split(",")),
         parameters=facts,
         counts=counts,
-        report_table=dataset.report_table,
+        report_table=dataset.report_table if dataset.rows else None,
+        terms=claim,
         attributes=attributes,
         tables=tuple(tables),
         files=digests,

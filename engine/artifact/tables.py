@@ -12,10 +12,14 @@ from srsql.engine.errors import CheckFailedError
 from srsql.engine.lineage import Source, check_lineage, sources_of
 from srsql.engine.series import pseudonym
 from srsql.engine.statements import column, table
+from srsql.engine.terms.build import term_queries
 from srsql.engine.views import Built, serials, table_queries
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.model import Table
+
+ROLES = {"joint": "joint cluster"}
+"""Role of a column of the terms' tables that is not called as it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,36 @@ def plan_tables(dataset: Dataset, schema: str, key: bytes | None, *, keyed: bool
     return plans
 
 
+def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
+    """The tables of terms that are told apart from ids.
+
+    ``grouped``: clusters show the region of their group.
+    """
+    plans = []
+    for name, query in term_queries(dataset, grouped=grouped).items():
+        known = {shown.name: shown for qid in dataset.qid for shown in _region(qid)}
+        columns = tuple(
+            known[shown] if shown in known else Column.model_validate(
+                {"name": shown, "type": "VARCHAR" if shown == "term" else "BIGINT",
+                 "role": ROLES.get(shown, shown)}
+            )
+            for shown in query.named_selects
+        )  # fmt: skip
+        read = exp.select(
+            *[
+                exp.cast(column(c.name, "t"), c.type, dialect="duckdb").as_(c.name, quoted=True)
+                for c in columns
+            ]
+        ).from_(table(schema, name, alias="t"))
+        ordered = (
+            exp.select(*[column(c.name, "q") for c in columns])
+            .from_(read.subquery("q"))
+            .order_by(*[column(c.name, "q") for c in columns])
+        )
+        plans.append(Plan(name, columns, ordered))
+    return plans
+
+
 def prove(warehouse: Warehouse, dataset: Dataset, release: Release, plans: list[Plan]) -> None:
     """Trace every column of the artifact to what the dataset schema lets out (SPEC section 16).
 
@@ -57,6 +91,12 @@ def prove(warehouse: Warehouse, dataset: Dataset, release: Release, plans: list[
     built = [
         Built(name, f"release_{release.release_id}_{name}", query)
         for name, query in table_queries(dataset, release.quarter, keyed=release.keyed).items()
+    ]
+    names = {item.name for item in built}
+    built += [
+        Built(name, f"release_{release.release_id}_{name}", query)
+        for name, query in term_queries(dataset, grouped=dataset.rows).items()
+        if any(plan.name == name for plan in plans) and name not in names
     ]
     check_lineage(warehouse, dataset, release.schema, built)
     for plan in plans:

@@ -9,6 +9,7 @@ from importlib import resources
 from string import Template
 
 from srsql.engine.artifact.layout import (
+    COUNTS,
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,
@@ -18,10 +19,18 @@ from srsql.engine.artifact.layout import (
     Column,
     Counts,
     Table,
+    TermsClaim,
 )
+from srsql.engine.statements import statements
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected
+-- is the mean over all datasets that fit what is released. Load the tables of this folder under
+-- their names, put the sets into a table sets(set_no, term), run this file in DuckDB, then ask:
+--     SELECT * FROM term_counts(
+--         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets');
+"""
 MEANING = {
     "report id": "the report",
     "case id": "the case: one individual's event, the same in all its reports and in every quarter",
@@ -33,7 +42,32 @@ MEANING = {
     "quasi-sensitive": "as reported",
     "serial number": "numbers the rows of a report; not unique over reports",
     "published as it is": "as reported",
+    "cluster": "cluster of records",
+    "records": "records in the cluster; a chunk has so many subrecords, most may be empty",
+    "joint cluster": "clusters that share chunks",
+    "chunk": "terms that are told together, apart from all others",
+    "subrecord": "what one record of the cluster holds of the chunk; no place is that of a record",
+    "record": "a record made up of subrecords at random, not one of a patient",
+    "term": "as reported, in upper case",
 }
+
+
+TERMS_NOTE = """The terms of {attributes} are told apart from records, in upper case. A record chunk
+lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
+chunk does so for several clusters together; an item chunk names terms that one record of the
+cluster holds, or any number up to all. `{counts}` says how many records hold several terms at once;
+`reconstructed` is one dataset that fits all of it, as good as any other.
+""".replace("{counts}", COUNTS)
+
+
+def counts_sql() -> bytes:
+    """``srsql.term_counts`` of ``disassociation_counts.sql`` under a plain name, with its use."""
+    made = next(
+        text
+        for text in statements("srsql.sql_macros", "disassociation_counts.sql")
+        if "srsql.term_counts(" in text
+    )
+    return (COUNTS_HEAD + made.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
 
 
 def attributes_of(dataset: Dataset) -> tuple[Attribute, ...]:
@@ -121,8 +155,16 @@ def readme(
     counts: Counts,
     tables: Sequence[Table],
     case_ids: str,
+    terms: TermsClaim | None = None,
 ) -> bytes:
     """The page a person reads first; its frame is ``schemas/artifact_readme.md``."""
+    documents = {
+        REPORT: "sizes and widths of regions, thresholds and signals of this release, for a "
+        "browser.",
+        COUNTS: "how many records hold a set of terms: least, mean and most, as SQL to run.",
+    }
+    with_rows = any(c.role == "report id" for t in tables for c in t.columns)
+    there = ([REPORT] if with_rows else []) + ([COUNTS] if terms else [])
     frame = (resources.files("srsql.schemas") / "artifact_readme.md").read_text(encoding="utf-8")
     reports = tables[0]
     source = (
@@ -152,9 +194,10 @@ def readme(
             if case_ids == "pseudonym"
             else "Case and report ids are as they were released."
         ),
-        query=f'{opened} "SELECT count(*) AS reports FROM {source}"',
+        query=f'{opened} "SELECT count(*) AS rows FROM {source}"',
         dictionary=DICTIONARY,
-        report=REPORT,
+        documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
+        terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
     )

@@ -22,6 +22,7 @@ CHECKS = {
     "k": "at least k cases share every region",
     "theta": "no value is held by a larger share of a region's cases than its threshold",
     "thresholds": "thresholds are given of released values only, each once, as the parameters say",
+    "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
     "series": "the artifacts follow each other in one series, with ids that can be compared",
     "new k": "at least k cases of every region are in no earlier release",
     "new theta": "thresholds hold among the cases that are in no earlier release",

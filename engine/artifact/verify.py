@@ -19,6 +19,7 @@ from srsql.engine.artifact.verify_files import check_files
 from srsql.engine.artifact.verify_rows import ROW_CHECKS, check_rows
 from srsql.engine.artifact.verify_series import SERIES_CHECKS, check_series
 from srsql.engine.artifact.verify_tables import connection, load
+from srsql.engine.artifact.verify_terms import check_chunks
 from srsql.engine.errors import VerifyError, one_line
 
 LOAD_CHECKS = ("columns", "rows", "content")
@@ -45,6 +46,10 @@ HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
 )
+APART = (
+    "regions, thresholds and what joining quarters tells, since no row of a report is released; "
+    "nor who holds what is in no chunk but in the item chunk of a cluster"
+)
 SILENT = (
     "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
     "nothing of that"
@@ -64,13 +69,16 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
     checks: list[Check] = []
     not_run: list[str] = []
     read: list[tuple[Path, Manifest]] = []
+    cannot_join: list[str] = []
     for folder in folders:
         found, missing, manifest = _verify_one(folder)
         checks += [replace(check, artifact=str(folder)) for check in found]
         not_run += [f"{folder}: {name}" for name in missing]
-        if manifest:
+        if manifest and manifest.report_table is not None:
             read.append((folder, manifest))
-    cannot = list(CANNOT)
+        elif manifest:
+            cannot_join.append(f"{manifest.quarter}: {APART}")
+    cannot = [*CANNOT, *cannot_join]
     if any(m.perturbed for _, m in read):
         cannot.append(NOISE)
     if any(m.parameters.get("external_knowledge") == "yes" for _, m in read):
@@ -78,7 +86,7 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
     for _, manifest in read:
         cannot += claims_not_shown(manifest)
     if len(folders) > 1:
-        if len(read) < len(folders):
+        if len(read) + len(cannot_join) < len(folders):
             not_run += [f"series: {name}" for name in SERIES_CHECKS]
         else:
             found, unknown = check_series(read)
@@ -122,6 +130,7 @@ def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None]:
             return checks, [name for name in rows if name != "columns"], None
         try:
             checks += check_rows(con, folder, manifest)
+            checks += check_chunks(con, manifest)
         except (ValueError, duckdb.Error) as error:
             checks[1] = replace(checks[1], faults=[*checks[1].faults, one_line(error)])
             return checks, [*ROW_CHECKS, "bounds"], None

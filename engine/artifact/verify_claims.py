@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from srsql.engine.artifact.layout import DICTIONARY, MANIFEST, README, Manifest
-from srsql.engine.artifact.texts import dictionary_csv, readme
+from srsql.engine.artifact.layout import COUNTS, DICTIONARY, MANIFEST, README, Manifest
+from srsql.engine.artifact.texts import counts_sql, dictionary_csv, readme
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
@@ -128,9 +128,12 @@ def _document_faults(folder: Path, manifest: Manifest) -> list[str]:
             manifest.counts,
             manifest.tables,
             manifest.case_ids,
+            manifest.terms,
         ),
         DICTIONARY: dictionary_csv(manifest.tables, manifest.attributes),
     }
+    if manifest.terms:
+        due[COUNTS] = counts_sql()
     paths = {name: folder / name for name in due}
     return [
         f"{name} does not say what {MANIFEST} says"

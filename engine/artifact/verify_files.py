@@ -19,6 +19,7 @@ from srsql.engine.artifact.layout import (
 )
 from srsql.engine.artifact.verdict import Check
 from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.terms.build import CLUSTERS, COLUMNS
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 
@@ -108,7 +109,12 @@ def _contradictions(manifest: Manifest) -> list[str]:
     """What a manifest must not say of itself."""
     faults = []
     names = [table.name for table in manifest.tables]
-    if len(set(names)) < len(names) or manifest.report_table not in names:
+    apart = set(COLUMNS) if manifest.terms else set()
+    """Tables without ids."""
+    reports = manifest.report_table
+    if reports is None and not (apart and apart == set(names)):
+        return [f"{MANIFEST}: there is no report table, nor the tables of terms alone"]
+    if len(set(names)) < len(names) or (reports is not None and reports not in names):
         return [f"{MANIFEST}: the tables are not each there once, the report table among them"]
     known = {attribute.name for attribute in manifest.attributes}
     for table in manifest.tables:
@@ -119,12 +125,19 @@ def _contradictions(manifest: Manifest) -> list[str]:
         if len(set(columns)) < len(columns):
             faults.append(f"{MANIFEST}: table {table.name} has a column twice")
         roles = [column.role for column in table.columns]
-        if roles.count("report id") != 1 or roles.count("case id") > 1:
+        ids = (roles.count("report id"), roles.count("case id"))
+        if table.name in apart:
+            if tuple(columns[: len(COLUMNS[table.name])]) != COLUMNS[table.name] or any(ids):
+                faults.append(f"{MANIFEST}: table {table.name} has not the columns of terms")
+        elif ids[0] != 1 or ids[1] > 1:
             faults.append(f"{MANIFEST}: table {table.name} has not one report id")
         told = {c.attribute for c in table.columns if c.attribute}
-        if told != (known if table.name == manifest.report_table else set()):
+        regions = {reports, CLUSTERS} if apart else {reports}
+        if told != (known if table.name in regions else set()):
             faults.append(f"{MANIFEST}: table {table.name} does not have the region's columns")
-    if [c.role for c in manifest.table(manifest.report_table).columns].count("period") != 1:
+    if reports is None:
+        return faults
+    if [c.role for c in manifest.reports.columns].count("period") != 1:
         faults.append(f"{MANIFEST}: the report table has not one period")
     if not known or len(known) < len(manifest.attributes):
         faults.append(f"{MANIFEST}: the quasi-identifiers are none, or not each there once")

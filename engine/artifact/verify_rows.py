@@ -29,6 +29,8 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     Raises:
         ValueError: the thresholds or the hierarchies cannot be read.
     """
+    if manifest.report_table is None:
+        return []
     prepare(con, folder, manifest)
     faults = con.execute(
         "SELECT f.check_name, list(f.place ORDER BY f.place) FROM temp.main.srsql_fault AS f "
@@ -106,7 +108,7 @@ def _trees(folder: Path) -> Trees:
 
 def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
     """The tables of ``step_verify.sql``, composed from the columns the manifest declares."""
-    reports = manifest.table(manifest.report_table)
+    reports = manifest.reports
     named = {c.role: c.name for c in reports.columns}
     report_id = named["report id"]
     case_id = named.get("case id", report_id)
@@ -130,7 +132,7 @@ def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
     ]
     for item in manifest.tables:
         source = temporary(loaded(item.name), alias="t")
-        if item.name != reports.name:
+        if item.name != reports.name and any(c.role == "report id" for c in item.columns):
             children.append(
                 exp.select(
                     column(report_id, "t"),
@@ -168,7 +170,7 @@ def _position() -> exp.Expr:
 def _bounds(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> Check:
     """Each distinct interval or node of each quasi-identifier."""
     trees = hierarchy_nodes(folder)
-    reports = manifest.table(manifest.report_table)
+    reports = manifest.reports
     faults, total = hierarchy_faults(_trees(folder), manifest), 0
     for attribute in manifest.attributes:
         columns = [c for c in reports.columns if c.attribute == attribute.name]

@@ -134,7 +134,7 @@ def _collect(
 def _boxes(number: int, manifest: Manifest) -> exp.Query:
     """One row per region and quasi-identifier."""
     parts: list[exp.Query] = []
-    reports = manifest.table(manifest.report_table)
+    reports = manifest.reports
     for attribute in manifest.attributes:
         ends: list[exp.Expr] = [
             column(c.name, "t") for c in reports.columns if c.attribute == attribute.name

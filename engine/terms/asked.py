@@ -46,8 +46,6 @@ class Terms:
             raise ReleaseError(f"--m {self.m}: give a number of terms from 1 to {MOST:,}")
         if self.diversity < 1:
             raise ReleaseError(f"--l {self.diversity}: give a number of records above 0")
-        if self.diversity > 1 and not self.kept_apart:
-            raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
 
     def of(self, dataset: Dataset) -> Terms:
         """The same with the attributes that a dataset has by default."""

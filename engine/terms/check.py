@@ -11,10 +11,11 @@ from dataclasses import astuple
 from sqlglot import exp
 
 from srsql.engine.postcheck import Measure, require_passed
-from srsql.engine.statements import bare, column, create, table, temporary, union_all
+from srsql.engine.statements import bare, column, create, table, union_all
 from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.checks import check_originals, check_terms
 from srsql.engine.terms.published import PublishedTerms
+from srsql.engine.terms.told import released_terms
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -33,7 +34,7 @@ def check_released_terms(
     *,
     grouped: bool,
 ) -> list[Measure]:
-    """Every check of the chunks in ``schema``; needs ``srsql_identity`` and ``srsql_cluster``.
+    """Every check of the chunks in ``schema``; needs ``srsql_cluster``.
 
     ``grouped``: a group with too few terms is one cluster, its cases without a term included.
 
@@ -41,23 +42,11 @@ def check_released_terms(
         CheckFailedError: one of them failed; the text names it.
     """
     tables = PublishedTerms.in_schema(schema)
-    warehouse.run(create(exp.to_table("srsql_told_value"), _values(dataset, terms), temp=True))
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_original AS "
-        "WITH most AS (SELECT v.record, v.prefix, v.term, max(v.times) AS times "
-        "FROM temp.main.srsql_told_value AS v GROUP BY v.record, v.prefix, v.term), "
-        "each_time AS (SELECT m.record, m.prefix || m.term AS term, "
-        "unnest(range(CASE WHEN ? THEN m.times ELSE 1 END)) AS nth FROM most AS m) "
-        "SELECT DISTINCT e.record, "
-        "CASE WHEN e.nth = 0 THEN e.term ELSE e.term || ' (' || (e.nth + 1)::VARCHAR || ')' END "
-        "AS term FROM each_time AS e",
-        [terms.repeated],
-    )
+    load_originals(warehouse, dataset, release_id, terms)
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_told_member AS "
-        "SELECT c.case_id AS record, k.cluster_no AS cluster FROM temp.main.srsql_cluster AS k "
-        "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no "
-        "INNER JOIN temp.main.srsql_case AS c ON b.case_no = c.case_no"
+        "SELECT b.case_no AS record, k.cluster_no AS cluster FROM temp.main.srsql_cluster AS k "
+        "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no"
     )
     if grouped:
         _add_members_without_terms(warehouse)
@@ -81,21 +70,45 @@ def check_released_terms(
     return measures
 
 
+def load_originals(warehouse: Warehouse, dataset: Dataset, release_id: int, terms: Terms) -> str:
+    """Read the terms of the released cases off the raw rows anew.
+
+    Returns:
+        The name of a table ``(record, term)``, distinct; records are numbered by case.
+    """
+    quarter = warehouse.value(
+        "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
+    )
+    warehouse.run(
+        create(exp.to_table("srsql_told_value"), _values(dataset, release_id, terms), temp=True),
+        [quarter] * len(terms.attributes),
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_original AS "
+        "WITH most AS (SELECT v.record, v.prefix, v.term, max(v.times) AS times "
+        "FROM temp.main.srsql_told_value AS v GROUP BY v.record, v.prefix, v.term), "
+        "each_time AS (SELECT m.record, m.prefix || m.term AS term, "
+        "unnest(range(CASE WHEN ? THEN m.times ELSE 1 END)) AS nth FROM most AS m) "
+        "SELECT DISTINCT e.record, "
+        "CASE WHEN e.nth = 0 THEN e.term ELSE e.term || ' (' || (e.nth + 1)::VARCHAR || ')' END "
+        "AS term FROM each_time AS e",
+        [terms.repeated],
+    )
+    return ORIGINALS
+
+
 def check_chunks(warehouse: Warehouse, schema: str, release_id: int, k: int) -> list[Measure]:
     """What the chunks in ``schema`` show by themselves, if the release has any.
 
     Raises:
         CheckFailedError: a bound is broken; the text names it.
     """
-    found = warehouse.rows(
-        "SELECT max(d.m), max(d.diversity) FROM srsql.disassociated AS d WHERE d.release_id = ?",
-        [release_id],
-    )
-    m, diversity = found[0]
-    if m is None:
+    terms = released_terms(warehouse, release_id)
+    if terms is None:
         return []
     tables = PublishedTerms.in_schema(schema)
-    rows = check_terms(warehouse, tables, release_id, k, m, cluster_size=max(k, diversity))
+    size = max(k, terms.diversity)
+    rows = check_terms(warehouse, tables, release_id, k, terms.m, cluster_size=size)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
@@ -105,11 +118,10 @@ def _add_members_without_terms(warehouse: Warehouse) -> None:
     """Cases without a term count as records where their group is a cluster as a whole."""
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_told_bare AS "
-        "SELECT c.case_id AS record, s.cluster_no AS cluster "
+        "SELECT g.case_no AS record, s.cluster_no AS cluster "
         "FROM temp.main.srsql_small_part AS s "
         "INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no "
-        "INNER JOIN temp.main.srsql_case AS c ON g.case_no = c.case_no "
-        "ANTI JOIN temp.main.srsql_told_original AS o ON c.case_id = o.record"
+        "ANTI JOIN temp.main.srsql_told_original AS o ON g.case_no = o.record"
     )
     warehouse.run(
         "INSERT INTO temp.main.srsql_told_member "
@@ -121,7 +133,7 @@ def _add_members_without_terms(warehouse: Warehouse) -> None:
     )
 
 
-def _values(dataset: Dataset, terms: Terms) -> exp.Query:
+def _values(dataset: Dataset, release_id: int, terms: Terms) -> exp.Query:
     """(record, prefix, term, times) of every report of a released case."""
     places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     parts: list[exp.Query] = []
@@ -130,24 +142,26 @@ def _values(dataset: Dataset, terms: Terms) -> exp.Query:
         prefix = f"{name}:" if len(terms.attributes) > 1 else ""
         parts.append(
             exp.select(
-                column("case_id", "i").as_("record"),
+                column("case_no", "m").as_("record"),
                 exp.Literal.string(prefix).as_("prefix"),
                 value.as_("term"),
                 exp.Count(this=exp.Star()).as_("times"),
             )
             .from_(table(f"raw_{dataset.name}", places[name], alias="t"))
             .join(
-                temporary("srsql_identity", alias="i"),
-                on=column(dataset.report_id, "t").eq(column("report_id", "i")),
-            )
-            .join(
                 table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
                 on=exp.and_(
-                    column(dataset.report_id, "r").eq(column("report_id", "i")),
+                    column(dataset.report_id, "r").eq(column(dataset.report_id, "t")),
                     column("quarter", "r").eq(column("quarter", "t")),
                 ),
             )
+            .join(
+                table("srsql", "member", alias="m"),
+                on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
+            )
+            .where(column("release_id", "m").eq(release_id))
+            .where(column("quarter", "t").eq(exp.Placeholder()))
             .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
-            .group_by(column("case_id", "i"), column(dataset.report_id, "t"), value.copy())
+            .group_by(column("case_no", "m"), column(dataset.report_id, "t"), value.copy())
         )
     return union_all(parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from srsql.engine.metrics import MeasureRow
 from srsql.engine.statements import literal
-from srsql.engine.terms.published import ALL, PublishedTerms
+from srsql.engine.terms.published import ALL, PublishedTerms, Reader
 from srsql.engine.warehouse import Warehouse
 
 CHUNKS = ("record_chunk", "shared_chunk")
@@ -18,7 +18,7 @@ BARE = ("clusters", "record_chunk", "item_chunk")
 
 
 def check_terms(
-    warehouse: Warehouse,
+    warehouse: Reader,
     tables: PublishedTerms,
     release_id: int,
     k: int,
@@ -87,7 +87,7 @@ def check_originals(
 
 
 def breaches(
-    warehouse: Warehouse, tables: PublishedTerms, k: int, m: int, limit: int = 20
+    warehouse: Reader, tables: PublishedTerms, k: int, m: int, limit: int = 20
 ) -> list[str]:
     """What is wrong with the published tables, in words, the first ``limit`` of each kind."""
     found = [
@@ -129,7 +129,7 @@ def breaches(
     return found
 
 
-def _measured(warehouse: Warehouse, calls: list[str]) -> list[MeasureRow]:
+def _measured(warehouse: Reader, calls: list[str]) -> list[MeasureRow]:
     return [
         MeasureRow(*row)
         for call in calls

@@ -70,7 +70,12 @@ def _hierarchy(path: Path) -> Hierarchy:
         raise PolicyError(f"--policy: {error}") from None
 
 
-def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None) -> None:
-    """Fill ``srsql_constraint`` for the kernels; without a choice it is empty."""
+def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None, release_id: int) -> None:
+    """Fill ``srsql_constraint`` for the kernels, and the catalog; without a choice it is empty."""
     policy = choice.find(warehouse) if choice else UtilityPolicy("none", {})
     put_constraints(warehouse, policy, TERMS)
+    pairs = [(name, term) for name, terms in policy.constraints.items() for term in terms]
+    warehouse.run(
+        "INSERT INTO srsql.utility_constraint SELECT ?, unnest(?::VARCHAR[]), unnest(?::VARCHAR[])",
+        [release_id, [name for name, _ in pairs], [term for _, term in pairs]],
+    )

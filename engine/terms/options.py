@@ -37,6 +37,8 @@ def make_terms(options: Mapping[str, Any], *, terms_only: bool) -> Terms | None:
                     "disassociation"
                 )
         return None
+    if options.get("l") is not None and not given["sensitive_terms"]:
+        raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
     names = given["term_attributes"] or ""
     listed = names.split(",") if isinstance(names, str) else list(names)
     sensitive, policy = given["sensitive_terms"], given["policy"]

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from srsql.engine.errors import QueryError
 from srsql.engine.statements import dotted, literal
 from srsql.engine.warehouse import Warehouse
+
+
+class Reader(Protocol):
+    """A warehouse, or any connection that has the macros."""
+
+    def rows(self, query: str, parameters: Sequence[Any] = ...) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        ...
 
 
 @dataclass(frozen=True)

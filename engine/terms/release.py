@@ -40,7 +40,7 @@ def release_terms(
             f"a cluster needs {least:,}: nothing can be released"
         )
     keep_terms(warehouse, release_id, terms, rows=grouped)
-    put_chosen(warehouse, terms.policy)
+    put_chosen(warehouse, terms.policy, release_id)
     _keep_apart(warehouse, terms)
     disassociate(
         warehouse,

@@ -36,11 +36,25 @@ def tell(dataset: Dataset, model: GroupingModel, terms: Terms | None) -> Dataset
 
 def keep_terms(warehouse: Warehouse, release_id: int, terms: Terms, *, rows: bool) -> None:
     """Write into the catalog what a release disassociates."""
-    for name in terms.attributes:
+    for place, name in enumerate(terms.attributes):
         warehouse.run(
-            "INSERT INTO srsql.disassociated VALUES (?, ?, ?, ?, ?)",
-            [release_id, name, terms.m, terms.diversity, rows],
+            "INSERT INTO srsql.disassociated VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [release_id, place, name, terms.m, terms.diversity, terms.repeated, rows],
         )
+
+
+def released_terms(warehouse: Warehouse, release_id: int) -> Terms | None:
+    """What a release disassociates; None: nothing. The policy and the terms kept apart are left
+    out."""
+    rows = warehouse.rows(
+        "SELECT d.attribute, d.m, d.diversity, d.repeated FROM srsql.disassociated AS d "
+        "WHERE d.release_id = ? ORDER BY d.place",
+        [release_id],
+    )
+    if not rows:
+        return None
+    _, m, diversity, repeated = rows[0]
+    return Terms(tuple(row[0] for row in rows), m, diversity, repeated=repeated)
 
 
 def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:

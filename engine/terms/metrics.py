@@ -1,0 +1,116 @@
+"""What a release with disassociated terms loses, as uniform rows (Loukides 2014, section 6)."""
+
+from __future__ import annotations
+
+from srsql.engine.errors import PolicyError
+from srsql.engine.metrics import MeasureRow
+from srsql.engine.terms.asked import Terms
+from srsql.engine.terms.check import load_originals
+from srsql.engine.terms.combinations import combination_shares
+from srsql.engine.terms.counts import TermCount, count_terms
+from srsql.engine.terms.itemsets import frequent_itemsets
+from srsql.engine.terms.loss import (
+    RelativeError,
+    answer_workload,
+    average_relative_error,
+    matching_errors,
+    random_sets,
+)
+from srsql.engine.terms.policies import UtilityPolicy
+from srsql.engine.terms.published import PublishedTerms
+from srsql.engine.terms.told import released_terms
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+SUPPORTS = ("5", "2.5", "1.25", "0.625")
+"""Minimum supports of the frequent itemsets of W1, in percent of the records."""
+MOST_SETS = 20_000
+"""Itemsets of one support that are asked; a release with more is asked at higher supports only."""
+SEED = 0
+"""Of the random sets of W2: whoever measures a release again asks the same."""
+
+
+def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[MeasureRow]:
+    """ARE on W1 and W2, MRE of the policy, and how many combinations of terms single out.
+
+    Reads the raw rows of the released cases; no rows where the release disassociates nothing.
+    """
+    found = _released(warehouse, release_id)
+    if found is None:
+        return []
+    terms, tables = found
+    originals = load_originals(warehouse, dataset, release_id, terms)
+    rows: list[MeasureRow] = []
+    for support in SUPPORTS:
+        try:
+            sets = frequent_itemsets(warehouse, originals, support, at_most=MOST_SETS)
+        except PolicyError:  # more sets than that: lower supports have more still
+            break
+        answers = answer_workload(warehouse, tables, originals, [s.terms for s in sets])
+        errors = average_relative_error(warehouse, answers)
+        rows += [_are(release_id, f"W1, {support} %", e) for e in errors if e.terms is None]
+    answers = answer_workload(warehouse, tables, originals, random_sets(warehouse, originals, SEED))
+    for error in average_relative_error(warehouse, answers):
+        size = "all" if error.terms is None else f"{error.terms} of them"
+        rows.append(_are(release_id, f"W2, {size}", error))
+    rows += _policy_rows(warehouse, tables, originals, release_id)
+    for share in combination_shares(warehouse, originals):
+        if share.records == 1:
+            scope = f"{share.terms} terms" + ("" if share.exact else ", estimated")
+            rows.append(
+                MeasureRow(
+                    release_id, "singled_out", scope, None, share.examined, share.share, None, None
+                )
+            )
+    return rows
+
+
+def count_term_sets(
+    warehouse: Warehouse, release_id: int, sets: list[tuple[str, ...]]
+) -> list[TermCount]:
+    """How many records hold each set, from the released tables alone."""
+    found = _released(warehouse, release_id)
+    return count_terms(warehouse, found[1], sets) if found else []
+
+
+def _are(release_id: int, scope: str, error: RelativeError) -> MeasureRow:
+    total = None if error.are is None else error.are * error.queries
+    return MeasureRow(release_id, "are", scope, total, error.queries, error.are, None, None)
+
+
+def _policy_rows(
+    warehouse: Warehouse, tables: PublishedTerms, originals: str, release_id: int
+) -> list[MeasureRow]:
+    members: dict[str, list[str]] = {}
+    for name, term in warehouse.rows(
+        "SELECT c.name, c.term FROM srsql.utility_constraint AS c WHERE c.release_id = ? "
+        "ORDER BY c.name, c.term",
+        [release_id],
+    ):
+        members.setdefault(name, []).append(term)
+    if not members:
+        return []
+    policy = UtilityPolicy("policy", {name: tuple(terms) for name, terms in members.items()})
+    errors = matching_errors(warehouse, tables, originals, policy)
+    asked = len(errors.constraints) - errors.untold
+    near = None if errors.near is None else round(errors.near * asked)
+    rows = [
+        MeasureRow(release_id, "mre_within_5", "constraint", near, asked, errors.near, None, None)
+    ]
+    return rows + [
+        MeasureRow(release_id, "mre", i.interval, i.constraints, asked, i.share, None, None)
+        for i in errors.intervals
+        if i.constraints
+    ]
+
+
+def _released(warehouse: Warehouse, release_id: int) -> tuple[Terms, PublishedTerms] | None:
+    """What a release disassociates, and its tables; None: nothing, or they are gone."""
+    terms = released_terms(warehouse, release_id)
+    schema, status = warehouse.rows(
+        "SELECT r.schema_name, r.status FROM srsql.release AS r WHERE r.release_id = ?",
+        [release_id],
+    )[0]
+    if terms is None or status == "superseded":
+        return None
+    return terms, PublishedTerms.in_schema(schema)
