@@ -13,9 +13,10 @@
 -- Source:  Terrovitis et al. 2012; Loukides 2014, section 3.1.
 -- How:     combinations are told apart by the set of subrecords that hold them alone, so a long
 --          subrecord costs no more than a short one: from the sets of single terms, each step cuts
---          every set of k or more with the set of one more term. A set is left alone where every
---          subrecord in it lies, whole, in k or more (its combinations do, too). Equal subrecords
---          count up to k.
+--          every set of k or more with the set of one more term. Only subrecords matter that lie,
+--          whole, in fewer than k (else their combinations lie in k, too): one of at most m terms is
+--          a breach by itself, and a set without one is left alone, as is one that the steps left
+--          cannot bring below k. Equal subrecords count up to k.
 CREATE OR REPLACE MACRO srsql.km_breaches(record_chunks, shared_chunks, at_least, together) AS TABLE
 WITH RECURSIVE
 piece AS (
@@ -82,14 +83,29 @@ holder AS (
 ),
 
 rare AS (
-    SELECT s.shared, s.owner, s.chunk, s.until, any_value(s.copies) AS copies,
-        any_value(s.width) AS width
+    SELECT
+        s.shared,
+        s.owner,
+        s.chunk,
+        s.until,
+        any_value(s.copies) AS copies,
+        any_value(s.width) AS width,
+        count(*) AS terms,
+        bit_count(bit_and(h.held))::BIGINT AS subrecords,
+        bit_and(h.held) AS held
     FROM spread AS s
     INNER JOIN holder AS h
         ON s.shared = h.shared AND s.owner = h.owner AND s.chunk = h.chunk AND s.term = h.term
     WHERE together > 2 AND s.copies < at_least
     GROUP BY s.shared, s.owner, s.chunk, s.until
     HAVING bit_count(bit_and(h.held)) < at_least
+),
+
+short AS (
+    SELECT r.shared, r.owner, r.chunk, min((r.terms, r.subrecords, r.held)) AS found
+    FROM rare AS r
+    WHERE r.terms <= together
+    GROUP BY r.shared, r.owner, r.chunk
 ),
 
 rare_gaps AS (
@@ -114,15 +130,25 @@ suspect AS (
     GROUP BY g.shared, g.owner, g.chunk
 ),
 
+-- reach: how many subrecords one more term can take away
 step AS (
-    SELECT h.shared, h.owner, h.chunk, h.held, coalesce(s.mask, h.held) AS mask
+    SELECT
+        h.shared,
+        h.owner,
+        h.chunk,
+        h.held,
+        s.mask,
+        max(length(h.held) - bit_count(h.held)) OVER (
+            PARTITION BY h.shared, h.owner, h.chunk
+        ) AS reach
     FROM holder AS h
     LEFT JOIN suspect AS s ON h.shared = s.shared AND h.owner = s.owner AND h.chunk = s.chunk
+    ANTI JOIN short AS o ON h.shared = o.shared AND h.owner = o.owner AND h.chunk = o.chunk
     WHERE together <= 2 OR bit_count(h.held & s.mask) > 0
 ),
 
 walk AS (
-    SELECT s.shared, s.owner, s.chunk, s.held, 1 AS terms FROM step AS s
+    SELECT s.shared, s.owner, s.chunk, s.held, 1::BIGINT AS terms FROM step AS s
     UNION
     SELECT w.shared, w.owner, w.chunk, w.held & s.held, w.terms + 1
     FROM walk AS w
@@ -130,24 +156,27 @@ walk AS (
     WHERE
         w.terms < together
         AND bit_count(w.held) >= at_least
+        AND bit_count(w.held) - (together - w.terms) * s.reach < at_least
         AND w.held & s.held <> w.held
         AND bit_count(w.held & s.held) > 0
         AND (together <= 2 OR bit_count(w.held & s.held & s.mask) > 0)
 ),
 
 worst AS (
-    SELECT w.shared, w.owner, w.chunk, min((w.terms, bit_count(w.held), w.held)) AS found
+    SELECT w.shared, w.owner, w.chunk, min((w.terms, bit_count(w.held)::BIGINT, w.held)) AS found
     FROM walk AS w
     WHERE bit_count(w.held) < at_least
     GROUP BY w.shared, w.owner, w.chunk
+    UNION ALL
+    SELECT o.shared, o.owner, o.chunk, o.found FROM short AS o
 )
 
 SELECT
     b.shared,
     b.owner,
     b.chunk,
-    any_value(b.found[1])::BIGINT AS terms,
-    any_value(b.found[2])::BIGINT AS subrecords,
+    any_value(b.found[1]) AS terms,
+    any_value(b.found[2]) AS subrecords,
     list(h.term ORDER BY h.term) AS common
 FROM worst AS b
 INNER JOIN holder AS h ON b.shared = h.shared AND b.owner = h.owner AND b.chunk = h.chunk
