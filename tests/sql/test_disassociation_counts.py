@@ -15,8 +15,8 @@ from oracles.published_terms import count_range, match_mean, random_places, reco
 from support.published_terms import Published, Subrecord, load, project
 
 from srsql.engine.errors import QueryError
-from srsql.engine.published_terms import ALL, put_sets
-from srsql.engine.term_counts import count_pairs, count_terms
+from srsql.engine.terms.counts import count_pairs, count_terms
+from srsql.engine.terms.published import ALL, put_sets
 from srsql.engine.warehouse import Warehouse
 
 FORESTS: list[dict[int, frozenset[int]]] = [
@@ -37,8 +37,10 @@ def world(
     member = [c for c, size in enumerate(sizes, 1) for _ in range(size)]
     records = [frozenset(t for t in terms if luck.random() < 0.5) or frozenset("a") for _ in member]
     joints = FORESTS[forest]
-    return records, member, project(
-        records, member, joints, random_places(luck, records, member, joints)
+    return (
+        records,
+        member,
+        project(records, member, joints, random_places(luck, records, member, joints)),
     )
 
 
@@ -128,7 +130,8 @@ def test_matches_of_one_sample_are_near_their_mean(sql: Any) -> None:
 def test_a_set_of_one_part_is_exact(sql: Any) -> None:
     records, _, made = world(7, 3, (6, 6, 6))
     whole = {
-        frozenset(t for s in chunk for t in s) for chunk in (*made.own.values(), *made.shared.values())
+        frozenset(t for s in chunk for t in s)
+        for chunk in (*made.own.values(), *made.shared.values())
     }
     house, tables = Warehouse(sql.con), load(sql, made.rows())
     exact = [t for t in "abcd" if not any(t in items for items in made.items.values())]

@@ -14,17 +14,17 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, reconstruct
 from support.published_terms import Subrecord, fill, load, project
 
-from srsql.engine.combinations import combination_shares
-from srsql.engine.policies import UtilityPolicy
-from srsql.engine.published_terms import PublishedTerms, put_originals, put_sets
 from srsql.engine.statements import literal
-from srsql.engine.term_loss import (
+from srsql.engine.terms.combinations import combination_shares
+from srsql.engine.terms.loss import (
     Answer,
     answer_workload,
     average_relative_error,
     matching_errors,
     random_sets,
 )
+from srsql.engine.terms.policies import UtilityPolicy
+from srsql.engine.terms.published import PublishedTerms, put_originals, put_sets
 from srsql.engine.warehouse import Warehouse
 
 SOME = settings(REPEATABLE, max_examples=15)
@@ -38,11 +38,15 @@ def put(sql: Any, records: list[Subrecord], name: str = "originals") -> Warehous
     return Warehouse(sql.con)
 
 
-def released(sql: Any, seed: int) -> tuple[Warehouse, PublishedTerms, list[Subrecord], list[Subrecord]]:
+def released(
+    sql: Any, seed: int
+) -> tuple[Warehouse, PublishedTerms, list[Subrecord], list[Subrecord]]:
     """Random records, their release and one reconstructed dataset of it."""
     luck = random.Random(seed)
     member = [1] * 9 + [2] * 12
-    records = [frozenset(t for t in "abcdef" if luck.random() < 0.4) or frozenset("f") for _ in member]
+    records = [
+        frozenset(t for t in "abcdef" if luck.random() < 0.4) or frozenset("f") for _ in member
+    ]
     joints = {1: frozenset({1, 2})}
     made = project(records, member, joints, random_places(luck, records, member, joints))
     sample = reconstruct(made, luck)
@@ -50,11 +54,19 @@ def released(sql: Any, seed: int) -> tuple[Warehouse, PublishedTerms, list[Subre
     put(sql, sample, "reconstructed")
     named = {name: getattr(tables, name) for name in tables.__dataclass_fields__}
     house = put(sql, records)
-    return house, PublishedTerms(**named | {"reconstructed": "temp.main.reconstructed"}), records, sample
+    return (
+        house,
+        PublishedTerms(**named | {"reconstructed": "temp.main.reconstructed"}),
+        records,
+        sample,
+    )
 
 
 @SOME
-@given(records=baskets, sets=st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), min_size=1))
+@given(
+    records=baskets,
+    sets=st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), min_size=1),
+)
 def test_counts_and_matches_of_baskets_are_counted_one_by_one(
     sql: Any, records: list[Subrecord], sets: list[Subrecord]
 ) -> None:
@@ -162,7 +174,9 @@ def test_shares_of_combinations_are_exact_where_all_are_made(
 def test_shares_of_combinations_are_near_the_exact_ones_where_they_are_drawn(sql: Any) -> None:
     luck = random.Random(8)
     weights = [1 / (i + 1) for i in range(60)]
-    records = [frozenset(f"t{i}" for i in luck.choices(range(60), weights, k=9)) for _ in range(300)]
+    records = [
+        frozenset(f"t{i}" for i in luck.choices(range(60), weights, k=9)) for _ in range(300)
+    ]
     house = put(sql, records)
     drawn = combination_shares(house, ORIGINALS, budget=0, samples=4000)
     assert not any(s.exact for s in drawn)
