@@ -10,11 +10,11 @@ from __future__ import annotations
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.lineage import lineage
+from sqlglot.lineage import Node, lineage
 
 from srsql.engine.cases import derived
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.statements import STORE, column
+from srsql.engine.statements import STORE
 from srsql.engine.terms.build import COLUMNS, source_of
 from srsql.engine.views import IDENTITY, REGION, SERIAL, Built, region_columns
 from srsql.engine.warehouse import Warehouse
@@ -32,11 +32,20 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
             origin cannot be traced.
     """
     proved = 0
+    texts = dict(
+        warehouse.rows(
+            "SELECT view_name, sql FROM duckdb_views() WHERE schema_name = ? "
+            "AND database_name = current_database()",
+            [schema],
+        )
+    )
     for item in built:
         allowed = _allowed(dataset, item.name)
-        for name, origin in _view_columns(warehouse, schema, item).items():
-            sources = sources_of(item.query, origin)
-            for source in sources:
+        origins = origins_of(item.query)
+        for name, origin in _view_columns(texts[item.name], schema, item).items():
+            if origin not in origins:
+                raise CheckFailedError(f"column {origin!r} cannot be traced to its source")
+            for source in origins[origin]:
                 if source not in allowed:
                     raise CheckFailedError(
                         f"view {schema}.{item.name} would show {source[1]!r} of {source[0]!r} in "
@@ -60,13 +69,8 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     return allowed
 
 
-def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, str]:
+def _view_columns(text: str, schema: str, item: Built) -> dict[str, str]:
     """Column of the view -> column of its table, read off the view as it is in the warehouse."""
-    text = warehouse.value(
-        "SELECT sql FROM duckdb_views() WHERE schema_name = ? AND view_name = ? "
-        "AND database_name = current_database()",
-        [schema, item.name],
-    )
     query = sqlglot.parse_one(text, dialect="duckdb").expression
     tables = list(query.find_all(exp.Table))
     if [(t.db, t.name) for t in tables] != [(STORE, item.store)]:
@@ -82,16 +86,22 @@ def _view_columns(warehouse: Warehouse, schema: str, item: Built) -> dict[str, s
     return columns
 
 
-def sources_of(query: exp.Query, name: str) -> set[Source]:
-    """Source columns that one output column of a query derives from; literals have none.
+def origins_of(query: exp.Query) -> dict[str, set[Source]]:
+    """Source columns that each output column of a query derives from; literals have none.
 
     Raises:
-        CheckFailedError: it cannot be traced.
+        CheckFailedError: one cannot be traced.
     """
     try:
-        root = lineage(column(name), query, schema={}, dialect="duckdb")
+        roots = lineage(None, query, schema={}, dialect="duckdb")
     except (SqlglotError, ValueError) as error:
-        raise CheckFailedError(f"column {name!r} cannot be traced to its source: {error}") from None
+        raise CheckFailedError(f"columns cannot be traced to their source: {error}") from None
+    if not isinstance(roots, dict):
+        raise CheckFailedError("columns cannot be traced to their source")
+    return {name: _leaves(name, root) for name, root in roots.items()}
+
+
+def _leaves(name: str, root: Node) -> set[Source]:
     leaves: set[Source] = set()
     for node in root.walk():
         if node.downstream:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from srsql.engine.artifact.layout import Column
 from srsql.engine.artifact.released import Release
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.lineage import Source, check_lineage, sources_of
+from srsql.engine.lineage import Source, check_lineage, origins_of
 from srsql.engine.series import pseudonym
 from srsql.engine.statements import column, table
 from srsql.engine.terms.build import term_queries
@@ -100,8 +100,9 @@ def prove(warehouse: Warehouse, dataset: Dataset, release: Release, plans: list[
     ]
     check_lineage(warehouse, dataset, release.schema, built)
     for plan in plans:
+        origins = origins_of(plan.query)
         for shown in plan.columns:
-            for source in sources_of(plan.query, shown.name):
+            for source in origins[shown.name]:
                 if source not in _allowed(dataset, plan.name, shown):
                     raise CheckFailedError(
                         f"{plan.name}.{shown.name} of the artifact would show {source[1]!r} of "

@@ -195,6 +195,6 @@ def test_a_record_of_400_terms_does_not_blow_up_the_combinations(sql: Any) -> No
 
 def test_numbered_baskets_are_the_originals_under_their_names(sql: Any) -> None:
     fill(sql, "srsql_basket", ("record_no INTEGER", "term_no INTEGER"), [(0, 1), (1, 2)])
-    fill(sql, "srsql_term", ("term_no INTEGER", "term VARCHAR"), [(1, "a"), (2, "b"), (3, "c")])
+    fill(sql, "srsql_basket_term", ("term_no INTEGER", "term VARCHAR"), [(1, "a"), (2, "b"), (3, "c")])
     name = put_originals(Warehouse(sql.con))
     assert sorted(sql.rows(f"FROM {name}")) == [(0, "a"), (1, "b")]

@@ -185,7 +185,7 @@ def test_a_policy_is_read_and_written_for_the_kernels_in_the_terms_of_the_data(
     assert policy == UtilityPolicy(
         "mine.csv", {"u1": ("Fever", "rash"), "u2": ("a",), "u3": ("unknown",)}
     )
-    fill(sql, "srsql_term", ("term_no INTEGER", "term VARCHAR"),
+    fill(sql, "srsql_basket_term", ("term_no INTEGER", "term VARCHAR"),
          [(0, "A"), (1, "FEVER"), (2, "PAIN"), (3, "RASH")])  # fmt: skip
     assert put_constraints(Warehouse(sql.con), policy) == 2
     rows = sql.rows("FROM temp.main.srsql_constraint ORDER BY ALL")
