@@ -20,6 +20,8 @@ from support.released import content, region, regions, rows, terms_of
 from srsql.engine.artifact.verify import verify
 from srsql.engine.engine import Engine
 from srsql.engine.errors import (
+    AttackError,
+    AuditError,
     CheckFailedError,
     InfeasibleError,
     NothingToReleaseError,
@@ -247,6 +249,15 @@ def test_a_case_with_reports_in_two_regions_is_one_case_to_every_count(mixed: En
         f"SELECT released_cases, theta, len(thresholds) FROM {VIEWS}.manifest"
     ).fetchall()
     assert (cases, theta, told) == (60, "not kept", 0)
+
+
+def test_what_would_count_a_case_in_each_of_its_regions_is_refused(mixed: Engine) -> None:
+    mixed.release(QUARTER, model="k-anonymity", k=4, theta="0.4", seed=1)
+    assert {row.scope for row in mixed.audit().releases} == {"group"}
+    with pytest.raises(AuditError, match="give --scope group"):
+        mixed.audit(scopes=("match",))
+    with pytest.raises(AttackError, match="in several regions"):
+        mixed.attack(QUARTER, {"age": "40"})
 
 
 def test_a_report_can_be_withheld_beside_a_released_one_of_its_case(
