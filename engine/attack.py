@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from srsql.engine.attacker import known_intervals
+from srsql.engine.comparator_check import is_parted
 from srsql.engine.errors import AttackError
 from srsql.engine.perturbation_check import as_released
 from srsql.engine.statements import dotted
@@ -127,6 +128,11 @@ def attack(
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
+    if is_parted(warehouse, release_id):
+        raise AttackError(
+            f"the release of {quarter} by {model} shows reports of a case in several regions, so "
+            "candidates cannot be counted: attack a release of another model"
+        )
     dataset = as_released(warehouse, dataset, release_id)
     known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id)

@@ -16,6 +16,7 @@ from typing import Any
 
 from srsql.engine.audit_evidence import GroupEvidence, gather
 from srsql.engine.audit_plan import ATTACKS, Choice, Subject, fill_theta, plan
+from srsql.engine.comparator_check import is_parted
 from srsql.engine.errors import AuditError
 from srsql.engine.perturbation_check import as_released
 from srsql.engine.statements import dotted, literal
@@ -27,6 +28,10 @@ __all__ = ["ATTACKS", "SCOPES", "Audit", "AuditRow", "GroupEvidence", "audit"]
 
 SCOPES = ("group", "match")
 """Candidates are the cases of the target's group, or all whose region covers it."""
+PARTED = (
+    "the release of {quarter} by {model} shows reports of a case in several regions, so the cases "
+    "that match cannot be counted: give --scope group"
+)
 _STEPS = {
     ("group", True): ("step_audit_targets.sql", "step_audit_group.sql"),
     ("group", False): ("step_audit_cells.sql", "step_audit_group.sql"),
@@ -134,7 +139,8 @@ def audit(
         series: the releases that the attacker has.
         quarter: the only one to report; the attacker has the others all the same.
         attacks: some of ``ATTACKS``; default: what each release promises, else ``b``, ``f``, ``l``.
-        scopes: some of ``SCOPES``.
+        scopes: some of ``SCOPES``; ``match`` is left out of a release whose cases may have several
+            regions, since a case would count in each.
         k: least number of cases; default: each release's own, as for ``theta`` and ``alpha``.
         theta: thresholds of the values.
         alpha: greatest share of cases with substantially many symptoms.
@@ -230,6 +236,10 @@ def _judge(
     """The row and the evidence of one release at each scope."""
     groups = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_audit_crowd"))
     dataset = as_released(warehouse, dataset, subject.release_id)
+    if "match" in scopes and is_parted(warehouse, subject.release_id):
+        scopes = tuple(scope for scope in scopes if scope != "match")
+        if not scopes:
+            raise AuditError(PARTED.format(quarter=subject.quarter, model=subject.model))
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue

@@ -25,6 +25,22 @@ def claims_of(warehouse: Warehouse, release_id: int) -> dict[str, Fraction]:
     }
 
 
+def is_parted(warehouse: Warehouse, release_id: int) -> bool:
+    """Whether some case has reports in several groups, so that regions cannot be counted together.
+
+    Only a release that took every report for a case of its own can be.
+    """
+    if not claims_of(warehouse, release_id):
+        return False
+    return bool(
+        warehouse.value(
+            "SELECT count(*) > count(DISTINCT m.case_id) FROM srsql.member AS m "
+            "WHERE m.release_id = ?",
+            [release_id],
+        )
+    )
+
+
 def claim_calls(
     warehouse: Warehouse,
     dataset: Dataset,

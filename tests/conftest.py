@@ -7,7 +7,8 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        from srsql.udfs import greedy, nearest
+        from srsql.udfs import greedy, nearest, partition
 
         greedy.warm_up()
         nearest.warm_up()
+        partition.warm_up()
