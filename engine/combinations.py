@@ -99,9 +99,7 @@ def _drawn(
     seed: int,
 ) -> dict[int, Fraction]:
     luck = random.Random(f"{seed} {size}")
-    chosen = luck.choices(
-        list(lengths), [math.comb(n, size) for n in lengths.values()], k=samples
-    )
+    chosen = luck.choices(list(lengths), [math.comb(n, size) for n in lengths.values()], k=samples)
     held: dict[int, list[str]] = dict(
         warehouse.rows(
             f"SELECT o.record, list(o.term ORDER BY o.term) FROM {originals} AS o "

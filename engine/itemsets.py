@@ -79,9 +79,7 @@ def frequent_itemsets(
     return list(sets.values())
 
 
-def _first_level(
-    warehouse: Warehouse, originals: str, at_least: int
-) -> list[tuple[int, str, int]]:
+def _first_level(warehouse: Warehouse, originals: str, at_least: int) -> list[tuple[int, str, int]]:
     """The frequent terms; baskets and holders are reduced to them."""
     rows = warehouse.rows(
         f"SELECT f.set_no, f.term, f.records "

@@ -139,9 +139,9 @@ def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy
     """Disjoint constraints of frequent itemsets ("sup").
 
     Frequent itemsets overlap, constraints must not: the longest itemset becomes the first
-    constraint, then always the longest that is disjoint from all that were taken (ties: held by more
-    records, then in the order of the terms). Every subset of a frequent itemset is frequent, so
-    every frequent term ends in exactly one constraint.
+    constraint, then always the longest that is disjoint from all that were taken (ties: held by
+    more records, then in the order of the terms). Every subset of a frequent itemset is frequent,
+    so every frequent term ends in exactly one constraint.
 
     Raises:
         PolicyError: there is no itemset.

@@ -1,4 +1,4 @@
-"""The check of a disassociated release: from its published tables alone, then against the originals.
+"""The check of a disassociated release: its published tables alone, then beside the originals.
 
 It shares nothing with what makes the release. What the published tables keep is k^m-anonymity of
 every chunk and the rules of SPEC section 11 that Guarantee 1 needs; what they keep of the originals
@@ -106,8 +106,8 @@ def breaches(
         [limit],
     ):
         found.append(
-            f"{'joint cluster' if shared else 'cluster'} {owner}, chunk {chunk}: {terms} term(s) of "
-            f"{', '.join(common)} occur together in {subrecords} subrecord(s), k is {k}"
+            f"{'joint cluster' if shared else 'cluster'} {owner}, chunk {chunk}: {terms} term(s) "
+            f"of {', '.join(common)} occur together in {subrecords} subrecord(s), k is {k}"
         )
     for cluster, records, chunks, subrecords, needed in warehouse.rows(
         "SELECT b.cluster, b.records, b.chunks, b.subrecords, b.needed FROM "

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from srsql.engine.policies import UtilityPolicy, put_policy
-from srsql.engine.published_terms import ALL, PublishedTerms, put_sets
+from srsql.engine.published_terms import ALL, PublishedTerms
 from srsql.engine.statements import literal
 from srsql.engine.term_counts import count_terms
 from srsql.engine.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
-"""What C_A and M_A can be: the mean over the reconstructed datasets, or one of them (the paper's)."""
+"""What C_A and M_A can be: the mean over reconstructed datasets, or one of them (the paper's)."""
 NEAR = 5.0
 """A constraint is well kept when its error is within so many percent of 0, the ends included."""
 
@@ -137,12 +137,11 @@ def average_relative_error(
         answers: of ``answer_workload``.
         estimate: one of ``ESTIMATES``.
     """
-    rows = [
-        (i, len(a.terms), a.truth, float(getattr(a, estimate))) for i, a in enumerate(answers)
-    ]
+    rows = [(i, len(a.terms), a.truth, float(getattr(a, estimate))) for i, a in enumerate(answers)]
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_answer AS SELECT unnest(?::INTEGER[]) AS set_no, "
-        "unnest(?::INTEGER[]) AS terms, unnest(?::BIGINT[]) AS truth, unnest(?::DOUBLE[]) AS answer",
+        "unnest(?::INTEGER[]) AS terms, unnest(?::BIGINT[]) AS truth, "
+        "unnest(?::DOUBLE[]) AS answer",
         [list(values) for values in zip(*rows, strict=True)] or [[], [], [], []],
     )
     return [
@@ -204,8 +203,6 @@ def matching_errors(
         untold=len(found) - len(told),
         near=sum(error <= NEAR for error in told) / len(told) if told else None,
     )
-
-
 
 
 def _intervals(

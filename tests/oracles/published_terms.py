@@ -30,9 +30,7 @@ def covers_its_records(published: Published, cluster: int, k: int, m: int) -> bo
     return bool(published.items.get(cluster)) or filled >= published.records[cluster] + spare
 
 
-def disassociate(
-    records: Sequence[Subrecord], member: Sequence[int], k: int, m: int
-) -> Published:
+def disassociate(records: Sequence[Subrecord], member: Sequence[int], k: int, m: int) -> Published:
     """A valid publication of clusters of k records or more: greedy, with one joint cluster."""
     by_cluster = {c: [r for r, p in zip(records, member, strict=True) if p == c] for c in member}
     places: dict[tuple[int, str], Place] = {}
@@ -40,7 +38,9 @@ def disassociate(
         places |= {(cluster, t): p for t, p in _vertical(held, cluster, k, m).items()}
     everywhere = frozenset(by_cluster)
     if len(everywhere) > 1:
-        hidden = [{t for (c, t), p in places.items() if c == o and p[0] == "item"} for o in by_cluster]
+        hidden = [
+            {t for (c, t), p in places.items() if c == o and p[0] == "item"} for o in by_cluster
+        ]
         refined: list[str] = []
         for term in sorted(set.intersection(*hidden)):
             taken = [*refined, term]
@@ -168,9 +168,7 @@ def reconstruct(published: Published, luck: random.Random) -> list[Subrecord]:
     return [frozenset(made[e]) for e in everyone]
 
 
-def possible_records(
-    published: Published, cluster: int
-) -> Iterator[list[Subrecord]]:
+def possible_records(published: Published, cluster: int) -> Iterator[list[Subrecord]]:
     """Every dataset of a cluster without joint clusters: all ways to hand out its subrecords."""
     size = published.records[cluster]
     chunks = [s for (owner, _), s in published.own.items() if owner == cluster]
@@ -209,7 +207,9 @@ def witness(published: Published, cluster: int, asked: frozenset[str], k: int) -
     first = [(cluster, i) for i in range(k)]
     places = published.places(cluster)
     chunks = [(("own", *key), {key[0]}, s) for key, s in published.own.items()]
-    chunks += [(("shared", *key), set(published.joints[key[0]]), s) for key, s in published.shared.items()]
+    chunks += [
+        (("shared", *key), set(published.joints[key[0]]), s) for key, s in published.shared.items()
+    ]
     for where, inside, subrecords in chunks:
         part = {t for t in asked if places[t] == where}
         left = sorted(subrecords, key=sorted)

@@ -40,7 +40,9 @@ def test_k_to_the_m_is_its_definition_on_any_chunk(
         {1: 9, 2: 9}, {1: frozenset({1, 2})}, own={(1, 1): own}, shared={(1, 1): shared}
     )
     call = load(sql, made.rows()).call("check_km", CHUNKS, f"{k}", f"{m}", "9")
-    broken = {scope for scope, passed in sql.rows(f"SELECT scope, passed FROM {call}") if not passed}
+    broken = {
+        scope for scope, passed in sql.rows(f"SELECT scope, passed FROM {call}") if not passed
+    }
     expected = {
         scope
         for scope, chunk in (("record chunk", own), ("shared chunk", shared))

@@ -37,8 +37,10 @@ def world(
     member = [c for c, size in enumerate(sizes, 1) for _ in range(size)]
     records = [frozenset(t for t in terms if luck.random() < 0.5) or frozenset("a") for _ in member]
     joints = FORESTS[forest]
-    return records, member, project(
-        records, member, joints, random_places(luck, records, member, joints)
+    return (
+        records,
+        member,
+        project(records, member, joints, random_places(luck, records, member, joints)),
     )
 
 
@@ -128,7 +130,8 @@ def test_matches_of_one_sample_are_near_their_mean(sql: Any) -> None:
 def test_a_set_of_one_part_is_exact(sql: Any) -> None:
     records, _, made = world(7, 3, (6, 6, 6))
     whole = {
-        frozenset(t for s in chunk for t in s) for chunk in (*made.own.values(), *made.shared.values())
+        frozenset(t for s in chunk for t in s)
+        for chunk in (*made.own.values(), *made.shared.values())
     }
     house, tables = Warehouse(sql.con), load(sql, made.rows())
     exact = [t for t in "abcd" if not any(t in items for items in made.items.values())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -38,11 +38,15 @@ def put(sql: Any, records: list[Subrecord], name: str = "originals") -> Warehous
     return Warehouse(sql.con)
 
 
-def released(sql: Any, seed: int) -> tuple[Warehouse, PublishedTerms, list[Subrecord], list[Subrecord]]:
+def released(
+    sql: Any, seed: int
+) -> tuple[Warehouse, PublishedTerms, list[Subrecord], list[Subrecord]]:
     """Random records, their release and one reconstructed dataset of it."""
     luck = random.Random(seed)
     member = [1] * 9 + [2] * 12
-    records = [frozenset(t for t in "abcdef" if luck.random() < 0.4) or frozenset("f") for _ in member]
+    records = [
+        frozenset(t for t in "abcdef" if luck.random() < 0.4) or frozenset("f") for _ in member
+    ]
     joints = {1: frozenset({1, 2})}
     made = project(records, member, joints, random_places(luck, records, member, joints))
     sample = reconstruct(made, luck)
@@ -50,11 +54,19 @@ def released(sql: Any, seed: int) -> tuple[Warehouse, PublishedTerms, list[Subre
     put(sql, sample, "reconstructed")
     named = {name: getattr(tables, name) for name in tables.__dataclass_fields__}
     house = put(sql, records)
-    return house, PublishedTerms(**named | {"reconstructed": "temp.main.reconstructed"}), records, sample
+    return (
+        house,
+        PublishedTerms(**named | {"reconstructed": "temp.main.reconstructed"}),
+        records,
+        sample,
+    )
 
 
 @SOME
-@given(records=baskets, sets=st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), min_size=1))
+@given(
+    records=baskets,
+    sets=st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), min_size=1),
+)
 def test_counts_and_matches_of_baskets_are_counted_one_by_one(
     sql: Any, records: list[Subrecord], sets: list[Subrecord]
 ) -> None:
@@ -126,7 +138,8 @@ def test_an_mre_is_in_the_interval_that_its_lower_end_includes(
     assert [row[4] for row in rows] == [int(i == place) for i in range(9)]
     assert rows[place][5] == 1
     low, high, mre = rows[place][2], rows[place][3], 100 - answer
-    assert (low is None or low <= mre) and (high is None or mre <= high)
+    assert low is None or low <= mre
+    assert high is None or mre <= high
 
 
 def test_random_sets_grow_by_one_term_and_repeat_with_their_seed(sql: Any) -> None:
@@ -135,7 +148,7 @@ def test_random_sets_grow_by_one_term_and_repeat_with_their_seed(sql: Any) -> No
     sets = random_sets(house, ORIGINALS, 3)
     assert len(sets) == 1000
     assert Counter(map(len, sets)) == dict.fromkeys((1, 2, 3, 4), 250)
-    assert all(set(a) < set(b) for a, b in zip(sets, sets[1:], strict=False) if len(a) < len(b))
+    assert all(set(a) < set(b) for a, b in pairwise(sets) if len(a) < len(b))
     put(sql, records[::-1])
     assert random_sets(house, ORIGINALS, 3) == sets != random_sets(house, ORIGINALS, 4)
 
@@ -162,7 +175,9 @@ def test_shares_of_combinations_are_exact_where_all_are_made(
 def test_shares_of_combinations_are_near_the_exact_ones_where_they_are_drawn(sql: Any) -> None:
     luck = random.Random(8)
     weights = [1 / (i + 1) for i in range(60)]
-    records = [frozenset(f"t{i}" for i in luck.choices(range(60), weights, k=9)) for _ in range(300)]
+    records = [
+        frozenset(f"t{i}" for i in luck.choices(range(60), weights, k=9)) for _ in range(300)
+    ]
     house = put(sql, records)
     drawn = combination_shares(house, ORIGINALS, budget=0, samples=4000)
     assert not any(s.exact for s in drawn)

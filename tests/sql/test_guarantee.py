@@ -76,8 +76,6 @@ def test_the_check_of_bare_clusters_is_what_guarantee_1_needs(
         {1: 5}, own={(1, i): [frozenset(t) for t in c] for i, c in enumerate(chunks, 1)}
     )
     known = frozenset("ab")
-    found = any(
-        all(d) and sum(known <= r for r in d) >= 3 for d in possible_records(made, 1)
-    )
+    found = any(all(d) and sum(known <= r for r in d) >= 3 for d in possible_records(made, 1))
     rows = check_terms(Warehouse(sql.con), load(sql, made.rows()), 9, 3, 2)
     assert found == holds == all(r.passed for r in rows)

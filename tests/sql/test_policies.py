@@ -58,9 +58,7 @@ def test_frequent_itemsets_are_all_sets_that_so_many_records_hold(
     sql: Any, records: list[Subrecord], percent: str
 ) -> None:
     least = math.ceil(Fraction(percent) * len(records) / 100)
-    held = Counter(
-        c for r in records for n in range(1, 7) for c in combinations(sorted(r), n)
-    )
+    held = Counter(c for r in records for n in range(1, 7) for c in combinations(sorted(r), n))
     expected = [Itemset(c, n) for c, n in held.items() if n >= least]
     found = frequent_itemsets(put(sql, records), ORIGINALS, percent)
     assert found == sorted(expected, key=lambda i: (len(i.terms), i.terms))
@@ -89,7 +87,9 @@ def test_a_frequency_policy_has_every_frequent_term_in_one_frequent_itemset(
     policy = frequency_policy(itemsets, str(percent))
     chosen = list(policy.constraints.values())
     assert set(chosen) <= {i.terms for i in itemsets}
-    assert sorted(t for c in chosen for t in c) == [i.terms[0] for i in itemsets if len(i.terms) == 1]
+    assert sorted(t for c in chosen for t in c) == [
+        i.terms[0] for i in itemsets if len(i.terms) == 1
+    ]
     assert [len(c) for c in chosen] == sorted((len(c) for c in chosen), reverse=True)
     assert len(chosen[0]) == max(len(i.terms) for i in itemsets)
 
@@ -131,7 +131,8 @@ def test_level_1_has_the_siblings() -> None:
 def test_similar_terms_are_siblings_and_what_is_left_over_goes_up() -> None:
     groups = {frozenset(g) for g in similarity_policy(icd(), 2).constraints.values()}
     assert groups == {
-        frozenset(pair.split()) for pair in ("295.00 295.01", "296.00 296.01", "300.0 300.1", "V1 V2")
+        frozenset(pair.split())
+        for pair in ("295.00 295.01", "296.00 296.01", "300.0 300.1", "V1 V2")
     }
     groups = {frozenset(g) for g in similarity_policy(icd(), 4).constraints.values()}
     assert groups == {frozenset(["295.00", "295.01", "295.02", "296.00"])}

@@ -40,7 +40,7 @@ class Published:
 
     def places(self, cluster: int) -> dict[str, Place]:
         """Where the cluster has each of its terms."""
-        found: dict[str, Place] = {t: ("item", cluster, 0) for t in self.items.get(cluster, ())}
+        found: dict[str, Place] = dict.fromkeys(self.items.get(cluster, ()), ("item", cluster, 0))
         for (owner, chunk), subrecords in self.own.items():
             if owner == cluster:
                 found |= {t: ("own", owner, chunk) for s in subrecords for t in s}
@@ -108,9 +108,7 @@ def load(sql: Any, rows: Mapping[str, Sequence[tuple[Any, ...]]]) -> PublishedTe
     return PublishedTerms(*(f"temp.main.{name}" for name in TABLES))
 
 
-def fill(
-    sql: Any, name: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
-) -> str:
+def fill(sql: Any, name: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
     """Make a temporary table of rows; its name."""
     values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
     parts = ", ".join(
