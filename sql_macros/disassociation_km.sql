@@ -191,7 +191,10 @@ breach AS (
 ),
 
 seen AS (
-    SELECT 'record chunk' AS scope, false AS shared, count(DISTINCT row(r.cluster, r.chunk)) AS chunks
+    SELECT
+        'record chunk' AS scope,
+        false AS shared,
+        count(DISTINCT row(r.cluster, r.chunk)) AS chunks
     FROM query_table(record_chunks) AS r
     UNION ALL
     SELECT 'shared chunk', true, count(DISTINCT row(s.joint, s.chunk))
@@ -210,4 +213,3 @@ SELECT
 FROM seen AS s
 LEFT JOIN breach AS b ON s.shared = b.shared
 GROUP BY s.scope;
-

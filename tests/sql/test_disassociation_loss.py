@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, reconstruct
-from support.published_terms import Subrecord, fill, load, project
+from support.published_terms import Subrecord, fill, load, project, warehouse
 
 from srsql.engine.combinations import combination_shares
 from srsql.engine.policies import UtilityPolicy
@@ -35,7 +35,7 @@ baskets = st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_siz
 def put(sql: Any, records: list[Subrecord], name: str = "originals") -> Warehouse:
     rows = [(i, t) for i, r in enumerate(records) for t in sorted(r)]
     fill(sql, name, ("record INTEGER", "term VARCHAR"), rows)
-    return Warehouse(sql.con)
+    return warehouse(sql)
 
 
 def released(
@@ -101,7 +101,7 @@ def test_are_is_the_mean_relative_error_of_the_queries_that_have_an_answer(
 
 
 def test_are_of_no_query_is_nothing(sql: Any) -> None:
-    house = Warehouse(sql.con)
+    house = warehouse(sql)
     assert [(r.queries, r.are) for r in average_relative_error(house, [])] == [(0, None)]
     (_, row) = average_relative_error(house, [Answer(("a",), 0, 0, 0.0, 0, 0)])
     assert (row.queries, row.untold, row.are) == (0, 1, None)
@@ -197,5 +197,5 @@ def test_a_record_of_400_terms_does_not_blow_up_the_combinations(sql: Any) -> No
 def test_numbered_baskets_are_the_originals_under_their_names(sql: Any) -> None:
     fill(sql, "srsql_basket", ("record_no INTEGER", "term_no INTEGER"), [(0, 1), (1, 2)])
     fill(sql, "srsql_term", ("term_no INTEGER", "term VARCHAR"), [(1, "a"), (2, "b"), (3, "c")])
-    name = put_originals(Warehouse(sql.con))
+    name = put_originals(warehouse(sql))
     assert sorted(sql.rows(f"FROM {name}")) == [(0, "a"), (1, "b")]

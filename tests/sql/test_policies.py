@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
-from support.published_terms import Subrecord, fill
+from support.published_terms import Subrecord, fill, warehouse
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.itemsets import Itemset, frequent_itemsets
@@ -49,10 +49,10 @@ def icd() -> Hierarchy:
 def put(sql: Any, records: list[Subrecord]) -> Warehouse:
     rows = [(i, t) for i, r in enumerate(records) for t in sorted(r)]
     fill(sql, "originals", ("record INTEGER", "term VARCHAR"), rows)
-    return Warehouse(sql.con)
+    return warehouse(sql)
 
 
-@settings(REPEATABLE, max_examples=20)
+@settings(REPEATABLE, max_examples=12)
 @given(records=baskets, percent=st.sampled_from(["5", "12.5", "20", "100/3", "50", "100"]))
 def test_frequent_itemsets_are_all_sets_that_so_many_records_hold(
     sql: Any, records: list[Subrecord], percent: str
@@ -62,7 +62,7 @@ def test_frequent_itemsets_are_all_sets_that_so_many_records_hold(
     expected = [Itemset(c, n) for c, n in held.items() if n >= least]
     found = frequent_itemsets(put(sql, records), ORIGINALS, percent)
     assert found == sorted(expected, key=lambda i: (len(i.terms), i.terms))
-    short = frequent_itemsets(Warehouse(sql.con), ORIGINALS, percent, longest=2)
+    short = frequent_itemsets(warehouse(sql), ORIGINALS, percent, longest=2)
     assert short == [i for i in found if len(i.terms) <= 2]
 
 
@@ -76,7 +76,7 @@ def test_itemsets_refuse_a_support_that_is_none_and_too_many_sets(sql: Any) -> N
     assert frequent_itemsets(put(sql, []), ORIGINALS, 1) == []
 
 
-@settings(REPEATABLE, max_examples=20)
+@settings(REPEATABLE, max_examples=12)
 @given(records=baskets, percent=st.sampled_from([5, 20, 50]))
 def test_a_frequency_policy_has_every_frequent_term_in_one_frequent_itemset(
     sql: Any, records: list[Subrecord], percent: int
@@ -187,7 +187,7 @@ def test_a_policy_is_read_and_written_for_the_kernels_in_the_terms_of_the_data(
     )
     fill(sql, "srsql_term", ("term_no INTEGER", "term VARCHAR"),
          [(0, "A"), (1, "FEVER"), (2, "PAIN"), (3, "RASH")])  # fmt: skip
-    assert put_constraints(Warehouse(sql.con), policy) == 2
+    assert put_constraints(warehouse(sql), policy) == 2
     rows = sql.rows("FROM temp.main.srsql_constraint ORDER BY ALL")
     assert rows == [(0, 1), (1, 0), (3, 0)]
 
