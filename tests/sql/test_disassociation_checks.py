@@ -15,7 +15,9 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous
 from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
+from srsql.engine.published_terms import PublishedTerms
 from srsql.engine.term_checks import BARE, CHUNKS, breaches, check_originals, check_terms
+from srsql.engine.term_counts import count_terms
 
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "loukides2014"
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -323,3 +325,14 @@ def test_the_papers_worked_example_keeps_3_to_the_2_and_guarantee_1(sql: Any) ->
         warehouse(sql), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
     )
     assert all(row.passed for row in rows)
+
+
+def test_tables_may_stand_in_a_schema_of_any_name(sql: Any) -> None:
+    rows = example()[2].rows()
+    load(sql, rows)
+    sql.con.execute("""CREATE SCHEMA "an 'odd.one" """)
+    for name in rows:
+        sql.con.execute(f"""CREATE VIEW "an 'odd.one"."my {name}" AS FROM temp.main.{name}""")
+    tables = PublishedTerms.in_schema("an 'odd.one", prefix="my ")
+    assert all(row.passed for row in check_terms(warehouse(sql), tables, 9, 3, 2))
+    assert [c.upper for c in count_terms(warehouse(sql), tables, ["ab", "x"])] == [7, 6]
