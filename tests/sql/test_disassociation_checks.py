@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
-from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous
+from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous, reconstruct
 from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
 from srsql.engine.published_terms import PublishedTerms
-from srsql.engine.term_checks import BARE, CHUNKS, breaches, check_originals, check_terms
+from srsql.engine.term_checks import (
+    BARE,
+    CHUNKS,
+    breaches,
+    check_originals,
+    check_reconstructed,
+    check_terms,
+)
 from srsql.engine.term_counts import count_terms
 
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "loukides2014"
@@ -289,6 +297,25 @@ def test_records_that_swap_their_clusters_are_not_what_is_published(sql: Any) ->
         warehouse(sql), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
     )
     assert {row.scope for row in rows if not row.passed} >= {"term", "subrecord"}
+
+
+def test_a_sampled_dataset_is_checked_like_the_originals(sql: Any) -> None:
+    made = example()[2]
+    member = [c for c, n in made.records.items() for _ in range(n)]
+    columns = ("record INTEGER", "cluster INTEGER", "term VARCHAR")
+    for seed in range(3):
+        sample = reconstruct(made, random.Random(seed))
+        rows = [
+            (i, c, t)
+            for i, (r, c) in enumerate(zip(sample, member, strict=True))
+            for t in sorted(r)
+        ]
+        tables = replace(load(sql, made.rows()), reconstructed="temp.main.reconstructed")
+        for kept, expected in ((rows, True), (rows[1:], False), ([*rows, (0, 1, "q")], False)):
+            fill(sql, "reconstructed", columns, kept)
+            found = check_reconstructed(warehouse(sql), tables, 9)
+            assert {row.measure for row in found} == {"check_reconstructed"}
+            assert all(row.passed for row in found) == expected
 
 
 def test_a_sensitive_term_outside_item_chunks_is_caught(sql: Any) -> None:
