@@ -22,7 +22,7 @@ FROM query_table(clusters) AS c;
 -- What:    the clusters without an item chunk whose record chunks have too few subrecords for k
 --          records to hold the same terms of min(m, v) chunks and every other one a term at least.
 -- Outputs: cluster, records, chunks (v), subrecords (non-empty, of its record chunks), needed.
--- Source:  Terrovitis et al. 2012, Lemma 2; SPEC section 11. Shared chunks do not count. A cluster
+-- Source:  Terrovitis et al. 2012; SPEC section 11. Shared chunks do not count. A cluster
 --          without any chunk of its own could have records without a term, so it needs one chunk.
 CREATE OR REPLACE MACRO srsql.bare_clusters(
     clusters, record_chunks, item_chunks, at_least, together

@@ -7,7 +7,7 @@
 -- What:    for each set, the fewest records that can hold all its terms, the mean over the datasets
 --          that can be reconstructed, and the most.
 -- Outputs: set_no, lower, expected, upper. A term that is nowhere makes all three 0.
--- Source:  Frechet's bounds within a cluster; SPEC section 11; Terrovitis et al. 2012, section 5.
+-- Source:  Frechet's bounds within a cluster; SPEC section 11; Terrovitis et al. 2012.
 -- How:     a cluster that has a place for every term of the set holds it in at least
 --          |P| + sum(a - |P|) and at most min(a) records, over the supports a of the set's parts in
 --          its record chunks (item terms: 1 and |P|). The bounds of the clusters of a joint cluster
