@@ -1,8 +1,8 @@
 -- How rare the combinations of terms are that an attacker may know.
 --   baskets(record, term), distinct.
 
--- What:    the combinations of so many terms, counted by the number of records that hold them. Every
---          combination of every record is made: for few or short records only.
+-- What:    the combinations of so many terms, counted by the number of records that hold them.
+--          Every combination of every record is made: for few or short records only.
 -- Outputs: records, combinations (distinct ones that so many records hold).
 -- Source:  Loukides 2014, Fig. 12.
 CREATE OR REPLACE MACRO srsql.combination_frequencies(baskets, size) AS TABLE

@@ -2,12 +2,12 @@
 -- Names of tables as in disassociation_checks.sql; in addition
 --   sets(set_no, term): the sets that are asked for, each of one term or more.
 -- Every dataset of I(D_A) is as possible as any other: subrecords meet at random, independently in
--- each chunk, and an item term is in one record of its cluster when it comes to the expected number.
+-- each chunk; for the expected number, an item term is in one record of its cluster.
 
 -- What:    for each set, the fewest records that can hold all its terms, the mean over the datasets
 --          that can be reconstructed, and the most.
 -- Outputs: set_no, lower, expected, upper. A term that is nowhere makes all three 0.
--- Source:  Frechet's bounds within a cluster; SPEC section 11; Terrovitis et al. 2012, section 5.
+-- Source:  Frechet's bounds within a cluster; SPEC section 11; Terrovitis et al. 2012.
 -- How:     a cluster that has a place for every term of the set holds it in at least
 --          |P| + sum(a - |P|) and at most min(a) records, over the supports a of the set's parts in
 --          its record chunks (item terms: 1 and |P|). The bounds of the clusters of a joint cluster
@@ -60,7 +60,7 @@ place AS (
     FROM own AS o
     GROUP BY o.cluster, o.chunk, o.term
     UNION ALL
-    SELECT 'item', i.cluster, i.cluster, 0, i.term, 1
+    SELECT 'item', i.cluster, i.cluster AS owner, 0, i.term, 1
     FROM query_table(item_chunks) AS i
     SEMI JOIN wanted AS w ON i.term = w.term
     UNION ALL
@@ -168,11 +168,11 @@ leaf AS (
             WHEN 'item' THEN k.terms * (1 - k.records)
         END), 0)) AS fewest,
         min(CASE WHEN k.kind = 'own' THEN k.held ELSE k.own_records END) AS most,
-        any_value(k.own_records) * list_reduce(
+        any_value(k.own_records) * list_aggregate(
             list_sort(list(CASE k.kind
-                WHEN 'item' THEN (1 / k.records) ** k.terms
+                WHEN 'item' THEN pow(1 / k.records, k.terms)
                 ELSE k.held / k.records
-            END)), lambda x, y: x * y
+            END)), 'product'
         ) AS mean,
         list_distinct(list(k.owner) FILTER (WHERE k.kind = 'shared')) AS joints
     FROM counted AS k
@@ -184,7 +184,7 @@ path AS (
     SELECT
         q.set_no,
         q.cluster,
-        list(q.joint ORDER BY w.records DESC, q.joint) AS joints
+        list(q.joint ORDER BY w.records DESC, q.joint ASC) AS joints
     FROM (SELECT l.set_no, l.cluster, unnest(l.joints) AS joint FROM leaf AS l) AS q
     INNER JOIN crowd AS w ON q.joint = w.joint
     GROUP BY q.set_no, q.cluster
@@ -275,65 +275,3 @@ place AS (
 SELECT DISTINCT a.term AS one, b.term AS other
 FROM place AS a
 INNER JOIN place AS b ON a.cluster = b.cluster AND a.term < b.term;
-
--- What:    for each set, the mean number of records that hold one of its terms or more, over the
---          datasets that can be reconstructed.
--- Outputs: set_no, expected.
-CREATE OR REPLACE MACRO srsql.term_matches(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
-) AS TABLE
-WITH
-asked AS (
-    SELECT DISTINCT s.set_no, s.term FROM query_table(sets) AS s
-),
-
-member AS (
-    SELECT DISTINCT j.joint, j.cluster FROM query_table(joint_clusters) AS j
-),
-
-crowd AS (
-    SELECT m.joint, sum(c.records)::BIGINT AS records
-    FROM member AS m
-    INNER JOIN query_table(clusters) AS c ON m.cluster = c.cluster
-    GROUP BY m.joint
-),
-
-above AS (
-    SELECT a.set_no, s.joint, s.chunk, count(DISTINCT s.subrecord) AS held
-    FROM asked AS a
-    INNER JOIN query_table(shared_chunks) AS s ON a.term = s.term
-    GROUP BY a.set_no, s.joint, s.chunk
-),
-
-lacking AS (
-    SELECT a.set_no, r.cluster, 1 - count(DISTINCT r.subrecord) / any_value(c.records) AS share
-    FROM asked AS a
-    INNER JOIN query_table(record_chunks) AS r ON a.term = r.term
-    INNER JOIN query_table(clusters) AS c ON r.cluster = c.cluster
-    GROUP BY a.set_no, r.cluster, r.chunk
-    UNION ALL
-    SELECT a.set_no, i.cluster, 1 - 1 / c.records
-    FROM asked AS a
-    INNER JOIN query_table(item_chunks) AS i ON a.term = i.term
-    INNER JOIN query_table(clusters) AS c ON i.cluster = c.cluster
-    UNION ALL
-    SELECT s.set_no, m.cluster, 1 - s.held / w.records
-    FROM above AS s
-    INNER JOIN crowd AS w ON s.joint = w.joint
-    INNER JOIN member AS m ON s.joint = m.joint
-),
-
-share AS (
-    SELECT
-        w.set_no,
-        w.cluster,
-        list_reduce(list_sort(list(w.share)), lambda x, y: x * y) AS none
-    FROM lacking AS w
-    GROUP BY w.set_no, w.cluster
-)
-
-SELECT q.set_no, coalesce(fsum((1 - h.none) * c.records), 0)::DOUBLE AS expected
-FROM (SELECT DISTINCT a.set_no FROM asked AS a) AS q
-LEFT JOIN share AS h ON q.set_no = h.set_no
-LEFT JOIN query_table(clusters) AS c ON h.cluster = c.cluster
-GROUP BY q.set_no;

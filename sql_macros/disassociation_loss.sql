@@ -76,8 +76,8 @@ SELECT
     a.terms,
     count(*) FILTER (WHERE a.truth > 0) AS queries,
     count(*) FILTER (WHERE a.truth = 0) AS untold,
-    fsum(abs(a.answer - a.truth) / nullif(a.truth, 0)) / nullif(count(*) FILTER (WHERE a.truth > 0), 0)
-        AS are
+    fsum(abs(a.answer - a.truth) / nullif(a.truth, 0))
+    / nullif(count(*) FILTER (WHERE a.truth > 0), 0) AS are
 FROM query_table(answers) AS a
 GROUP BY GROUPING SETS ((a.terms), ())
 ORDER BY a.terms NULLS LAST;
@@ -106,7 +106,7 @@ ends AS (
         (7, '[2.5, 5)', 2.5, 5.0),
         (8, '[5, 10)', 5.0, 10.0),
         (9, '>= 10', 10.0, NULL)
-    ) AS e(position, interval_text, low, high)
+    ) AS e (position, interval_text, low, high)
 ),
 
 placed AS (

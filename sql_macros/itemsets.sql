@@ -11,8 +11,8 @@ GROUP BY b.term
 HAVING count(*) >= at_least;
 
 -- What:    the sets of one more term that so many records hold.
--- Inputs:  holders(record, set_no, last): which records hold the sets of this level, and the greatest
---          term of each; baskets of frequent terms alone.
+-- Inputs:  holders(record, set_no, last): which records hold the sets of this level, and the
+--          greatest term of each; baskets of frequent terms alone.
 -- Outputs: set_no (of the set without its greatest term), term (the greatest), records.
 -- Source:  the downward closure of Apriori: of an infrequent set no longer one is frequent.
 CREATE OR REPLACE MACRO srsql.frequent_longer(holders, baskets, at_least) AS TABLE

@@ -1,4 +1,4 @@
-"""The check of a disassociated release: from its published tables, then against the originals.
+"""The check of a disassociated release: its published tables alone, then beside the originals.
 
 It shares nothing with what makes the release. What the published tables keep is k^m-anonymity of
 every chunk and the rules of SPEC section 11 that Guarantee 1 needs; what they keep of the originals
@@ -6,6 +6,8 @@ is that the originals are one of the datasets that they stand for.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from srsql.engine.metrics import MeasureRow
 from srsql.engine.statements import literal
@@ -84,6 +86,29 @@ def check_originals(
             tables.call("check_projection", ALL, literal(originals), literal(members), id_)
         )
     return _measured(warehouse, calls)
+
+
+def check_reconstructed(
+    warehouse: Warehouse, tables: PublishedTerms, release_id: int
+) -> list[MeasureRow]:
+    """The sampled dataset is one of those that the published tables stand for.
+
+    Needs ``tables.reconstructed``, a table ``(record, cluster, term)``. Records without a term are
+    not in it, so they are not missed.
+    """
+    assert tables.reconstructed is not None
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_sampled_member AS "
+        f"SELECT DISTINCT r.record, r.cluster FROM {tables.reconstructed} AS r"
+    )
+    rows = check_originals(
+        warehouse, tables, release_id, tables.reconstructed, "temp.main.srsql_sampled_member"
+    )
+    return [
+        replace(row, measure="check_reconstructed")
+        for row in rows
+        if row.measure == "check_projection" and row.scope != "record"
+    ]
 
 
 def breaches(

@@ -16,7 +16,7 @@ from srsql.engine.terms.published import ALL, PublishedTerms
 from srsql.engine.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
-"""What C_A and M_A are: the mean over the reconstructed datasets, or one of them (the paper's)."""
+"""What C_A and M_A can be: the mean over reconstructed datasets, or one of them (the paper's)."""
 NEAR = 5.0
 """A constraint is well kept when its error is within so many percent of 0, the ends included."""
 

@@ -10,12 +10,13 @@ import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tomllib import TOMLDecodeError
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.statements import literal
 from srsql.engine.terms.itemsets import Itemset
 from srsql.engine.warehouse import Warehouse
-from srsql.schemas.hierarchy import Hierarchy
+from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,34 @@ def load_policy(path: Path) -> UtilityPolicy:
     if not found:
         raise PolicyError(f"{path}: no constraint in it")
     return UtilityPolicy(path.name, {label: tuple(terms) for label, terms in found.items()})
+
+
+def load_tree(path: Path) -> Hierarchy:
+    """Read a hierarchy of terms from CSV (``node,parent``) or TOML, for the policies below.
+
+    Raises:
+        PolicyError: the file cannot be read, or is no hierarchy with one root.
+    """
+    try:
+        return load_hierarchy(path)
+    except (HierarchyError, OSError, UnicodeDecodeError, csv.Error, TOMLDecodeError) as error:
+        raise PolicyError(f"{path}: {error}") from None
+
+
+def stored_tree(warehouse: Warehouse, dataset: str, attribute: str) -> Hierarchy:
+    """A hierarchy that the catalog has (``srsql.node``).
+
+    Raises:
+        PolicyError: it has none of the attribute.
+    """
+    rows = warehouse.rows(
+        "SELECT n.node, coalesce(n.parent, '') FROM srsql.node AS n "
+        "WHERE n.dataset = ? AND n.attribute = ? ORDER BY n.pre",
+        [dataset, attribute],
+    )
+    if not rows:
+        raise PolicyError(f"dataset {dataset} has no hierarchy of {attribute}: give a file")
+    return build_hierarchy([{"node": node, "parent": parent} for node, parent in rows])
 
 
 def hierarchy_policy(hierarchy: Hierarchy, level: int) -> UtilityPolicy:
@@ -140,8 +169,8 @@ def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy
 
     Frequent itemsets overlap, constraints must not: the longest itemset becomes the first
     constraint, then always the longest that is disjoint from all that were taken (ties: held by
-    more records, then in the order of the terms). Every subset of a frequent itemset is
-    frequent, so every frequent term ends in exactly one constraint.
+    more records, then in the order of the terms). Every subset of a frequent itemset is frequent,
+    so every frequent term ends in exactly one constraint.
 
     Raises:
         PolicyError: there is no itemset.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
-from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous
-from support.published_terms import Place, Published, fill, load, load_originals, project
+from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous, reconstruct
+from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
-from srsql.engine.terms.checks import BARE, CHUNKS, breaches, check_originals, check_terms
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.terms.checks import (
+    BARE,
+    CHUNKS,
+    breaches,
+    check_originals,
+    check_reconstructed,
+    check_terms,
+)
+from srsql.engine.terms.counts import count_terms
+from srsql.engine.terms.published import PublishedTerms
 
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "loukides2014"
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -27,7 +36,7 @@ baskets = st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), min_si
 
 def failed(sql: Any, rows: Rows, k: int, m: int, **more: Any) -> set[tuple[str, str]]:
     """(check, scope) of every check that did not pass."""
-    measured = check_terms(Warehouse(sql.con), load(sql, rows), 9, k, m, **more)
+    measured = check_terms(warehouse(sql), load(sql, rows), 9, k, m, **more)
     return {(row.measure, row.scope) for row in measured if not row.passed}
 
 
@@ -87,7 +96,7 @@ def test_a_valid_publication_passes_every_check_and_holds_its_originals(
     assert failed(sql, made.rows(), k, m) == set()
     load_originals(sql, records, member)
     rows = check_originals(
-        Warehouse(sql.con), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
+        warehouse(sql), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
     )
     assert len(rows) == 6
     assert all(row.passed for row in rows), rows
@@ -116,7 +125,7 @@ def test_five_records_over_two_chunks_of_three_are_told(sql: Any) -> None:
     made = Published({1: 5}, own={(1, 1): [a] * 3, (1, 2): [b] * 3})
     assert failed(sql, made.rows(), 3, 2) == {("check_bare_clusters", "cluster without item chunk")}
     assert failed(sql, made.rows(), 3, 1) == set()
-    text = breaches(Warehouse(sql.con), load(sql, made.rows()), 3, 2)
+    text = breaches(warehouse(sql), load(sql, made.rows()), 3, 2)
     assert text == [
         "cluster 1: 6 subrecord(s) in 2 chunk(s) for 5 records without an item chunk, 8 are needed"
     ]
@@ -145,8 +154,8 @@ def judge(sql: Any, rows: Rows) -> set[tuple[str, str]]:
     records, member, _ = example()
     load_originals(sql, records, member)
     tables = load(sql, rows)
-    measured = check_terms(Warehouse(sql.con), tables, 9, 3, 2) + check_originals(
-        Warehouse(sql.con), tables, 9, "temp.main.originals", "temp.main.members"
+    measured = check_terms(warehouse(sql), tables, 9, 3, 2) + check_originals(
+        warehouse(sql), tables, 9, "temp.main.originals", "temp.main.members"
     )
     return {(row.measure, row.scope) for row in measured if not row.passed}
 
@@ -154,7 +163,7 @@ def judge(sql: Any, rows: Rows) -> set[tuple[str, str]]:
 def test_the_example_passes_before_anything_is_broken(sql: Any) -> None:
     rows = example()[2].rows()
     assert judge(sql, rows) == set()
-    assert breaches(Warehouse(sql.con), load(sql, rows), 3, 2) == []
+    assert breaches(warehouse(sql), load(sql, rows), 3, 2) == []
 
 
 def change(table: str, edit: Callable[[list[tuple[Any, ...]]], list[tuple[Any, ...]]]) -> Any:
@@ -274,7 +283,7 @@ def test_a_table_broken_by_hand_is_caught(sql: Any, what: str) -> None:
     edit, expected = BREACHES[what]
     rows = edit(example()[2].rows())
     assert judge(sql, rows) == expected
-    told = breaches(Warehouse(sql.con), load(sql, rows), 3, 2)
+    told = breaches(warehouse(sql), load(sql, rows), 3, 2)
     assert bool(told) == any(
         check in ("check_term_structure", "check_km", "check_bare_clusters", "check_one_place")
         for check, _ in expected
@@ -285,9 +294,28 @@ def test_records_that_swap_their_clusters_are_not_what_is_published(sql: Any) ->
     records, member, made = example()
     load_originals(sql, records, [member[-1], *member[1:-1], member[0]])
     rows = check_originals(
-        Warehouse(sql.con), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
+        warehouse(sql), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
     )
     assert {row.scope for row in rows if not row.passed} >= {"term", "subrecord"}
+
+
+def test_a_sampled_dataset_is_checked_like_the_originals(sql: Any) -> None:
+    made = example()[2]
+    member = [c for c, n in made.records.items() for _ in range(n)]
+    columns = ("record INTEGER", "cluster INTEGER", "term VARCHAR")
+    for seed in range(3):
+        sample = reconstruct(made, random.Random(seed))
+        rows = [
+            (i, c, t)
+            for i, (r, c) in enumerate(zip(sample, member, strict=True))
+            for t in sorted(r)
+        ]
+        tables = replace(load(sql, made.rows()), reconstructed="temp.main.reconstructed")
+        for kept, expected in ((rows, True), (rows[1:], False), ([*rows, (0, 1, "q")], False)):
+            fill(sql, "reconstructed", columns, kept)
+            found = check_reconstructed(warehouse(sql), tables, 9)
+            assert {row.measure for row in found} == {"check_reconstructed"}
+            assert all(row.passed for row in found) == expected
 
 
 def test_a_sensitive_term_outside_item_chunks_is_caught(sql: Any) -> None:
@@ -321,6 +349,17 @@ def test_the_papers_worked_example_keeps_3_to_the_2_and_guarantee_1(sql: Any) ->
     assert ("check_km", "record chunk") in failed(sql, made.rows(), 4, 2)
     load_originals(sql, records, member)
     rows = check_originals(
-        Warehouse(sql.con), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
+        warehouse(sql), load(sql, made.rows()), 9, "temp.main.originals", "temp.main.members"
     )
     assert all(row.passed for row in rows)
+
+
+def test_tables_may_stand_in_a_schema_of_any_name(sql: Any) -> None:
+    rows = example()[2].rows()
+    load(sql, rows)
+    sql.con.execute("""CREATE SCHEMA "an 'odd.one" """)
+    for name in rows:
+        sql.con.execute(f"""CREATE VIEW "an 'odd.one"."my {name}" AS FROM temp.main.{name}""")
+    tables = PublishedTerms.in_schema("an 'odd.one", prefix="my ")
+    assert all(row.passed for row in check_terms(warehouse(sql), tables, 9, 3, 2))
+    assert [c.upper for c in count_terms(warehouse(sql), tables, ["ab", "x"])] == [7, 6]

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import count_range, match_mean, random_places, reconstruct
-from support.published_terms import Published, Subrecord, load, project
+from support.published_terms import Published, Subrecord, load, project, warehouse
 
 from srsql.engine.errors import QueryError
 from srsql.engine.terms.counts import count_pairs, count_terms
 from srsql.engine.terms.published import ALL, put_sets
-from srsql.engine.warehouse import Warehouse
 
 FORESTS: list[dict[int, frozenset[int]]] = [
     {},
@@ -26,7 +25,7 @@ FORESTS: list[dict[int, frozenset[int]]] = [
     {1: frozenset({2, 3}), 2: frozenset({1, 2, 3})},
 ]
 """Joint clusters over clusters 1 to 3, the last two one above the other."""
-TINY = settings(REPEATABLE, max_examples=25)
+TINY = settings(REPEATABLE, max_examples=20)
 
 
 def world(
@@ -54,7 +53,7 @@ def test_bounds_are_the_fewest_and_most_and_expected_is_the_mean_of_all_datasets
 ) -> None:
     records, _, made = world(seed, forest, (3, 2, 2), "abc")
     sets = [c for size in (1, 2, 3) for c in combinations("abc", size)]
-    counts = count_terms(Warehouse(sql.con), load(sql, made.rows()), sets)
+    counts = count_terms(warehouse(sql), load(sql, made.rows()), sets)
     assert [c.terms for c in counts] == sets
     for count in counts:
         fewest, mean, most = count_range(made, frozenset(count.terms))
@@ -72,7 +71,7 @@ def test_the_truth_and_every_reconstruction_lie_within_the_bounds(
     sets = [c for size in (1, 2, 3, 4) for c in combinations("abcdef", size)]
     luck = random.Random(seed)
     samples = [records, *(reconstruct(made, luck) for _ in range(5))]
-    for count in count_terms(Warehouse(sql.con), load(sql, made.rows()), sets):
+    for count in count_terms(warehouse(sql), load(sql, made.rows()), sets):
         for sample in samples:
             assert count.lower <= sum(set(count.terms) <= r for r in sample) <= count.upper
         assert count.lower <= count.expected <= count.upper
@@ -85,7 +84,7 @@ def test_expected_is_what_reconstructions_average_to(sql: Any, seed: int) -> Non
     sets = [c for size in (1, 2, 3, 4) for c in combinations("abcd", size)]
     luck = random.Random(seed)
     samples = [reconstruct(made, luck) for _ in range(400)]
-    house, tables = Warehouse(sql.con), load(sql, made.rows())
+    house, tables = warehouse(sql), load(sql, made.rows())
     for count in count_terms(house, tables, sets):
         found = [sum(set(count.terms) <= r for r in sample) for sample in samples]
         mean = sum(found) / len(found)
@@ -93,13 +92,13 @@ def test_expected_is_what_reconstructions_average_to(sql: Any, seed: int) -> Non
         assert count.expected == pytest.approx(mean, abs=6 * spread + 0.02)
 
 
-@TINY
+@settings(REPEATABLE, max_examples=12)
 @given(**worlds)
 def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: int) -> None:
     """Exact: 1 - the chance that no chunk gives the record a term of the set."""
     _, _, made = world(seed, forest, (5, 4, 6))
     sets = [frozenset(c) for size in (1, 2, 3, 4) for c in combinations("abcd", size)]
-    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(Warehouse(sql.con), sets))
+    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(warehouse(sql), sets))
     found = dict(sql.rows(f"SELECT set_no, expected FROM {call}"))
     for number, asked in enumerate(sets):
         total = Fraction(0)
@@ -120,7 +119,7 @@ def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: 
 def test_matches_of_one_sample_are_near_their_mean(sql: Any) -> None:
     _, _, made = world(4, 2, (9, 9, 9))
     asked = frozenset("ab")
-    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(Warehouse(sql.con), [asked]))
+    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(warehouse(sql), [asked]))
     ((_, expected),) = sql.rows(f"FROM {call}")
     luck = random.Random(1)
     found = [match_mean(made, asked, luck) for _ in range(300)]
@@ -133,7 +132,7 @@ def test_a_set_of_one_part_is_exact(sql: Any) -> None:
         frozenset(t for s in chunk for t in s)
         for chunk in (*made.own.values(), *made.shared.values())
     }
-    house, tables = Warehouse(sql.con), load(sql, made.rows())
+    house, tables = warehouse(sql), load(sql, made.rows())
     exact = [t for t in "abcd" if not any(t in items for items in made.items.values())]
     assert exact or whole
     for count in count_terms(house, tables, [(t,) for t in exact]):
@@ -150,13 +149,13 @@ def test_clusters_together_never_hold_more_than_their_shared_chunk(sql: Any) -> 
         own={(1, 1): [a] * 5, (2, 1): [a] * 5},
         shared={(1, 1): [x] * 3},
     )
-    (count,) = count_terms(Warehouse(sql.con), load(sql, made.rows()), ["ax"])
+    (count,) = count_terms(warehouse(sql), load(sql, made.rows()), ["ax"])
     assert (count.lower, count.expected, count.upper) == (3, 3, 3)
 
 
 def test_terms_that_are_nowhere_or_never_together_count_0(sql: Any) -> None:
     made = Published({1: 3, 2: 3}, own={(1, 1): [frozenset("a")] * 3, (2, 1): [frozenset("b")] * 3})
-    house, tables = Warehouse(sql.con), load(sql, made.rows())
+    house, tables = warehouse(sql), load(sql, made.rows())
     for count in count_terms(house, tables, [("zz",), ("a", "zz"), ("a", "b")]):
         assert (count.lower, count.expected, count.upper) == (0, 0, 0)
     assert count_terms(house, tables, []) == []
@@ -164,10 +163,10 @@ def test_terms_that_are_nowhere_or_never_together_count_0(sql: Any) -> None:
         count_terms(house, tables, [("a",), ()])
 
 
-@TINY
+@settings(REPEATABLE, max_examples=8)
 @given(**worlds)
 def test_pairs_are_the_sets_of_two_that_can_occur(sql: Any, seed: int, forest: int) -> None:
     _, _, made = world(seed, forest, (5, 4, 6))
-    house, tables = Warehouse(sql.con), load(sql, made.rows())
+    house, tables = warehouse(sql), load(sql, made.rows())
     pairs = count_pairs(house, tables, "abcd")
     assert pairs == [c for c in count_terms(house, tables, combinations("abcd", 2)) if c.upper]

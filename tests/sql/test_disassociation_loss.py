@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, reconstruct
-from support.published_terms import Subrecord, fill, load, project
+from support.published_terms import Subrecord, fill, load, project, warehouse
 
 from srsql.engine.statements import literal
 from srsql.engine.terms.combinations import combination_shares
@@ -35,7 +35,7 @@ baskets = st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_siz
 def put(sql: Any, records: list[Subrecord], name: str = "originals") -> Warehouse:
     rows = [(i, t) for i, r in enumerate(records) for t in sorted(r)]
     fill(sql, name, ("record INTEGER", "term VARCHAR"), rows)
-    return Warehouse(sql.con)
+    return warehouse(sql)
 
 
 def released(
@@ -101,7 +101,7 @@ def test_are_is_the_mean_relative_error_of_the_queries_that_have_an_answer(
 
 
 def test_are_of_no_query_is_nothing(sql: Any) -> None:
-    house = Warehouse(sql.con)
+    house = warehouse(sql)
     assert [(r.queries, r.are) for r in average_relative_error(house, [])] == [(0, None)]
     (_, row) = average_relative_error(house, [Answer(("a",), 0, 0, 0.0, 0, 0)])
     assert (row.queries, row.untold, row.are) == (0, 1, None)
@@ -138,7 +138,8 @@ def test_an_mre_is_in_the_interval_that_its_lower_end_includes(
     assert [row[4] for row in rows] == [int(i == place) for i in range(9)]
     assert rows[place][5] == 1
     low, high, mre = rows[place][2], rows[place][3], 100 - answer
-    assert (low is None or low <= mre) and (high is None or mre <= high)
+    assert low is None or low <= mre
+    assert high is None or mre <= high
 
 
 def test_random_sets_grow_by_one_term_and_repeat_with_their_seed(sql: Any) -> None:
@@ -147,7 +148,7 @@ def test_random_sets_grow_by_one_term_and_repeat_with_their_seed(sql: Any) -> No
     sets = random_sets(house, ORIGINALS, 3)
     assert len(sets) == 1000
     assert Counter(map(len, sets)) == dict.fromkeys((1, 2, 3, 4), 250)
-    assert all(set(a) < set(b) for a, b in zip(sets, sets[1:], strict=False) if len(a) < len(b))
+    assert all(set(a) < set(b) for a, b in pairwise(sets) if len(a) < len(b))
     put(sql, records[::-1])
     assert random_sets(house, ORIGINALS, 3) == sets != random_sets(house, ORIGINALS, 4)
 
@@ -195,6 +196,11 @@ def test_a_record_of_400_terms_does_not_blow_up_the_combinations(sql: Any) -> No
 
 def test_numbered_baskets_are_the_originals_under_their_names(sql: Any) -> None:
     fill(sql, "srsql_basket", ("record_no INTEGER", "term_no INTEGER"), [(0, 1), (1, 2)])
-    fill(sql, "srsql_basket_term", ("term_no INTEGER", "term VARCHAR"), [(1, "a"), (2, "b"), (3, "c")])
-    name = put_originals(Warehouse(sql.con))
+    fill(
+        sql,
+        "srsql_basket_term",
+        ("term_no INTEGER", "term VARCHAR"),
+        [(1, "a"), (2, "b"), (3, "c")],
+    )
+    name = put_originals(warehouse(sql))
     assert sorted(sql.rows(f"FROM {name}")) == [(0, "a"), (1, "b")]

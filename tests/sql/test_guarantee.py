@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import disassociate, possible_records, witness
-from support.published_terms import Published, Subrecord, load, project
+from support.published_terms import Published, Subrecord, load, project, warehouse
 
 from srsql.engine.terms.checks import check_terms
-from srsql.engine.warehouse import Warehouse
 
 baskets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), min_size=1), min_size=6, max_size=18)
 
@@ -77,5 +76,5 @@ def test_the_check_of_bare_clusters_is_what_guarantee_1_needs(
     )
     known = frozenset("ab")
     found = any(all(d) and sum(known <= r for r in d) >= 3 for d in possible_records(made, 1))
-    rows = check_terms(Warehouse(sql.con), load(sql, made.rows()), 9, 3, 2)
+    rows = check_terms(warehouse(sql), load(sql, made.rows()), 9, 3, 2)
     assert found == holds == all(r.passed for r in rows)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
-from support.published_terms import Subrecord, fill
+from support.published_terms import Subrecord, fill, warehouse
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
@@ -22,8 +22,10 @@ from srsql.engine.terms.policies import (
     frequency_policy,
     hierarchy_policy,
     load_policy,
+    load_tree,
     put_constraints,
     similarity_policy,
+    stored_tree,
 )
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
@@ -49,10 +51,10 @@ def icd() -> Hierarchy:
 def put(sql: Any, records: list[Subrecord]) -> Warehouse:
     rows = [(i, t) for i, r in enumerate(records) for t in sorted(r)]
     fill(sql, "originals", ("record INTEGER", "term VARCHAR"), rows)
-    return Warehouse(sql.con)
+    return warehouse(sql)
 
 
-@settings(REPEATABLE, max_examples=20)
+@settings(REPEATABLE, max_examples=12)
 @given(records=baskets, percent=st.sampled_from(["5", "12.5", "20", "100/3", "50", "100"]))
 def test_frequent_itemsets_are_all_sets_that_so_many_records_hold(
     sql: Any, records: list[Subrecord], percent: str
@@ -62,7 +64,7 @@ def test_frequent_itemsets_are_all_sets_that_so_many_records_hold(
     expected = [Itemset(c, n) for c, n in held.items() if n >= least]
     found = frequent_itemsets(put(sql, records), ORIGINALS, percent)
     assert found == sorted(expected, key=lambda i: (len(i.terms), i.terms))
-    short = frequent_itemsets(Warehouse(sql.con), ORIGINALS, percent, longest=2)
+    short = frequent_itemsets(warehouse(sql), ORIGINALS, percent, longest=2)
     assert short == [i for i in found if len(i.terms) <= 2]
 
 
@@ -76,7 +78,7 @@ def test_itemsets_refuse_a_support_that_is_none_and_too_many_sets(sql: Any) -> N
     assert frequent_itemsets(put(sql, []), ORIGINALS, 1) == []
 
 
-@settings(REPEATABLE, max_examples=20)
+@settings(REPEATABLE, max_examples=12)
 @given(records=baskets, percent=st.sampled_from([5, 20, 50]))
 def test_a_frequency_policy_has_every_frequent_term_in_one_frequent_itemset(
     sql: Any, records: list[Subrecord], percent: int
@@ -187,7 +189,7 @@ def test_a_policy_is_read_and_written_for_the_kernels_in_the_terms_of_the_data(
     )
     fill(sql, "srsql_basket_term", ("term_no INTEGER", "term VARCHAR"),
          [(0, "A"), (1, "FEVER"), (2, "PAIN"), (3, "RASH")])  # fmt: skip
-    assert put_constraints(Warehouse(sql.con), policy) == 2
+    assert put_constraints(warehouse(sql), policy) == 2
     rows = sql.rows("FROM temp.main.srsql_constraint ORDER BY ALL")
     assert rows == [(0, 1), (1, 0), (3, 0)]
 
@@ -217,3 +219,39 @@ def test_a_policy_file_that_is_wrong_is_refused_in_one_line(
 def test_a_policy_without_names_or_terms_is_none(constraints: dict[str, tuple[str, ...]]) -> None:
     with pytest.raises(PolicyError):
         UtilityPolicy("bad", constraints)
+
+
+def test_trees_come_from_files_and_from_the_catalog(sql: Any, tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    path.write_text("node,parent\nAny,\nV,Any\nV1,V\nV2,V\n", "utf-8")
+    tree = load_tree(path)
+    assert hierarchy_policy(tree, 1).constraints == {"V": ("V", "V1", "V2")}
+    sql.insert(
+        "srsql.node",
+        [
+            (
+                "d",
+                "icd",
+                node,
+                tree.labels[above] if above >= 0 else None,
+                pre,
+                pre,
+                0,
+                0,
+                0,
+                None,
+                None,
+            )
+            for pre, (node, above) in enumerate(zip(tree.labels, tree.parent, strict=True))
+        ],
+    )
+    assert stored_tree(warehouse(sql), "d", "icd") == tree
+    with pytest.raises(PolicyError, match="has no hierarchy of pt"):
+        stored_tree(warehouse(sql), "d", "pt")
+    for text in ("node,parent\nAny,\nOther,\n", "node,parent\nAny,\nA,B\n"):
+        path.write_text(text, "utf-8")
+        with pytest.raises(PolicyError, match=r"root|add a row") as caught:
+            load_tree(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(PolicyError):
+        load_tree(tmp_path / "none.csv")

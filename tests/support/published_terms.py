@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from srsql.engine.terms.published import PublishedTerms
+from srsql.engine.warehouse import Warehouse
 
 Subrecord = frozenset[str]
 Place = tuple[str, int, int]
@@ -98,6 +99,14 @@ def project(
         subrecords.sort(key=sorted)
     used = {joint for joint, _ in made.shared}
     made.joints = {joint: members for joint, members in joints.items() if joint in used}
+    return made
+
+
+def warehouse(sql: Any) -> Warehouse:
+    """The connection as a warehouse, made once."""
+    if not hasattr(sql, "house"):
+        sql.house = Warehouse(sql.con)
+    made: Warehouse = sql.house
     return made
 
 
