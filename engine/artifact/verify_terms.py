@@ -12,10 +12,12 @@ from srsql.engine.artifact.verdict import Check
 from srsql.engine.artifact.verify_tables import loaded
 from srsql.engine.statements import statements
 from srsql.engine.terms.build import COLUMNS
-from srsql.engine.terms.checks import breaches, check_terms
+from srsql.engine.terms.checks import breaches, check_reconstructed, check_terms
 from srsql.engine.terms.published import PublishedTerms
 
-MACROS = ("disassociation_checks.sql", "disassociation_structure.sql")
+MACROS = tuple(
+    f"disassociation_{topic}.sql" for topic in ("km", "checks", "structure", "originals")
+)
 TERM_CHECKS = ("terms",)
 
 
@@ -24,6 +26,10 @@ class _Reader:
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
+
+    def run(self, query: str, parameters: Sequence[Any] = ()) -> None:
+        """Execute one statement for its effect."""
+        self._con.execute(query, list(parameters) or None)
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
@@ -50,6 +56,7 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
     reader = _Reader(con)
     size = max(manifest.k, manifest.terms.diversity)
     rows = check_terms(reader, tables, 0, manifest.k, manifest.terms.m, cluster_size=size)
+    rows += check_reconstructed(reader, tables, 0)
     broken = [row for row in rows if row.passed is False]
     faults = breaches(reader, tables, manifest.k, manifest.terms.m) if broken else []
     faults += [f"{row.measure} ({row.scope}): {row.violating:,.0f}" for row in broken]

@@ -13,7 +13,7 @@ from sqlglot import exp
 from srsql.engine.postcheck import Measure, require_passed
 from srsql.engine.statements import bare, column, create, table, union_all
 from srsql.engine.terms.asked import Terms
-from srsql.engine.terms.checks import check_originals, check_terms
+from srsql.engine.terms.checks import check_originals, check_reconstructed, check_terms
 from srsql.engine.terms.published import PublishedTerms
 from srsql.engine.terms.told import released_terms
 from srsql.engine.warehouse import Warehouse
@@ -65,6 +65,7 @@ def check_released_terms(
         sensitive=APART if terms.kept_apart else None,
     )
     rows += check_originals(warehouse, tables, release_id, ORIGINALS, MEMBERS)
+    rows += check_reconstructed(warehouse, tables, release_id)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures

@@ -12,7 +12,6 @@ from dataclasses import replace
 from srsql.engine.metrics import MeasureRow
 from srsql.engine.statements import literal
 from srsql.engine.terms.published import ALL, PublishedTerms, Reader
-from srsql.engine.warehouse import Warehouse
 
 CHUNKS = ("record_chunk", "shared_chunk")
 PLACES = ("joint_clusters", "record_chunk", "shared_chunk", "item_chunk")
@@ -56,7 +55,7 @@ def check_terms(
 
 
 def check_originals(
-    warehouse: Warehouse,
+    warehouse: Reader,
     tables: PublishedTerms,
     release_id: int,
     originals: str,
@@ -89,7 +88,7 @@ def check_originals(
 
 
 def check_reconstructed(
-    warehouse: Warehouse, tables: PublishedTerms, release_id: int
+    warehouse: Reader, tables: PublishedTerms, release_id: int
 ) -> list[MeasureRow]:
     """The sampled dataset is one of those that the published tables stand for.
 

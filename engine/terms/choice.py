@@ -12,13 +12,12 @@ from srsql.engine.terms.policies import (
     frequency_policy,
     hierarchy_policy,
     load_policy,
+    load_tree,
     put_constraints,
     similarity_policy,
 )
 from srsql.engine.terms.published import put_originals
 from srsql.engine.warehouse import Warehouse
-from srsql.schemas import SchemaError
-from srsql.schemas.hierarchy import Hierarchy, load_hierarchy
 
 TERMS = "temp.main.srsql_basket_term"
 WAYS = "give a CSV file (constraint, term), level:N:FILE, sim:N:FILE or sup:PERCENT"
@@ -56,18 +55,11 @@ def parse_policy(text: str) -> PolicyChoice:
         number, _, file = rest.partition(":")
         if not number.isdecimal() or not file:
             raise PolicyError(f"--policy {text!r}: {WAYS}")
-        hierarchy = _hierarchy(Path(file))
-        made = (hierarchy_policy if kind == "level" else similarity_policy)(hierarchy, int(number))
+        make = hierarchy_policy if kind == "level" else similarity_policy
+        made = make(load_tree(Path(file)), int(number))
         return PolicyChoice(f"{kind}:{number}", made)
     policy = load_policy(Path(text))
     return PolicyChoice(f"file of {len(policy.constraints)} constraints", policy)
-
-
-def _hierarchy(path: Path) -> Hierarchy:
-    try:
-        return load_hierarchy(path)
-    except (SchemaError, OSError) as error:
-        raise PolicyError(f"--policy: {error}") from None
 
 
 def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None, release_id: int) -> None:

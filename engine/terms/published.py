@@ -14,6 +14,10 @@ from srsql.engine.warehouse import Warehouse
 class Reader(Protocol):
     """A warehouse, or any connection that has the macros."""
 
+    def run(self, query: str, parameters: Sequence[Any] = ...) -> None:
+        """Execute one statement for its effect."""
+        ...
+
     def rows(self, query: str, parameters: Sequence[Any] = ...) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         ...
