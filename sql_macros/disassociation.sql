@@ -291,117 +291,80 @@ SELECT n.shared, n.owner, n.chunk_no, n.record_no, d.subrecord
 FROM numbered AS n
 INNER JOIN drawn AS d ON n.place = d.place;
 
--- What:    one dataset that the published tables may stand for: the subrecords of each chunk on
---          records of its cluster or joint cluster, by an independent uniform permutation of all of
---          them; each item term on one record of the cluster.
--- Inputs:  clusters(cluster, records); joint_clusters(joint, cluster); record_chunks(cluster,
---          chunk, subrecord, term); shared_chunks(joint, chunk, subrecord, term);
---          item_chunks(cluster, term); chunk_seed and item_seed: NULL for the secure generator.
--- Outputs: record (1 .. n in the order of the clusters), cluster, term; a record that nothing fell
---          on has no row. Every reading of this macro draws anew: keep the result in a table.
--- Source:  Loukides 2014, section 3.2 and Fig. 5; Terrovitis et al. 2012.
-CREATE OR REPLACE MACRO srsql.reconstructed(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, chunk_seed, item_seed
-) AS TABLE
-WITH
-spots AS (
+-- What:    the records of a dataset that the published tables may stand for: numbers from 1 on, in
+--          the order of the clusters.
+-- Inputs:  clusters(cluster, records).
+-- Outputs: record_no, cluster.
+-- Source:  own.
+CREATE OR REPLACE MACRO srsql.sampled_records(clusters) AS TABLE
+SELECT (w.before + w.i)::INTEGER AS record_no, w.cluster
+FROM (
     SELECT
         c.cluster,
-        c.records,
-        (sum(c.records) OVER (ORDER BY c.cluster) - c.records)::BIGINT AS before
+        sum(c.records) OVER (ORDER BY c.cluster) - c.records AS before,
+        unnest(range(1, c.records + 1)) AS i
     FROM query_table(clusters) AS c
+) AS w;
+
+-- What:    every record that a subrecord of a chunk may lie on: those of its cluster, or of its
+--          joint cluster. srsql.subrecord_order over it places each chunk's subrecords by an
+--          independent uniform permutation of all these records; the last numbers are the empty
+--          subrecords.
+-- Inputs:  records: what srsql.sampled_records gives; joint_clusters(joint, cluster);
+--          record_chunks(cluster, chunk, subrecord, term); shared_chunks(joint, chunk, subrecord,
+--          term).
+-- Outputs: shared, owner, chunk_no, record_no.
+-- Source:  Loukides 2014, section 3.2.
+CREATE OR REPLACE MACRO srsql.chunk_seats(
+    records, joint_clusters, record_chunks, shared_chunks
+) AS TABLE
+SELECT false AS shared, c.cluster AS owner, c.chunk AS chunk_no, r.record_no
+FROM (SELECT DISTINCT h.cluster, h.chunk FROM query_table(record_chunks) AS h) AS c
+INNER JOIN query_table(records) AS r ON c.cluster = r.cluster
+UNION ALL
+SELECT true, c.joint, c.chunk, r.record_no
+FROM (SELECT DISTINCT h.joint, h.chunk FROM query_table(shared_chunks) AS h) AS c
+INNER JOIN query_table(joint_clusters) AS j ON c.joint = j.joint
+INNER JOIN query_table(records) AS r ON j.cluster = r.cluster;
+
+-- What:    each item term on one record of its cluster, all alike likely.
+-- Inputs:  clusters(cluster, records); item_chunks(cluster, term); seed: NULL for the secure
+--          generator, else that of an experiment.
+-- Outputs: record_no as of srsql.sampled_records, cluster, term. Every reading of this macro draws
+--          anew: keep the result in a table.
+-- Source:  Terrovitis et al. 2012: an item chunk vouches for one occurrence.
+CREATE OR REPLACE MACRO srsql.item_places(clusters, item_chunks, seed) AS TABLE
+WITH
+items AS (
+    SELECT i.cluster, i.term, s.records, s.before
+    FROM query_table(item_chunks) AS i
+    INNER JOIN (
+        SELECT
+            c.cluster,
+            c.records,
+            sum(c.records) OVER (ORDER BY c.cluster) - c.records AS before
+        FROM query_table(clusters) AS c
+    ) AS s ON i.cluster = s.cluster
 ),
 
-seats AS (
-    SELECT m.shared, m.owner, s.cluster, s.before, s.records, (
-        sum(s.records) OVER (PARTITION BY m.shared, m.owner ORDER BY s.cluster) - s.records
-    )::BIGINT AS start
-    FROM (
-        SELECT false AS shared, c.cluster AS owner, c.cluster FROM query_table(clusters) AS c
-        UNION ALL
-        SELECT true, j.joint, j.cluster FROM query_table(joint_clusters) AS j
-    ) AS m
-    INNER JOIN spots AS s ON m.cluster = s.cluster
-),
-
-seat AS MATERIALIZED (
-    SELECT w.shared, w.owner, w.cluster, w.start + w.i AS slot, w.before + w.i AS record
-    FROM (SELECT s.*, unnest(range(1, s.records + 1)) AS i FROM seats AS s) AS w
-),
-
-owners AS (
-    SELECT s.shared, s.owner, sum(s.records)::BIGINT AS records
-    FROM seats AS s
-    GROUP BY s.shared, s.owner
-),
-
-terms AS (
-    SELECT false AS shared, r.cluster AS owner, r.chunk, r.subrecord, r.term
-    FROM query_table(record_chunks) AS r
-    UNION ALL
-    SELECT true, s.joint, s.chunk, s.subrecord, s.term FROM query_table(shared_chunks) AS s
-),
-
-chunks AS (
-    SELECT t.shared, t.owner, t.chunk, o.records, (
-        sum(o.records) OVER (ORDER BY t.shared, t.owner, t.chunk) - o.records
-    )::BIGINT AS before
-    FROM (SELECT DISTINCT a.shared, a.owner, a.chunk FROM terms AS a) AS t
-    INNER JOIN owners AS o ON t.shared = o.shared AND t.owner = o.owner
-),
-
-chunk_list AS (
+listed AS (
     SELECT
         coalesce(
-            list(c.records::INTEGER ORDER BY c.shared, c.owner, c.chunk), []::INTEGER[]
-        ) AS sizes,
-        range(1, coalesce(sum(c.records), 0)::BIGINT + 1) AS places
-    FROM chunks AS c
-),
-
-chunk_draw AS MATERIALIZED (
-    SELECT
-        unnest(l.places) AS place,
-        unnest(srsql_shuffled(l.sizes, chunk_seed::BIGINT)) AS slot
-    FROM chunk_list AS l
-),
-
-waiting AS MATERIALIZED (
-    SELECT t.shared, t.owner, t.term, c.before + t.subrecord AS place
-    FROM terms AS t
-    INNER JOIN chunks AS c ON t.shared = c.shared AND t.owner = c.owner AND t.chunk = c.chunk
-),
-
-items AS MATERIALIZED (
-    SELECT
-        i.cluster,
-        i.term,
-        s.records,
-        s.before,
-        row_number() OVER (ORDER BY i.cluster, i.term) AS place
-    FROM query_table(item_chunks) AS i
-    INNER JOIN spots AS s ON i.cluster = s.cluster
-),
-
-item_list AS (
-    SELECT
-        coalesce(list(i.records::INTEGER ORDER BY i.place), []::INTEGER[]) AS totals,
-        range(1, count(*) + 1) AS places
+            list(
+                struct_pack(before := i.before, "cluster" := i.cluster, term := i.term)
+                ORDER BY i.cluster, i.term
+            ), []
+        ) AS items,
+        coalesce(list(i.records::INTEGER ORDER BY i.cluster, i.term), []::INTEGER[]) AS totals
     FROM items AS i
 ),
 
-item_draw AS MATERIALIZED (
+drawn AS (
     SELECT
-        unnest(l.places) AS place,
-        unnest(srsql_drawn_below(l.totals, item_seed::BIGINT)) AS drawn
-    FROM item_list AS l
+        unnest(l.items) AS item,
+        unnest(srsql_drawn_below(l.totals, seed::BIGINT)) AS place
+    FROM listed AS l
 )
 
-SELECT a.record::INTEGER AS record, a.cluster, w.term
-FROM waiting AS w
-INNER JOIN chunk_draw AS d ON w.place = d.place
-INNER JOIN seat AS a ON w.shared = a.shared AND w.owner = a.owner AND d.slot = a.slot
-UNION ALL
-SELECT (i.before + 1 + d.drawn)::INTEGER AS record, i.cluster, i.term
-FROM items AS i
-INNER JOIN item_draw AS d ON i.place = d.place;
+SELECT (d.item.before + 1 + d.place)::INTEGER AS record_no, d.item.cluster, d.item.term
+FROM drawn AS d;
