@@ -135,7 +135,16 @@ def measure_apart(n: int, compare: bool = False) -> Row:
 
 def main(small: bool) -> None:
     """Print the table."""
-    head = ("records", "seconds", "peak MiB", "clusters", "joints", "in items", "shared", "oracle s")
+    head = (
+        "records",
+        "seconds",
+        "peak MiB",
+        "clusters",
+        "joints",
+        "in items",
+        "shared",
+        "oracle s",
+    )
     print("".join(f"{column:>10}" for column in head))
     if small:
         _print(measure_apart(COMPARED, compare=True))

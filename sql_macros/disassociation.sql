@@ -24,7 +24,7 @@ SELECT
     coalesce(p.constraint_no, -1)::INTEGER AS constraint_no,
     s.term_no IN (SELECT a.term_no FROM query_table(kept_apart) AS a) AS kept_apart,
     s.support,
-    (row_number() OVER (ORDER BY s.support DESC, s.term_no) - 1)::INTEGER AS place
+    (row_number() OVER (ORDER BY s.support DESC, s.term_no ASC) - 1)::INTEGER AS place
 FROM supports AS s
 LEFT JOIN policy AS p ON s.term_no = p.term_no;
 
@@ -43,21 +43,25 @@ SELECT
 FROM query_table(roles) AS r;
 
 -- What:    parts of the data in which a cluster of enough records cannot be made.
--- Inputs:  parts(record_no, part_no); least: the records of a cluster.
+-- Inputs:  parts(record_no, part_no); at_least: the records of a cluster.
 -- Outputs: part_no, records.
 -- Source:  SPEC section 11.
-CREATE OR REPLACE MACRO srsql.parts_too_small(parts, least) AS TABLE
-SELECT p.part_no, count(*) AS records
-FROM query_table(parts) AS p
-GROUP BY p.part_no
-HAVING count(*) < least;
+CREATE OR REPLACE MACRO srsql.parts_too_small(parts, at_least) AS TABLE
+SELECT c.part_no, c.records
+FROM (
+    SELECT p.part_no, count(*) AS records FROM query_table(parts) AS p GROUP BY p.part_no
+) AS c
+WHERE c.records < at_least;
 
--- What:    HORPART: records into clusters of similar ones, none below least records.
+-- What:    HORPART: records into clusters of similar ones, none too small.
 -- Inputs:  basket(record_no, term_no); parts(record_no, part_no), one row a record: clusters lie
---          within a part; roles: what srsql.term_roles gives; max_size: a part below is a cluster.
+--          within a part; roles: what srsql.term_roles gives; max_size: a part below is a cluster;
+--          at_least: records of a cluster.
 -- Outputs: record_no, cluster_no from 1 on.
 -- Source:  Loukides 2014, Fig. 8.
-CREATE OR REPLACE MACRO srsql.horizontal_parts(basket, parts, roles, max_size, least) AS TABLE
+CREATE OR REPLACE MACRO srsql.horizontal_parts(
+    basket, parts, roles, max_size, at_least
+) AS TABLE
 WITH
 records AS (
     SELECT
@@ -80,7 +84,7 @@ SELECT
     unnest(r.record_nos) AS record_no,
     unnest(
         srsql_horizontal_parts(
-            r.records, h.held, t.roles, max_size::INTEGER, least::INTEGER
+            r.records, h.held, t.roles, max_size::INTEGER, at_least::INTEGER
         )
     ) AS cluster_no
 FROM records AS r
@@ -130,8 +134,8 @@ found AS (
     CROSS JOIN srsql.role_list(roles) AS t
 )
 
-SELECT f.placed.cluster_no, f.placed.chunk_no, f.placed.term_no
-FROM found AS f;
+SELECT placed.cluster_no, placed.chunk_no, placed.term_no
+FROM found;
 
 -- What:    whether a cluster's item chunk may be empty: its record chunks have so many non-empty
 --          subrecords that no record needs more than min(m, v) of them, or a term that is kept
@@ -176,7 +180,8 @@ SELECT
     s.cluster_no,
     s.records,
     coalesce(
-        f.subrecords >= s.records + at_least::BIGINT * (least(together::BIGINT, f.chunks) - 1), false
+        f.subrecords - s.records >= at_least::BIGINT * (least(together::BIGINT, f.chunks) - 1),
+        false
     )
     OR a.cluster_no IS NOT NULL AS may_empty
 FROM sizes AS s
@@ -335,23 +340,25 @@ INNER JOIN query_table(records) AS r ON j.cluster = r.cluster;
 -- Source:  Terrovitis et al. 2012: an item chunk vouches for one occurrence.
 CREATE OR REPLACE MACRO srsql.item_places(clusters, item_chunks, seed) AS TABLE
 WITH
+sizes AS (
+    SELECT
+        c.cluster,
+        c.records,
+        sum(c.records) OVER (ORDER BY c.cluster) - c.records AS before
+    FROM query_table(clusters) AS c
+),
+
 items AS (
     SELECT i.cluster, i.term, s.records, s.before
     FROM query_table(item_chunks) AS i
-    INNER JOIN (
-        SELECT
-            c.cluster,
-            c.records,
-            sum(c.records) OVER (ORDER BY c.cluster) - c.records AS before
-        FROM query_table(clusters) AS c
-    ) AS s ON i.cluster = s.cluster
+    INNER JOIN sizes AS s ON i.cluster = s.cluster
 ),
 
 listed AS (
     SELECT
         coalesce(
             list(
-                struct_pack(before := i.before, "cluster" := i.cluster, term := i.term)
+                struct_pack(before := i.before, owner := i.cluster, term := i.term)
                 ORDER BY i.cluster, i.term
             ), []
         ) AS items,
@@ -366,5 +373,5 @@ drawn AS (
     FROM listed AS l
 )
 
-SELECT (d.item.before + 1 + d.place)::INTEGER AS record_no, d.item.cluster, d.item.term
+SELECT (d.item.before + 1 + d.place)::INTEGER AS record_no, d.item.owner AS cluster, d.item.term
 FROM drawn AS d;

@@ -67,13 +67,15 @@ DROP TABLE temp.main.srsql_refined;
 
 -- What is shared has left the item chunks below.
 CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
-SELECT c.cluster_no, c.chunk_no, c.term_no
-FROM temp.main.srsql_chunk_term AS c
-ANTI JOIN (
+WITH lent AS (
     SELECT j.cluster_no, s.term_no
     FROM temp.main.srsql_joint AS j
     INNER JOIN temp.main.srsql_shared_term AS s ON j.joint_no = s.joint_no
-) AS l ON c.cluster_no = l.cluster_no AND c.term_no = l.term_no;
+)
+
+SELECT c.cluster_no, c.chunk_no, c.term_no
+FROM temp.main.srsql_chunk_term AS c
+ANTI JOIN lent AS l ON c.cluster_no = l.cluster_no AND c.term_no = l.term_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_placed AS
 SELECT false AS shared, t.cluster_no AS owner, t.chunk_no, b.record_no, b.term_no
@@ -98,18 +100,18 @@ FROM srsql.subrecord_order(
 
 -- Rows stand in the order of what is published, so that their order tells nothing.
 CREATE OR REPLACE TEMP TABLE srsql_pub_clusters AS
-SELECT c.cluster_no AS "cluster", count(*)::INTEGER AS records
+SELECT c.cluster_no AS cluster, count(*)::INTEGER AS records
 FROM temp.main.srsql_cluster AS c
 GROUP BY c.cluster_no
 ORDER BY c.cluster_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_joint_clusters AS
-SELECT j.joint_no AS joint, j.cluster_no AS "cluster"
+SELECT j.joint_no AS joint, j.cluster_no AS cluster
 FROM temp.main.srsql_joint AS j
 ORDER BY j.joint_no, j.cluster_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_record_chunk AS
-SELECT p.owner AS "cluster", p.chunk_no AS chunk, s.subrecord, t.term
+SELECT p.owner AS cluster, p.chunk_no AS chunk, s.subrecord, t.term
 FROM temp.main.srsql_placed AS p
 INNER JOIN temp.main.srsql_subrecord AS s
     ON
@@ -135,7 +137,7 @@ WHERE p.shared
 ORDER BY p.owner, p.chunk_no, s.subrecord, t.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_item_chunk AS
-SELECT c.cluster_no AS "cluster", t.term
+SELECT c.cluster_no AS cluster, t.term
 FROM temp.main.srsql_chunk_term AS c
 INNER JOIN temp.main.srsql_term AS t ON c.term_no = t.term_no
 WHERE c.chunk_no = 0

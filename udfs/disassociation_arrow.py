@@ -5,7 +5,7 @@ The kernels take numbers from 0 on without gaps; the translation is done here.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -155,7 +155,7 @@ def _fields(scalar: pa.ListScalar) -> list[Ints]:
     return [numbers(scalar.values.field(i)) for i in range(scalar.values.type.num_fields)]
 
 
-def _sorted(fields: list[NDArray[np.generic]]) -> list[NDArray[np.generic]]:
+def _sorted(fields: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Columns in the order of the first."""
     order = np.argsort(fields[0], kind="stable")
     return [field[order] for field in fields]

@@ -103,10 +103,10 @@ def _split(
     holders = np.empty(len(baskets.terms), np.int64)
     gone = np.zeros(n, np.bool_)
     room = np.empty(n, np.int64)
-    stack = [(np.int64(bounds[i]), np.int64(bounds[i + 1]), np.int64(-1))
+    stack = [(bounds[i], bounds[i + 1], -1)
              for i in range(len(bounds) - 2, -1, -1)]  # fmt: skip
-    chain_start = [np.int64(0) for _ in range(0)]
-    chain_stop = [np.int64(0) for _ in range(0)]
+    chain_start = [0 for _ in range(0)]
+    chain_stop = [0 for _ in range(0)]
     while len(stack) > 0:
         start, stop, u = stack.pop()
         chain_start.append(start)
@@ -118,8 +118,8 @@ def _split(
         heap = _heap(touched, count, baskets)
         alive, filled = stop - start, start
         while alive >= max_size:
-            a = _among(touched, count, baskets.constraint, u) if u >= 0 else np.int64(-1)
-            u = np.int64(-1)
+            a = _among(touched, count, baskets.constraint, u) if u >= 0 else -1
+            u = -1
             if a < 0:
                 a = _next(heap, count, baskets.constraint)
             if a < 0:
@@ -138,7 +138,7 @@ def _split(
                 for j in range(baskets.offsets[r], baskets.offsets[r] + length[r] + 1):
                     count[baskets.terms[j]] -= 1
             alive -= filled - base
-            stack.append((np.int64(base), np.int64(filled), np.int64(baskets.constraint[a])))
+            stack.append((base, filled, int(baskets.constraint[a])))
         if alive > 0:
             leaf[filled] = True
             for i in range(start, stop):
@@ -208,7 +208,7 @@ def _heap(touched: Ints, count: Ints, baskets: Baskets) -> list[int]:
 
 @njit(cache=True)
 def _key(t: int, count: Ints, constraint: Words) -> int:
-    key = np.int64(t) - count[t] * _FULL
+    key = int(t - count[t] * _FULL)
     return key - _CONSTRAINED if constraint[t] >= 0 else key
 
 
@@ -224,13 +224,13 @@ def _next(heap: list[int], count: Ints, constraint: Words) -> int:
         if current == key:
             return t
         heapq.heappush(heap, current)
-    return np.int64(-1)
+    return -1
 
 
 @njit(cache=True)
 def _among(touched: Ints, count: Ints, constraint: Words, u: int) -> int:
     """The most frequent term of constraint ``u``, -1 for none."""
-    best = np.int64(-1)
+    best = -1
     for t in touched:
         if constraint[t] == u and count[t] > 0:  # noqa: SIM102
             if best < 0 or count[t] > count[best] or (count[t] == count[best] and t < best):
@@ -256,12 +256,12 @@ def _pool(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> Ints:
     leaves = len(leaf_start) - 1
     cluster = np.full(leaves, -1, np.int64)
     following = np.full(leaves, -1, np.int64)
-    depth = np.int64(0)
+    depth = 0
     deepest = len(chains.start) + 1
     head, tail = np.full(deepest, -1, np.int64), np.full(deepest, -1, np.int64)
     size, stop = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
-    c = part = np.int64(0)
-    last = np.int64(-1)
+    c = part = 0
+    last = -1
     for i in range(leaves):
         while c < len(chains.start) and chains.start[c] == leaf_start[i]:
             depth += 1
@@ -289,7 +289,7 @@ def _pool(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> Ints:
                 _give(head[below], last, following, cluster)
         if leaf_start[i + 1] == bounds[part + 1]:
             part += 1
-            last = np.int64(-1)
+            last = -1
     return cluster
 
 
@@ -307,7 +307,7 @@ def _into_pool(
     size[depth] += records
     if size[depth] < least:
         return last
-    made = head[depth]
+    made = int(head[depth])
     _give(made, made, following, cluster)
     size[depth] = 0
     return made

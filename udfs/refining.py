@@ -140,10 +140,10 @@ def _join(
     members = np.empty((clusters, 2), np.int64)
     terms = np.empty((len(nodes.rank), 3), np.int64)
     barred = np.zeros(len(offers.numbers), np.bool_)
-    i = out = rows = found = np.int64(0)
+    i = out = rows = found = 0
     while i < n:
         a = order[i]
-        b = order[i + 1] if i + 1 < n else np.int64(-1)
+        b = order[i + 1] if i + 1 < n else -1
         i += 1
         refining = np.empty(0, np.int64)
         if b >= 0 and failed[nodes.ident[a]] != nodes.ident[b]:
@@ -187,7 +187,7 @@ def _refining_terms(
     while True:
         lost[:] = False
         losing = False
-        promised = promising = np.int64(0)
+        promised = promising = 0
         for node in (a, b):
             c = nodes.head[node]
             while c >= 0:
@@ -202,7 +202,7 @@ def _refining_terms(
         if not losing:
             break
         terms, support = _without_rarest(terms, support, lost, offers.numbers)
-    total = np.int64(0)
+    total = 0
     for count in support:
         total += count
     if total * promising > promised * (nodes.size[a] + nodes.size[b]):
@@ -216,7 +216,7 @@ def _common(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
     i, stop = nodes.offered[a], nodes.offered[a + 1]
     j, end = nodes.offered[b], nodes.offered[b + 1]
     terms, support = np.empty(stop - i, np.int64), np.empty(stop - i, np.int64)
-    found = np.int64(0)
+    found = 0
     while i < stop and j < end:
         if nodes.rank[i] < nodes.rank[j]:
             i += 1
@@ -235,7 +235,7 @@ def _common(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
 @njit(cache=True)
 def _taken(c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_]) -> tuple[int, int]:
     """How many terms the cluster's item chunk still offers, and how many of them are refining."""
-    offered = taken = np.int64(0)
+    offered = taken = 0
     for p in range(items.pair[c], items.pair[c + 1]):
         if not shared[p]:
             offered += 1
@@ -256,14 +256,14 @@ def _mark(
 
 @njit(cache=True)
 def _find(terms: Ints, term: int) -> int:
-    low, high = np.int64(0), np.int64(len(terms))
+    low, high = 0, len(terms)
     while low < high:
         middle = (low + high) // 2
         if terms[middle] < term:
             low = middle + 1
         else:
             high = middle
-    return low if low < len(terms) and terms[low] == term else np.int64(-1)
+    return low if low < len(terms) and terms[low] == term else -1
 
 
 @njit(cache=True)
@@ -271,14 +271,14 @@ def _without_rarest(
     terms: Ints, support: Ints, lost: NDArray[np.bool_], numbers: Ints
 ) -> tuple[Ints, Ints]:
     """All but the least frequent of the marked terms; ties by the terms' own numbers."""
-    rarest = np.int64(-1)
+    rarest = -1
     for j in range(len(terms)):
         if lost[j] and (
             rarest < 0
             or support[j] < support[rarest]
             or (support[j] == support[rarest] and numbers[terms[j]] < numbers[terms[rarest]])
         ):
-            rarest = np.int64(j)
+            rarest = j
     for j in range(rarest, len(terms) - 1):
         terms[j], support[j] = terms[j + 1], support[j + 1]
     return terms[:-1], support[:-1]
@@ -291,14 +291,14 @@ def _share(
 ) -> Ints:  # fmt: skip
     """Chunks of the refining terms over the chain of clusters; the terms leave the item chunks."""
     items = offers.items
-    size = np.int64(0)
+    size = 0
     c = head
     while c >= 0:
         size += offers.sizes[c]
         c = following[c]
     bits = np.zeros((len(terms), (size + WORD - 1) // WORD), np.uint64)
     support = np.zeros(len(terms), np.int64)
-    size = np.int64(0)
+    size = 0
     c = head
     while c >= 0:
         for p in range(items.pair[c], items.pair[c + 1]):
@@ -360,7 +360,7 @@ def _unite(
         left = i < stop and (j == end or nodes.rank[i] <= nodes.rank[j])
         right = j < end and (i == stop or nodes.rank[j] <= nodes.rank[i])
         rank = nodes.rank[i] if left else nodes.rank[j]
-        support = np.int64(0)
+        support = 0
         if left:
             support += nodes.support[i]
             i += 1
