@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +71,22 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(baskets, parts, filled, frozenset(kept), k, m, max_size, least, limit)
 
 
+@st.composite
+def crowds(draw: st.DrawFn) -> Case:
+    """More records than ``cases`` has, so that many clusters are joined, over and over."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    k, n, terms = int(rng.integers(2, 5)), int(rng.integers(40, 160)), int(rng.integers(6, 30))
+    size = np.minimum(1 + rng.poisson(rng.choice([1.5, 3]), n), LONGEST)
+    skew = rng.choice([1, 2, 3])
+    baskets = [frozenset((rng.random(s) ** skew * terms).astype(int).tolist()) for s in size]
+    owner = rng.integers(0, 8, terms)
+    policy = [frozenset(np.flatnonzero(owner == u).tolist()) for u in range(3)]
+    kept = frozenset(rng.integers(0, terms, int(rng.choice([0, 0, 2]))).tolist())
+    m, max_size = int(rng.choice([1, 2, 3, LONGEST])), int(rng.choice([k, 2 * k, 3 * k]))
+    limit = int(rng.choice([2, 8, 100])) * max_size
+    return Case(baskets, [0] * n, [u for u in policy if u], kept, k, m, max_size, k, limit)
+
+
 @pytest.fixture(scope="module")
 def desk() -> Iterator[Desk]:
     made = Desk()
@@ -77,8 +94,8 @@ def desk() -> Iterator[Desk]:
     made.close()
 
 
-@settings(REPEATABLE, max_examples=80)
-@given(case=cases())
+@settings(REPEATABLE, max_examples=90)
+@given(case=st.one_of(cases(), crowds()))
 def test_a_release_is_what_the_definitions_say_and_keeps_every_rule(desk: Desk, case: Case) -> None:
     case.run(desk, seed=7)
     made = Made(case, desk)
