@@ -28,4 +28,5 @@ MACRO_FILES: tuple[str, ...] = (
     "perturbation.sql",
     "perturbation_checks.sql",
     "disassociation.sql",
+    "disassociated.sql",
 )

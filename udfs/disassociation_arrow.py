@@ -92,6 +92,7 @@ def refine(
 ) -> pa.Array:
     """Rows (joint_no, cluster_no) and (joint_no, chunk_no, term_no): ``refine``."""
     from srsql.udfs import refining
+    from srsql.udfs.joining import Offers
     from srsql.udfs.vertical import holdings
 
     members, terms = [], []
@@ -104,7 +105,7 @@ def refine(
         by_place = np.argsort(role.place)
         cluster, record, term = _fields(row[1])
         rank = role.place[_index(role.term, term)]
-        offers = refining.Offers(
+        offers = Offers(
             holdings(_index(number, cluster), record, rank, len(number)),
             role.term[by_place],
             role.constraint[by_place],
