@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Bits = NDArray[np.uint64]
 """[terms, words]: bit r of row t: record r has term t."""
 WORD = 64
-BUDGET = 1 << 20
+BUDGET = 1 << 17
 """Combinations looked at for one term before it is turned away unseen, which is safe.
 
 Only a chunk of dozens of terms over many records comes here, with m neither small nor large:
