@@ -40,4 +40,5 @@ MACRO_FILES: tuple[str, ...] = (
     "itemsets.sql",
     "policies.sql",
     "disassociation.sql",
+    "disassociated.sql",
 )

@@ -1,5 +1,5 @@
--- Disassociation (Loukides 2014; SPEC section 11): the kernels as table macros, and the sampled
--- dataset. Parameters that name tables take their names. A chunk_no of 0 is the item chunk.
+-- Disassociation (Loukides 2014; SPEC section 11): the kernels as table macros. Parameters that
+-- name tables take their names. A chunk_no of 0 is the item chunk.
 
 -- What:    what the kernels need to know of each term.
 -- Inputs:  basket(record_no, term_no), distinct; constraints(term_no, constraint_no): the utility
@@ -24,7 +24,7 @@ SELECT
     coalesce(p.constraint_no, -1)::INTEGER AS constraint_no,
     s.term_no IN (SELECT a.term_no FROM query_table(kept_apart) AS a) AS kept_apart,
     s.support,
-    (row_number() OVER (ORDER BY s.support DESC, s.term_no) - 1)::INTEGER AS place
+    (row_number() OVER (ORDER BY s.support DESC, s.term_no ASC) - 1)::INTEGER AS place
 FROM supports AS s
 LEFT JOIN policy AS p ON s.term_no = p.term_no;
 
@@ -43,21 +43,25 @@ SELECT
 FROM query_table(roles) AS r;
 
 -- What:    parts of the data in which a cluster of enough records cannot be made.
--- Inputs:  parts(record_no, part_no); least: the records of a cluster.
+-- Inputs:  parts(record_no, part_no); at_least: the records of a cluster.
 -- Outputs: part_no, records.
 -- Source:  SPEC section 11.
-CREATE OR REPLACE MACRO srsql.parts_too_small(parts, least) AS TABLE
-SELECT p.part_no, count(*) AS records
-FROM query_table(parts) AS p
-GROUP BY p.part_no
-HAVING count(*) < least;
+CREATE OR REPLACE MACRO srsql.parts_too_small(parts, at_least) AS TABLE
+SELECT c.part_no, c.records
+FROM (
+    SELECT p.part_no, count(*) AS records FROM query_table(parts) AS p GROUP BY p.part_no
+) AS c
+WHERE c.records < at_least;
 
--- What:    HORPART: records into clusters of similar ones, none below least records.
+-- What:    HORPART: records into clusters of similar ones, none too small.
 -- Inputs:  basket(record_no, term_no); parts(record_no, part_no), one row a record: clusters lie
---          within a part; roles: what srsql.term_roles gives; max_size: a part below is a cluster.
+--          within a part; roles: what srsql.term_roles gives; max_size: a part below is a cluster;
+--          at_least: records of a cluster.
 -- Outputs: record_no, cluster_no from 1 on.
 -- Source:  Loukides 2014, Fig. 8.
-CREATE OR REPLACE MACRO srsql.horizontal_parts(basket, parts, roles, max_size, least) AS TABLE
+CREATE OR REPLACE MACRO srsql.horizontal_parts(
+    basket, parts, roles, max_size, at_least
+) AS TABLE
 WITH
 records AS (
     SELECT
@@ -80,7 +84,7 @@ SELECT
     unnest(r.record_nos) AS record_no,
     unnest(
         srsql_horizontal_parts(
-            r.records, h.held, t.roles, max_size::INTEGER, least::INTEGER
+            r.records, h.held, t.roles, max_size::INTEGER, at_least::INTEGER
         )
     ) AS cluster_no
 FROM records AS r
@@ -130,8 +134,8 @@ found AS (
     CROSS JOIN srsql.role_list(roles) AS t
 )
 
-SELECT f.placed.cluster_no, f.placed.chunk_no, f.placed.term_no
-FROM found AS f;
+SELECT placed.cluster_no, placed.chunk_no, placed.term_no
+FROM found;
 
 -- What:    whether a cluster's item chunk may be empty: its record chunks have so many non-empty
 --          subrecords that no record needs more than min(m, v) of them, or a term that is kept
@@ -176,7 +180,8 @@ SELECT
     s.cluster_no,
     s.records,
     coalesce(
-        f.subrecords >= s.records + at_least::BIGINT * (least(together::BIGINT, f.chunks) - 1), false
+        f.subrecords - s.records >= at_least::BIGINT * (least(together::BIGINT, f.chunks) - 1),
+        false
     )
     OR a.cluster_no IS NOT NULL AS may_empty
 FROM sizes AS s
@@ -242,166 +247,3 @@ FROM (
     CROSS JOIN barred AS b
     CROSS JOIN srsql.role_list(roles) AS t
 ) AS f;
-
--- What:    the non-empty subrecords of each chunk in a random order: which of two chunks'
---          subrecords belong to one record is what disassociation hides.
--- Inputs:  placed(shared, owner, chunk_no, record_no, term_no): the terms of record chunks (owner:
---          the cluster) and shared chunks (shared; owner: the joint cluster); seed: NULL for the
---          secure generator, else that of an experiment.
--- Outputs: shared, owner, chunk_no, record_no, subrecord from 1 on. Every reading of this macro
---          draws anew: keep the result in a table.
--- Source:  Loukides 2014, section 3.2; SPEC section 11.
-CREATE OR REPLACE MACRO srsql.subrecord_order(placed, seed) AS TABLE
-WITH
-subrecords AS (
-    SELECT DISTINCT p.shared, p.owner, p.chunk_no, p.record_no
-    FROM query_table(placed) AS p
-),
-
-numbered AS (
-    SELECT
-        s.*,
-        row_number() OVER (ORDER BY s.shared, s.owner, s.chunk_no, s.record_no) AS place
-    FROM subrecords AS s
-),
-
-sizes AS (
-    SELECT s.shared, s.owner, s.chunk_no, count(*) AS subrecords
-    FROM subrecords AS s
-    GROUP BY s.shared, s.owner, s.chunk_no
-),
-
-listed AS (
-    SELECT
-        coalesce(
-            list(z.subrecords::INTEGER ORDER BY z.shared, z.owner, z.chunk_no), []::INTEGER[]
-        ) AS sizes,
-        range(1, coalesce(sum(z.subrecords), 0)::BIGINT + 1) AS places
-    FROM sizes AS z
-),
-
-drawn AS (
-    SELECT
-        unnest(l.places) AS place,
-        unnest(srsql_shuffled(l.sizes, seed::BIGINT)) AS subrecord
-    FROM listed AS l
-)
-
-SELECT n.shared, n.owner, n.chunk_no, n.record_no, d.subrecord
-FROM numbered AS n
-INNER JOIN drawn AS d ON n.place = d.place;
-
--- What:    one dataset that the published tables may stand for: the subrecords of each chunk on
---          records of its cluster or joint cluster, by an independent uniform permutation of all of
---          them; each item term on one record of the cluster.
--- Inputs:  clusters(cluster, records); joint_clusters(joint, cluster); record_chunks(cluster,
---          chunk, subrecord, term); shared_chunks(joint, chunk, subrecord, term);
---          item_chunks(cluster, term); chunk_seed and item_seed: NULL for the secure generator.
--- Outputs: record (1 .. n in the order of the clusters), cluster, term; a record that nothing fell
---          on has no row. Every reading of this macro draws anew: keep the result in a table.
--- Source:  Loukides 2014, section 3.2 and Fig. 5; Terrovitis et al. 2012.
-CREATE OR REPLACE MACRO srsql.reconstructed(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, chunk_seed, item_seed
-) AS TABLE
-WITH
-spots AS (
-    SELECT
-        c.cluster,
-        c.records,
-        (sum(c.records) OVER (ORDER BY c.cluster) - c.records)::BIGINT AS before
-    FROM query_table(clusters) AS c
-),
-
-seats AS (
-    SELECT m.shared, m.owner, s.cluster, s.before, s.records, (
-        sum(s.records) OVER (PARTITION BY m.shared, m.owner ORDER BY s.cluster) - s.records
-    )::BIGINT AS start
-    FROM (
-        SELECT false AS shared, c.cluster AS owner, c.cluster FROM query_table(clusters) AS c
-        UNION ALL
-        SELECT true, j.joint, j.cluster FROM query_table(joint_clusters) AS j
-    ) AS m
-    INNER JOIN spots AS s ON m.cluster = s.cluster
-),
-
-seat AS MATERIALIZED (
-    SELECT w.shared, w.owner, w.cluster, w.start + w.i AS slot, w.before + w.i AS record
-    FROM (SELECT s.*, unnest(range(1, s.records + 1)) AS i FROM seats AS s) AS w
-),
-
-owners AS (
-    SELECT s.shared, s.owner, sum(s.records)::BIGINT AS records
-    FROM seats AS s
-    GROUP BY s.shared, s.owner
-),
-
-terms AS (
-    SELECT false AS shared, r.cluster AS owner, r.chunk, r.subrecord, r.term
-    FROM query_table(record_chunks) AS r
-    UNION ALL
-    SELECT true, s.joint, s.chunk, s.subrecord, s.term FROM query_table(shared_chunks) AS s
-),
-
-chunks AS (
-    SELECT t.shared, t.owner, t.chunk, o.records, (
-        sum(o.records) OVER (ORDER BY t.shared, t.owner, t.chunk) - o.records
-    )::BIGINT AS before
-    FROM (SELECT DISTINCT a.shared, a.owner, a.chunk FROM terms AS a) AS t
-    INNER JOIN owners AS o ON t.shared = o.shared AND t.owner = o.owner
-),
-
-chunk_list AS (
-    SELECT
-        coalesce(
-            list(c.records::INTEGER ORDER BY c.shared, c.owner, c.chunk), []::INTEGER[]
-        ) AS sizes,
-        range(1, coalesce(sum(c.records), 0)::BIGINT + 1) AS places
-    FROM chunks AS c
-),
-
-chunk_draw AS MATERIALIZED (
-    SELECT
-        unnest(l.places) AS place,
-        unnest(srsql_shuffled(l.sizes, chunk_seed::BIGINT)) AS slot
-    FROM chunk_list AS l
-),
-
-waiting AS MATERIALIZED (
-    SELECT t.shared, t.owner, t.term, c.before + t.subrecord AS place
-    FROM terms AS t
-    INNER JOIN chunks AS c ON t.shared = c.shared AND t.owner = c.owner AND t.chunk = c.chunk
-),
-
-items AS MATERIALIZED (
-    SELECT
-        i.cluster,
-        i.term,
-        s.records,
-        s.before,
-        row_number() OVER (ORDER BY i.cluster, i.term) AS place
-    FROM query_table(item_chunks) AS i
-    INNER JOIN spots AS s ON i.cluster = s.cluster
-),
-
-item_list AS (
-    SELECT
-        coalesce(list(i.records::INTEGER ORDER BY i.place), []::INTEGER[]) AS totals,
-        range(1, count(*) + 1) AS places
-    FROM items AS i
-),
-
-item_draw AS MATERIALIZED (
-    SELECT
-        unnest(l.places) AS place,
-        unnest(srsql_drawn_below(l.totals, item_seed::BIGINT)) AS drawn
-    FROM item_list AS l
-)
-
-SELECT a.record::INTEGER AS record, a.cluster, w.term
-FROM waiting AS w
-INNER JOIN chunk_draw AS d ON w.place = d.place
-INNER JOIN seat AS a ON w.shared = a.shared AND w.owner = a.owner AND d.slot = a.slot
-UNION ALL
-SELECT (i.before + 1 + d.drawn)::INTEGER AS record, i.cluster, i.term
-FROM items AS i
-INNER JOIN item_draw AS d ON i.place = d.place;

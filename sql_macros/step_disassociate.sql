@@ -67,13 +67,15 @@ DROP TABLE temp.main.srsql_refined;
 
 -- What is shared has left the item chunks below.
 CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
-SELECT c.cluster_no, c.chunk_no, c.term_no
-FROM temp.main.srsql_chunk_term AS c
-ANTI JOIN (
+WITH lent AS (
     SELECT j.cluster_no, s.term_no
     FROM temp.main.srsql_joint AS j
     INNER JOIN temp.main.srsql_shared_term AS s ON j.joint_no = s.joint_no
-) AS l ON c.cluster_no = l.cluster_no AND c.term_no = l.term_no;
+)
+
+SELECT c.cluster_no, c.chunk_no, c.term_no
+FROM temp.main.srsql_chunk_term AS c
+ANTI JOIN lent AS l ON c.cluster_no = l.cluster_no AND c.term_no = l.term_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_placed AS
 SELECT false AS shared, t.cluster_no AS owner, t.chunk_no, b.record_no, b.term_no
@@ -98,18 +100,18 @@ FROM srsql.subrecord_order(
 
 -- Rows stand in the order of what is published, so that their order tells nothing.
 CREATE OR REPLACE TEMP TABLE srsql_pub_clusters AS
-SELECT c.cluster_no AS "cluster", count(*)::INTEGER AS records
+SELECT c.cluster_no AS cluster, count(*)::INTEGER AS records
 FROM temp.main.srsql_cluster AS c
 GROUP BY c.cluster_no
 ORDER BY c.cluster_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_joint_clusters AS
-SELECT j.joint_no AS joint, j.cluster_no AS "cluster"
+SELECT j.joint_no AS joint, j.cluster_no AS cluster
 FROM temp.main.srsql_joint AS j
 ORDER BY j.joint_no, j.cluster_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_record_chunk AS
-SELECT p.owner AS "cluster", p.chunk_no AS chunk, s.subrecord, t.term
+SELECT p.owner AS cluster, p.chunk_no AS chunk, s.subrecord, t.term
 FROM temp.main.srsql_placed AS p
 INNER JOIN temp.main.srsql_subrecord AS s
     ON
@@ -135,7 +137,7 @@ WHERE p.shared
 ORDER BY p.owner, p.chunk_no, s.subrecord, t.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_item_chunk AS
-SELECT c.cluster_no AS "cluster", t.term
+SELECT c.cluster_no AS cluster, t.term
 FROM temp.main.srsql_chunk_term AS c
 INNER JOIN temp.main.srsql_basket_term AS t ON c.term_no = t.term_no
 WHERE c.chunk_no = 0
@@ -145,15 +147,58 @@ DROP TABLE temp.main.srsql_placed;
 
 DROP TABLE temp.main.srsql_subrecord;
 
-CREATE OR REPLACE TEMP TABLE srsql_pub_reconstructed AS
-SELECT r.record, r.cluster, r.term
-FROM srsql.reconstructed(
-    'temp.main.srsql_pub_clusters',
+-- One dataset that the tables above may stand for, made of them alone.
+CREATE OR REPLACE TEMP TABLE srsql_sampled AS
+SELECT r.record_no, r.cluster
+FROM srsql.sampled_records('temp.main.srsql_pub_clusters') AS r;
+
+CREATE OR REPLACE TEMP TABLE srsql_seat AS
+SELECT s.shared, s.owner, s.chunk_no, s.record_no
+FROM srsql.chunk_seats(
+    'temp.main.srsql_sampled',
     'temp.main.srsql_pub_joint_clusters',
     'temp.main.srsql_pub_record_chunk',
-    'temp.main.srsql_pub_shared_chunk',
+    'temp.main.srsql_pub_shared_chunk'
+) AS s;
+
+CREATE OR REPLACE TEMP TABLE srsql_seat AS
+SELECT o.shared, o.owner, o.chunk_no, o.record_no, o.subrecord
+FROM srsql.subrecord_order(
+    'temp.main.srsql_seat', (SELECT d.chunk_seed FROM temp.main.srsql_disassociation AS d)
+) AS o;
+
+CREATE OR REPLACE TEMP TABLE srsql_item_place AS
+SELECT i.record_no, i.cluster, i.term
+FROM srsql.item_places(
+    'temp.main.srsql_pub_clusters',
     'temp.main.srsql_pub_item_chunk',
-    (SELECT d.chunk_seed FROM temp.main.srsql_disassociation AS d),
     (SELECT d.item_seed FROM temp.main.srsql_disassociation AS d)
-) AS r
-ORDER BY r.record, r.term;
+) AS i;
+
+CREATE OR REPLACE TEMP TABLE srsql_pub_reconstructed AS
+SELECT r.record_no AS record, r.cluster, w.term
+FROM (
+    SELECT s.record_no, c.term
+    FROM temp.main.srsql_pub_record_chunk AS c
+    INNER JOIN temp.main.srsql_seat AS s
+        ON
+            NOT s.shared
+            AND c.cluster = s.owner
+            AND c.chunk = s.chunk_no
+            AND c.subrecord = s.subrecord
+    UNION ALL
+    SELECT s.record_no, c.term
+    FROM temp.main.srsql_pub_shared_chunk AS c
+    INNER JOIN temp.main.srsql_seat AS s
+        ON s.shared AND c.joint = s.owner AND c.chunk = s.chunk_no AND c.subrecord = s.subrecord
+    UNION ALL
+    SELECT i.record_no, i.term FROM temp.main.srsql_item_place AS i
+) AS w
+INNER JOIN temp.main.srsql_sampled AS r ON w.record_no = r.record_no
+ORDER BY r.record_no, w.term;
+
+DROP TABLE temp.main.srsql_sampled;
+
+DROP TABLE temp.main.srsql_seat;
+
+DROP TABLE temp.main.srsql_item_place;

@@ -5,7 +5,7 @@ The kernels take numbers from 0 on without gaps; the translation is done here.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -92,6 +92,7 @@ def refine(
 ) -> pa.Array:
     """Rows (joint_no, cluster_no) and (joint_no, chunk_no, term_no): ``refine``."""
     from srsql.udfs import refining
+    from srsql.udfs.joining import Offers
     from srsql.udfs.vertical import holdings
 
     members, terms = [], []
@@ -104,7 +105,7 @@ def refine(
         by_place = np.argsort(role.place)
         cluster, record, term = _fields(row[1])
         rank = role.place[_index(role.term, term)]
-        offers = refining.Offers(
+        offers = Offers(
             holdings(_index(number, cluster), record, rank, len(number)),
             role.term[by_place],
             role.constraint[by_place],
@@ -155,7 +156,7 @@ def _fields(scalar: pa.ListScalar) -> list[Ints]:
     return [numbers(scalar.values.field(i)) for i in range(scalar.values.type.num_fields)]
 
 
-def _sorted(fields: list[NDArray[np.generic]]) -> list[NDArray[np.generic]]:
+def _sorted(fields: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Columns in the order of the first."""
     order = np.argsort(fields[0], kind="stable")
     return [field[order] for field in fields]

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from srsql.udfs.pooling import Chains, pool_leaves
 from srsql.udfs.problem import Ints
 
 _FULL = 1 << 31
@@ -34,13 +35,6 @@ class Baskets(NamedTuple):
     terms: Words
     constraint: Words
     usable: NDArray[np.bool_]
-
-
-class Chains(NamedTuple):
-    """Where the chains lie in the order of the records; parents before their children."""
-
-    start: Ints
-    stop: Ints
 
 
 def split_records(baskets: Baskets, part: Ints, max_size: int, least: int) -> Words:
@@ -74,7 +68,7 @@ def split_records(baskets: Baskets, part: Ints, max_size: int, least: int) -> Wo
     leaf_start = np.flatnonzero(starts_leaf)
     outer_first = np.argsort(chains.start, kind="stable")
     chains = Chains(chains.start[outer_first], chains.stop[outer_first])
-    leaf = _pool(leaf_start, chains, bounds, least)
+    leaf = pool_leaves(leaf_start, chains, bounds, least)
     place = np.repeat(leaf, np.diff(leaf_start))
     cluster = np.empty(len(order), np.int32)
     _, first, inverse = np.unique(place, return_index=True, return_inverse=True)
@@ -103,10 +97,10 @@ def _split(
     holders = np.empty(len(baskets.terms), np.int64)
     gone = np.zeros(n, np.bool_)
     room = np.empty(n, np.int64)
-    stack = [(np.int64(bounds[i]), np.int64(bounds[i + 1]), np.int64(-1))
+    stack = [(bounds[i], bounds[i + 1], -1)
              for i in range(len(bounds) - 2, -1, -1)]  # fmt: skip
-    chain_start = [np.int64(0) for _ in range(0)]
-    chain_stop = [np.int64(0) for _ in range(0)]
+    chain_start = [0 for _ in range(0)]
+    chain_stop = [0 for _ in range(0)]
     while len(stack) > 0:
         start, stop, u = stack.pop()
         chain_start.append(start)
@@ -118,8 +112,8 @@ def _split(
         heap = _heap(touched, count, baskets)
         alive, filled = stop - start, start
         while alive >= max_size:
-            a = _among(touched, count, baskets.constraint, u) if u >= 0 else np.int64(-1)
-            u = np.int64(-1)
+            a = _among(touched, count, baskets.constraint, u) if u >= 0 else -1
+            u = -1
             if a < 0:
                 a = _next(heap, count, baskets.constraint)
             if a < 0:
@@ -138,7 +132,7 @@ def _split(
                 for j in range(baskets.offsets[r], baskets.offsets[r] + length[r] + 1):
                     count[baskets.terms[j]] -= 1
             alive -= filled - base
-            stack.append((np.int64(base), np.int64(filled), np.int64(baskets.constraint[a])))
+            stack.append((base, filled, int(baskets.constraint[a])))
         if alive > 0:
             leaf[filled] = True
             for i in range(start, stop):
@@ -208,7 +202,7 @@ def _heap(touched: Ints, count: Ints, baskets: Baskets) -> list[int]:
 
 @njit(cache=True)
 def _key(t: int, count: Ints, constraint: Words) -> int:
-    key = np.int64(t) - count[t] * _FULL
+    key = int(t - count[t] * _FULL)
     return key - _CONSTRAINED if constraint[t] >= 0 else key
 
 
@@ -224,13 +218,13 @@ def _next(heap: list[int], count: Ints, constraint: Words) -> int:
         if current == key:
             return t
         heapq.heappush(heap, current)
-    return np.int64(-1)
+    return -1
 
 
 @njit(cache=True)
 def _among(touched: Ints, count: Ints, constraint: Words, u: int) -> int:
     """The most frequent term of constraint ``u``, -1 for none."""
-    best = np.int64(-1)
+    best = -1
     for t in touched:
         if constraint[t] == u and count[t] > 0:  # noqa: SIM102
             if best < 0 or count[t] > count[best] or (count[t] == count[best] and t < best):
@@ -248,73 +242,3 @@ def _use_up(r: int, a: int, baskets: Baskets, length: Ints) -> None:
             baskets.terms[j] = baskets.terms[last]
             baskets.terms[last] = a
             return
-
-
-@njit(cache=True)
-def _pool(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> Ints:
-    """The cluster of every leaf: a number that its leaves share."""
-    leaves = len(leaf_start) - 1
-    cluster = np.full(leaves, -1, np.int64)
-    following = np.full(leaves, -1, np.int64)
-    depth = np.int64(0)
-    deepest = len(chains.start) + 1
-    head, tail = np.full(deepest, -1, np.int64), np.full(deepest, -1, np.int64)
-    size, stop = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
-    c = part = np.int64(0)
-    last = np.int64(-1)
-    for i in range(leaves):
-        while c < len(chains.start) and chains.start[c] == leaf_start[i]:
-            depth += 1
-            stop[depth] = chains.stop[c]
-            size[depth], head[depth] = 0, -1
-            c += 1
-        records = leaf_start[i + 1] - leaf_start[i]
-        if records >= least:
-            cluster[i] = last = i
-        else:
-            last = _into_pool(
-                depth, i, i, records, least, head, tail, size, following, cluster, last
-            )
-        while depth > 0 and stop[depth] == leaf_start[i + 1]:
-            depth -= 1
-            above, below = depth, depth + 1
-            if size[below] == 0:
-                continue
-            if depth > 0:
-                last = _into_pool(
-                    above, head[below], tail[below], size[below], least,
-                    head, tail, size, following, cluster, last,
-                )  # fmt: skip
-            else:
-                _give(head[below], last, following, cluster)
-        if leaf_start[i + 1] == bounds[part + 1]:
-            part += 1
-            last = np.int64(-1)
-    return cluster
-
-
-@njit(cache=True)
-def _into_pool(
-    depth: int, first: int, final: int, records: int, least: int, head: Ints, tail: Ints,
-    size: Ints, following: Ints, cluster: Ints, last: int,
-) -> int:  # fmt: skip
-    """Add leaves ``first`` to ``final`` to a pool; the cluster finished last."""
-    if size[depth] == 0:
-        head[depth] = first
-    else:
-        following[tail[depth]] = first
-    tail[depth] = final
-    size[depth] += records
-    if size[depth] < least:
-        return last
-    made = head[depth]
-    _give(made, made, following, cluster)
-    size[depth] = 0
-    return made
-
-
-@njit(cache=True)
-def _give(leaf: int, number: int, following: Ints, cluster: Ints) -> None:
-    while leaf >= 0:
-        cluster[leaf] = number
-        leaf = following[leaf]

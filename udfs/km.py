@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Bits = NDArray[np.uint64]
 """[terms, words]: bit r of row t: record r has term t."""
 WORD = 64
-BUDGET = 1 << 20
+BUDGET = 1 << 17
 """Combinations looked at for one term before it is turned away unseen, which is safe.
 
 Only a chunk of dozens of terms over many records comes here, with m neither small nor large:
@@ -32,13 +32,13 @@ def ones(word: np.uint64) -> int:
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
     )
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True)
 def count_ones(row: Bits) -> int:
     """Bits set in a row of words."""
-    total = np.int64(0)
+    total = 0
     for word in row:
         total += ones(word)
     return total
@@ -113,8 +113,8 @@ def _search(
     verdict = _look(bits, chunk, 0, size, stack[0], support, k, m - 1)
     if verdict != _OPEN:
         return bool(verdict == _SAFE)
-    seen = np.int64(size)
-    level = np.int64(0)
+    seen = size
+    level = 0
     while level >= 0:
         i = following[level]
         if i >= size:
@@ -150,10 +150,10 @@ def _look(
     What a term takes away shrinks as terms are added, so ``left`` of them take at most ``left``
     times the most that one takes now.
     """
-    most = np.int64(0)
+    most = 0
     for i in range(start, size):
         row = bits[chunk[i]]
-        together = np.int64(0)
+        together = 0
         for w in range(len(held)):
             together += ones(held[w] & row[w])
         if 0 < together < k:

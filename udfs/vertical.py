@@ -106,7 +106,7 @@ def _clusters(
     for c in range(start, stop):
         first, last = held.pair[c], held.pair[c + 1]
         pairs = np.empty(last - first, np.int64)
-        frequent = np.int64(0)
+        frequent = 0
         for p in range(first, last):
             if usable[held.term[p]] and held.holder[p + 1] - held.holder[p] >= k:
                 pairs[frequent] = p
@@ -155,11 +155,11 @@ def assign_chunks(
     terms = len(order)
     current = np.empty(terms, np.int64)
     stack = np.empty((max(min(terms, m) + 1, 3), bits.shape[1]), np.uint64)
-    left, number = np.int64(terms), np.int64(0)
+    left, number = terms, 0
     while left > 0:
         number += 1
-        size = np.int64(0)
-        leading = np.int64(-1)
+        size = 0
+        leading = -1
         for t in order:
             if chunk[t] == 0 and may_join(bits, current, size, t, k, m, stack):
                 if size == 0:
@@ -214,7 +214,7 @@ def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader:
 def _room(bits: Bits, chunk: Ints, chunks: int, records: int, k: int, m: int) -> bool:
     """Whether the item chunk may be empty: enough non-empty subrecords for every record."""
     union = np.empty(bits.shape[1], np.uint64)
-    total = np.int64(0)
+    total = 0
     for number in range(1, chunks + 1):
         union[:] = np.uint64(0)
         for t in range(len(chunk)):
@@ -228,10 +228,10 @@ def _room(bits: Bits, chunk: Ints, chunks: int, records: int, k: int, m: int) ->
 @njit(cache=True)
 def _drop_rarest(support: Ints, chunk: Ints) -> None:
     """The rarest term goes to the item chunk; a chunk that has no term left gives its number up."""
-    rarest = np.int64(0)
+    rarest = 0
     for t in range(len(chunk)):
         if support[t] < support[rarest]:
-            rarest = np.int64(t)
+            rarest = t
     number = chunk[rarest]
     chunk[rarest] = 0
     for t in range(len(chunk)):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +71,22 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(baskets, parts, filled, frozenset(kept), k, m, max_size, least, limit)
 
 
+@st.composite
+def crowds(draw: st.DrawFn) -> Case:
+    """More records than ``cases`` has, so that many clusters are joined, over and over."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    k, n, terms = int(rng.integers(2, 5)), int(rng.integers(40, 160)), int(rng.integers(6, 30))
+    size = np.minimum(1 + rng.poisson(rng.choice([1.5, 3]), n), LONGEST)
+    skew = rng.choice([1, 2, 3])
+    baskets = [frozenset((rng.random(s) ** skew * terms).astype(int).tolist()) for s in size]
+    owner = rng.integers(0, 8, terms)
+    policy = [frozenset(np.flatnonzero(owner == u).tolist()) for u in range(3)]
+    kept = frozenset(rng.integers(0, terms, int(rng.choice([0, 0, 2]))).tolist())
+    m, max_size = int(rng.choice([1, 2, 3, LONGEST])), int(rng.choice([k, 2 * k, 3 * k]))
+    limit = int(rng.choice([2, 8, 100])) * max_size
+    return Case(baskets, [0] * n, [u for u in policy if u], kept, k, m, max_size, k, limit)
+
+
 @pytest.fixture(scope="module")
 def desk() -> Iterator[Desk]:
     made = Desk()
@@ -77,124 +94,122 @@ def desk() -> Iterator[Desk]:
     made.close()
 
 
-@settings(REPEATABLE, max_examples=150)
-@given(case=cases())
-def test_the_kernels_do_what_the_definitions_say(desk: Desk, case: Case) -> None:
-    expected = case.expected()
-    case.run(desk)
-    assert desk.clusters() == [c.records for c in expected.clusters]
-    found = desk.chunks()
-    for number, cluster in enumerate(expected.clusters, 1):
-        chunks = found.get(number, [frozenset()])
-        assert chunks == [frozenset(cluster.items), *cluster.chunks]
-    assert list(desk.joints().values()) == [
-        frozenset(i + 1 for i in members) for members, _ in expected.joints
-    ]
-    assert list(desk.shared().values()) == [chunks for _, chunks in expected.joints]
-
-
-@settings(REPEATABLE, max_examples=100)
-@given(case=cases())
-def test_every_privacy_rule_holds_and_no_term_is_lost(desk: Desk, case: Case) -> None:
-    case.run(desk)
-    clusters, chunks = desk.clusters(), desk.chunks()
-    joints, shared = desk.joints(), desk.shared()
-    over = {
-        number: [j for j, members in joints.items() if number in members]
-        for number in range(1, len(clusters) + 1)
-    }
-    assert sorted(r for c in clusters for r in c) == list(range(len(case.baskets)))
-    for number, records in enumerate(clusters, 1):
-        assert len(records) >= case.least  # rule 2
-        assert len({case.parts[r] for r in records}) == 1
-        own = [case.baskets[r] for r in records]
-        item, *record_chunks = chunks.get(number, [frozenset()])
-        for terms in record_chunks:
-            assert oracle.is_km((b & terms for b in own), case.k, case.m)  # rule 1
-        if not item:  # rule 3
-            filled = [[b & terms for b in own] for terms in record_chunks]
-            assert oracle.enough(filled, len(own), case.k, case.m)
-        places = Counter(
-            t
-            for terms in [item, *record_chunks, *(c for j in over[number] for c in shared[j])]
-            for t in terms
-        )
-        assert all(times == 1 for times in places.values())  # rules 4 and 5
-        assert frozenset().union(*own) <= set(places)  # no term is lost
-        assert item <= frozenset().union(*own)
-        assert case.kept_apart & set(places) <= item
-    for joint, chunk_terms in shared.items():
-        members = joints[joint]
-        assert sum(len(clusters[c - 1]) for c in members) <= case.limit
-        own = [case.baskets[r] for c in members for r in clusters[c - 1]]
-        for terms in chunk_terms:
-            assert oracle.is_km((b & terms for b in own), case.k, case.m)  # rule 1
-            assert not terms & case.kept_apart  # rule 5
-    for a, b in combinations(joints.values(), 2):
-        assert a < b or b < a or not a & b
-
-
-@settings(REPEATABLE, max_examples=40)
-@given(case=cases())
-def test_what_is_published_is_the_projection_of_the_data(desk: Desk, case: Case) -> None:
-    case.run(desk)
-    clusters, chunks = desk.clusters(), desk.chunks()
-    joints, shared = desk.joints(), desk.shared()
-    assert dict(desk.rows("srsql_pub_clusters")) == {
-        number: len(records) for number, records in enumerate(clusters, 1)
-    }
-    assert set(desk.rows("srsql_pub_joint_clusters")) == {(j, c) for j in joints for c in joints[j]}
-    own = {
-        (number, chunk): [case.baskets[r] & terms for r in clusters[number - 1]]
-        for number in chunks
-        for chunk, terms in enumerate(chunks[number])
-        if chunk > 0
-    }
-    assert _subrecords(desk.rows("srsql_pub_record_chunk")) == _non_empty(own)
-    over = {
-        (joint, chunk): [case.baskets[r] & terms for c in joints[joint] for r in clusters[c - 1]]
-        for joint in shared
-        for chunk, terms in enumerate(shared[joint], 1)
-    }
-    assert _subrecords(desk.rows("srsql_pub_shared_chunk")) == _non_empty(over)
-    assert set(desk.rows("srsql_pub_item_chunk")) == {
-        (number, f"T{t:03}") for number in chunks for t in chunks[number][0]
-    }
-
-
-@settings(REPEATABLE, max_examples=40)
-@given(case=cases())
-def test_a_reconstruction_is_a_dataset_that_the_release_may_stand_for(
-    desk: Desk, case: Case
-) -> None:
+@settings(REPEATABLE, max_examples=90)
+@given(case=st.one_of(cases(), crowds()))
+def test_a_release_is_what_the_definitions_say_and_keeps_every_rule(desk: Desk, case: Case) -> None:
     case.run(desk, seed=7)
-    rows = desk.rows("srsql_pub_reconstructed")
-    home = {}
-    start = 0
-    for cluster, records in sorted(desk.rows("srsql_pub_clusters")):
-        home |= {start + i: cluster for i in range(1, records + 1)}
-        start += records
-    assert all(home[record] == cluster for record, cluster, _ in rows)
-    baskets: dict[int, set[int]] = {record: set() for record in home}
-    for record, _, term in rows:
-        baskets[record].add(int(term[1:]))
-    assert sum(map(len, baskets.values())) == len(rows)
-    for number, chunks in desk.chunks().items():
-        own = [basket for record, basket in baskets.items() if home[record] == number]
-        for t in chunks[0]:
-            assert sum(t in basket for basket in own) == 1
-        for chunk, terms in enumerate(chunks[1:], 1):
-            published = [r for r in desk.rows("srsql_pub_record_chunk") if r[:2] == (number, chunk)]
-            assert Counter(frozenset(b & terms) for b in own if b & terms) == Counter(
-                _subrecords(published)[number, chunk]
-            )
-    for joint, members in desk.joints().items():
-        own = [basket for record, basket in baskets.items() if home[record] in members]
-        for chunk, terms in enumerate(desk.shared()[joint], 1):
-            published = [r for r in desk.rows("srsql_pub_shared_chunk") if r[:2] == (joint, chunk)]
-            assert Counter(frozenset(b & terms) for b in own if b & terms) == Counter(
-                _subrecords(published)[joint, chunk]
-            )
+    made = Made(case, desk)
+    made.is_what_the_definitions_say()
+    made.keeps_the_rules_of_clusters()
+    made.keeps_the_rules_of_joint_clusters()
+    made.is_published_as_projections()
+    made.is_reconstructed_as_a_dataset_it_may_stand_for()
+
+
+class Made:
+    """What the step made of a case."""
+
+    def __init__(self, case: Case, desk: Desk) -> None:
+        self.case, self.desk = case, desk
+        self.clusters, self.chunks = desk.clusters(), desk.chunks()
+        self.joints, self.shared = desk.joints(), desk.shared()
+        for number in range(1, len(self.clusters) + 1):
+            self.chunks.setdefault(number, [frozenset()])
+
+    def is_what_the_definitions_say(self) -> None:
+        expected = self.case.expected()
+        assert self.clusters == [c.records for c in expected.clusters]
+        for number, cluster in enumerate(expected.clusters, 1):
+            assert self.chunks[number] == [frozenset(cluster.items), *cluster.chunks]
+        assert list(self.joints.values()) == [
+            frozenset(i + 1 for i in members) for members, _ in expected.joints
+        ]
+        assert list(self.shared.values()) == [chunks for _, chunks in expected.joints]
+
+    def keeps_the_rules_of_clusters(self) -> None:
+        case = self.case
+        everyone = sorted(r for records in self.clusters for r in records)
+        assert everyone == list(range(len(case.baskets)))
+        for number, records in enumerate(self.clusters, 1):
+            assert len(records) >= case.least  # rule 2
+            assert len({case.parts[r] for r in records}) == 1
+            own = [case.baskets[r] for r in records]
+            item, *chunks = self.chunks[number]
+            for terms in chunks:
+                assert oracle.is_km((b & terms for b in own), case.k, case.m)  # rule 1
+            if not item:  # rule 3
+                filled = [[b & terms for b in own] for terms in chunks]
+                assert oracle.enough(filled, len(own), case.k, case.m)
+            above = [c for j, members in self.joints.items() if number in members
+                     for c in self.shared[j]]  # fmt: skip
+            places = Counter(t for terms in [item, *chunks, *above] for t in terms)
+            assert all(times == 1 for times in places.values())  # rules 4 and 5
+            assert frozenset().union(*own) <= set(places)  # no term is lost
+            assert item <= frozenset().union(*own)
+            assert case.kept_apart & set(places) <= item  # rule 5
+
+    def keeps_the_rules_of_joint_clusters(self) -> None:
+        case = self.case
+        for joint, chunks in self.shared.items():
+            members = self.joints[joint]
+            own = [case.baskets[r] for c in members for r in self.clusters[c - 1]]
+            assert len(own) <= case.limit
+            assert chunks
+            for terms in chunks:
+                assert oracle.is_km((b & terms for b in own), case.k, case.m)  # rule 1
+        for a, b in combinations(self.joints.values(), 2):
+            assert a < b or b < a or not a & b
+
+    def is_published_as_projections(self) -> None:
+        rows, baskets = self.desk.rows, self.case.baskets
+        assert dict(rows("srsql_pub_clusters")) == {
+            number: len(records) for number, records in enumerate(self.clusters, 1)
+        }
+        assert rows("srsql_pub_joint_clusters") == [
+            (j, c) for j in self.joints for c in sorted(self.joints[j])
+        ]
+        own = {
+            (number, chunk): [baskets[r] & terms for r in self.clusters[number - 1]]
+            for number in self.chunks
+            for chunk, terms in enumerate(self.chunks[number])
+            if chunk > 0
+        }
+        assert _subrecords(rows("srsql_pub_record_chunk")) == _non_empty(own)
+        over = {
+            (joint, chunk): [
+                baskets[r] & terms for c in self.joints[joint] for r in self.clusters[c - 1]
+            ]
+            for joint in self.shared
+            for chunk, terms in enumerate(self.shared[joint], 1)
+        }
+        assert _subrecords(rows("srsql_pub_shared_chunk")) == _non_empty(over)
+        assert set(rows("srsql_pub_item_chunk")) == {
+            (number, f"T{t:03}") for number in self.chunks for t in self.chunks[number][0]
+        }
+
+    def is_reconstructed_as_a_dataset_it_may_stand_for(self) -> None:
+        home = [n for n, records in enumerate(self.clusters, 1) for _ in records]
+        baskets: list[set[int]] = [set() for _ in home]
+        rows = self.desk.rows("srsql_pub_reconstructed")
+        for record, cluster, term in rows:
+            assert home[record - 1] == cluster
+            baskets[record - 1].add(int(term[1:]))
+        assert sum(map(len, baskets)) == len(rows)
+        for number, (item, *_) in self.chunks.items():
+            own = [b for b, cluster in zip(baskets, home, strict=True) if cluster == number]
+            assert all(sum(t in b for b in own) == 1 for t in item)
+        places = {(False, n): (chunks, {n}) for n, chunks in self.chunks.items()}
+        places |= {
+            (True, j): ([frozenset(), *chunks], set(self.joints[j]))
+            for j, chunks in self.shared.items()
+        }
+        for (shared, owner), (chunks, members) in places.items():
+            table = f"srsql_pub_{'shared' if shared else 'record'}_chunk"
+            published = _subrecords([r for r in self.desk.rows(table) if r[0] == owner])
+            own = [b for b, cluster in zip(baskets, home, strict=True) if cluster in members]
+            for chunk, terms in enumerate(chunks[1:], 1):
+                sampled = Counter(frozenset(b & terms) for b in own if b & terms)
+                assert sampled == published[owner, chunk]
 
 
 def _subrecords(rows: list[tuple[Any, ...]]) -> dict[tuple[int, int], Counter[frozenset[int]]]:
