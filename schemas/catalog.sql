@@ -294,7 +294,8 @@ CREATE TABLE IF NOT EXISTS srsql.spent (
 );
 
 -- Attributes of which the terms of a release are disassociated (Loukides 2014), against attackers
--- who know m of them; repeated: a term told n times of a case is n terms. with_rows: the other columns are released under ids beside them, and
+-- who know m of them; repeated: a term told n times of a case is n terms. with_rows: the other
+-- columns are released under ids beside them, and
 -- clusters lie inside QID-groups.
 CREATE TABLE IF NOT EXISTS srsql.disassociated (
     release_id INTEGER NOT NULL,

@@ -1,7 +1,8 @@
 -- Step of a release: from the terms of the released cases to the baskets that are disassociated
 -- (SPEC section 11; Loukides 2014, section 3). Composed before it from the dataset schema:
 -- srsql_report_item(report_id, attribute, term, times). Reads srsql_grouped(case_no, group_no),
--- srsql_case_report(case_no, report_id), srsql_basket_rule(prefixed, repeated, grouped, least): attributes
+-- srsql_case_report(case_no, report_id), srsql_basket_rule(prefixed, repeated, grouped, least):
+-- attributes
 -- are told in the term; a term told n times is n terms; clusters lie inside QID-groups; and least:
 -- records that a cluster needs.
 

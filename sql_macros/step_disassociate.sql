@@ -1,6 +1,7 @@
 -- Step of a release that is disassociated: clusters, chunks, joint clusters, and what is published.
 -- Reads srsql_basket(record_no, term_no), srsql_part(record_no, part_no),
--- srsql_constraint(term_no, constraint_no), srsql_kept_apart(term_no), srsql_basket_term(term_no, term),
+-- srsql_constraint(term_no, constraint_no), srsql_kept_apart(term_no),
+-- srsql_basket_term(term_no, term),
 -- srsql_disassociation(k, m, max_size, least, joint_limit, order_seed, chunk_seed, item_seed): one
 -- row. Makes srsql_cluster, srsql_chunk_term, srsql_joint, srsql_shared_term (numbers, internal)
 -- and srsql_pub_* (to be published: no table has, or is ordered by, what identifies a record).

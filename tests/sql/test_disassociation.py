@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.baskets import Desk
 
-from srsql.engine.disassociate import parts_too_small
+from srsql.engine.terms.disassociate import parts_too_small
 from srsql.engine.errors import ReleaseError
 
 PUBLISHED = (
