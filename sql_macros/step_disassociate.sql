@@ -78,7 +78,7 @@ SELECT c.cluster_no, c.chunk_no, c.term_no
 FROM temp.main.srsql_chunk_term AS c
 ANTI JOIN lent AS l ON c.cluster_no = l.cluster_no AND c.term_no = l.term_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_placed AS
+CREATE OR REPLACE TEMP TABLE srsql_located AS
 SELECT false AS shared, t.cluster_no AS owner, t.chunk_no, b.record_no, b.term_no
 FROM temp.main.srsql_basket AS b
 INNER JOIN temp.main.srsql_cluster AS c ON b.record_no = c.record_no
@@ -96,7 +96,7 @@ INNER JOIN temp.main.srsql_shared_term AS s
 CREATE OR REPLACE TEMP TABLE srsql_subrecord AS
 SELECT o.shared, o.owner, o.chunk_no, o.record_no, o.subrecord
 FROM srsql.subrecord_order(
-    'temp.main.srsql_placed', (SELECT d.order_seed FROM temp.main.srsql_disassociation AS d)
+    'temp.main.srsql_located', (SELECT d.order_seed FROM temp.main.srsql_disassociation AS d)
 ) AS o;
 
 -- Rows stand in the order of what is published, so that their order tells nothing.
@@ -113,7 +113,7 @@ ORDER BY j.joint_no, j.cluster_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_record_chunk AS
 SELECT p.owner AS cluster, p.chunk_no AS chunk, s.subrecord, t.term
-FROM temp.main.srsql_placed AS p
+FROM temp.main.srsql_located AS p
 INNER JOIN temp.main.srsql_subrecord AS s
     ON
         p.shared = s.shared
@@ -126,7 +126,7 @@ ORDER BY p.owner, p.chunk_no, s.subrecord, t.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_shared_chunk AS
 SELECT p.owner AS joint, p.chunk_no AS chunk, s.subrecord, t.term
-FROM temp.main.srsql_placed AS p
+FROM temp.main.srsql_located AS p
 INNER JOIN temp.main.srsql_subrecord AS s
     ON
         p.shared = s.shared
@@ -144,7 +144,7 @@ INNER JOIN temp.main.srsql_basket_term AS t ON c.term_no = t.term_no
 WHERE c.chunk_no = 0
 ORDER BY c.cluster_no, t.term;
 
-DROP TABLE temp.main.srsql_placed;
+DROP TABLE temp.main.srsql_located;
 
 DROP TABLE temp.main.srsql_subrecord;
 
