@@ -41,4 +41,5 @@ MACRO_FILES: tuple[str, ...] = (
     "policies.sql",
     "disassociation.sql",
     "disassociated.sql",
+    "lattice.sql",
 )
