@@ -42,4 +42,5 @@ MACRO_FILES: tuple[str, ...] = (
     "disassociation.sql",
     "disassociated.sql",
     "lattice.sql",
+    "lattice_checks.sql",
 )
