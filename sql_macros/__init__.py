@@ -43,4 +43,5 @@ MACRO_FILES: tuple[str, ...] = (
     "disassociated.sql",
     "lattice.sql",
     "lattice_checks.sql",
+    "lattice_queries.sql",
 )

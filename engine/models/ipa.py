@@ -79,8 +79,8 @@ class Ipa(NoisyLattice):
             f"made-up records inserted (Lee 2020) with a nominal epsilon of {self.epsilon}. This "
             "is not differential privacy for adding or removing a record, under any calibration: "
             "real informative values are published as they are, so that one with a single holder "
-            f"proves presence, and suppressed rows get no noise; {choice}. No class has a least size: "
-            f"k = {self.k} counts the cases of the quarter alone."
+            f"proves presence, and suppressed rows get no noise; {choice}. No class has a "
+            f"least size: k = {self.k} counts the cases of the quarter alone."
         )
 
     def anonymize(
