@@ -11,8 +11,8 @@
 -- Source:  Lee 2020, "Problem settings".
 CREATE OR REPLACE MACRO srsql.case_leaves(cases, boxes, leaf_ends, unknown) AS TABLE
 WITH
-asked AS (
-    SELECT unknown AS leaves
+places AS (
+    SELECT unnest(range(len(unknown))) AS place, unnest(unknown) AS leaf
 ),
 
 found AS (
@@ -20,22 +20,15 @@ found AS (
     FROM query_table(boxes) AS b
     INNER JOIN query_table(leaf_ends) AS e
         ON b.position = e.position AND b.low = e.low AND b.high = e.high
-),
-
-gathered AS (
-    SELECT f.case_no, map_from_entries(list((f.place, f.leaf))) AS leaf_at
-    FROM found AS f GROUP BY f.case_no
 )
 
 SELECT
     c.case_no,
-    list_transform(
-        a.leaves,
-        lambda leaf, place : coalesce(g.leaf_at[(place - 1)::INTEGER], leaf)::INTEGER
-    ) AS leaves
+    list(coalesce(f.leaf, p.leaf)::INTEGER ORDER BY p.place) AS leaves
 FROM query_table(cases) AS c
-CROSS JOIN asked AS a
-LEFT JOIN gathered AS g ON c.case_no = g.case_no;
+CROSS JOIN places AS p
+LEFT JOIN found AS f ON c.case_no = f.case_no AND p.place = f.place
+GROUP BY c.case_no;
 
 -- What:    the classes of one node: which cells of the base cube fall together.
 -- Inputs:  cells(cell, leaves INTEGER[d]): the leaves that occur together; maps INTEGER[][d]: of
@@ -44,16 +37,20 @@ LEFT JOIN gathered AS g ON c.case_no = g.case_no;
 -- Source:  Lee 2020, Algorithm 1, lines 3 and 4.
 CREATE OR REPLACE MACRO srsql.node_classes(cells, maps) AS TABLE
 WITH
-asked AS (
-    SELECT maps AS become
+apart AS (
+    SELECT c.cell, unnest(c.leaves) AS leaf, unnest(range(len(c.leaves))) AS place
+    FROM query_table(cells) AS c
+),
+
+become AS (
+    SELECT unnest(maps) AS nodes, unnest(range(len(maps))) AS place
 ),
 
 mapped AS (
-    SELECT
-        c.cell,
-        list_transform(c.leaves, lambda leaf, place : a.become[place][leaf + 1]) AS nodes
-    FROM query_table(cells) AS c
-    CROSS JOIN asked AS a
+    SELECT a.cell, list(b.nodes[a.leaf + 1] ORDER BY a.place) AS nodes
+    FROM apart AS a
+    INNER JOIN become AS b ON a.place = b.place
+    GROUP BY a.cell
 )
 
 SELECT m.cell, m.nodes, (dense_rank() OVER (ORDER BY m.nodes) - 1)::BIGINT AS class_no

@@ -65,10 +65,10 @@ SELECT
 FROM counted AS c;
 
 -- What:    every class (rows with the same dimension values) has as many rows as is claimed.
--- Inputs:  seen(number, place, shown); least; of_release.
+-- Inputs:  seen(number, place, shown); fewest: rows of a class; of_release.
 -- Outputs: one uniform row; violating: classes with fewer.
 -- Source:  Sweeney 2002; Lee 2020, "Data utility" (k-anonymization).
-CREATE OR REPLACE MACRO srsql.check_row_classes(seen, least, of_release) AS TABLE
+CREATE OR REPLACE MACRO srsql.check_row_classes(seen, fewest, of_release) AS TABLE
 WITH told AS (
     SELECT list(s.shown ORDER BY s.place) AS shown
     FROM query_table(seen) AS s GROUP BY s.number
@@ -79,7 +79,7 @@ sizes AS (
 ),
 
 counted AS (
-    SELECT count_if(s.row_count < least)::DOUBLE AS wrong, count(*)::DOUBLE AS total
+    SELECT count_if(s.row_count < fewest)::DOUBLE AS wrong, count(*)::DOUBLE AS total
     FROM sizes AS s
 )
 
@@ -90,7 +90,7 @@ SELECT
     c.wrong AS violating,
     c.total,
     c.wrong / nullif(c.total, 0) AS ratio,
-    least::DOUBLE AS threshold,
+    fewest::DOUBLE AS threshold,
     c.wrong = 0 AS passed
 FROM counted AS c;
 
@@ -113,11 +113,11 @@ seen AS (
         n.counterfeits,
         list_sum(n.levels)::INTEGER AS height,
         [
-            {'measure': 'il', 'amount': n.ncp + n.emd + n.rate},
-            {'measure': 'ncp', 'amount': n.ncp},
-            {'measure': 'emd', 'amount': n.emd},
-            {'measure': 'rate', 'amount': n.rate},
-            {'measure': 'ncp (eq. 6)', 'amount': n.ncp * len(n.levels)}
+            struct_pack(measure := 'il', amount := n.ncp + n.emd + n.rate),
+            struct_pack(measure := 'ncp', amount := n.ncp),
+            struct_pack(measure := 'emd', amount := n.emd),
+            struct_pack(measure := 'rate', amount := n.rate),
+            struct_pack(measure := 'ncp (eq. 6)', amount := n.ncp * len(n.levels))
         ] AS losses
     FROM srsql.lattice_node AS n WHERE n.release_id = of_release
 ),

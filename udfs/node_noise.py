@@ -93,8 +93,9 @@ class Source:
         """[count] discrete Laplace draws; a scale of 0 draws zeros."""
         if scale == 0:
             return np.zeros(count, np.int64)
-        parts = (np.full(count, n, np.int64) for n in (scale.numerator, scale.denominator))
-        return laplace_noise(*parts, self.seed())
+        numerators = np.full(count, scale.numerator, np.int64)
+        denominators = np.full(count, scale.denominator, np.int64)
+        return laplace_noise(numerators, denominators, self.seed())
 
 
 def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_]:

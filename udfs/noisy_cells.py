@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from srsql.udfs.choice import Floats
+from srsql.udfs.node_loss import SENSITIVITY
 from srsql.udfs.node_noise import Counts, Perturbed
 from srsql.udfs.problem import Ints
 
@@ -87,7 +88,7 @@ def expected_loss(
     known = np.maximum(sizes, 0)
     total = int(known.sum())
     if total == 0:
-        return float(dimensions)
+        return float(SENSITIVITY)
     kept = known > least
     extra = float(1 / insertion) / 2  # the mean of the noise where it is positive, times one half
     hidden = int(known[~kept].sum())

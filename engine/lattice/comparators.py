@@ -35,17 +35,14 @@ def k_anonymous(warehouse: Warehouse, dimensions: Sequence[Dimension], k: int) -
     if not minimal:
         raise ReleaseError(f"fewer than {k:,} records: not even one class of them is {k}-anonymous")
     seen: list[Figures] = []
-    best: Made | None = None
-    least = np.inf
     for levels in sorted(minimal, key=lambda found: (sum(found), found)):
         node = cube_counts(warehouse, dimensions, levels)
         made = _as_it_is(node.counts)
         loss = loss_of(node.counts, made, node.penalties(), len(dimensions))
         seen.append(figures(levels, loss, node.counts.classes, made))
-        if loss.ncp < least:
-            least, best = loss.ncp, Made(levels, node.nodes, made, seen)
-    assert best is not None
-    return best
+    best = min(seen, key=lambda found: found.loss.ncp).levels
+    node = cube_counts(warehouse, dimensions, best)
+    return Made(best, node.nodes, _as_it_is(node.counts), seen)
 
 
 def noisy_histogram(

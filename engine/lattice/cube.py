@@ -88,7 +88,7 @@ class Node:
     def penalties(self) -> NDArray[np.float64]:
         """[classes] equation 5, summed over the dimensions."""
         parts = [d.penalties()[self.nodes[:, at]] for at, d in enumerate(self._dimensions)]
-        return np.sum(np.stack(parts), axis=0)
+        return np.asarray(np.stack(parts).sum(axis=0), dtype=np.float64)
 
 
 def smallest_class(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> int:

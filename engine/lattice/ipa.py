@@ -21,7 +21,7 @@ from srsql.udfs.problem import Ints
 
 SPLIT = (Fraction(1, 10), Fraction(3, 10), Fraction(3, 10), Fraction(3, 10))
 """Shares of epsilon: suppression, insertion, value, candidates (Lee 2020, "Data utility")."""
-MOST_CELLS = 2_000_000
+MOST_CELLS = 4_000_000
 """Cells of a domain that get noise of their own; beyond, noise is nearly all there would be."""
 
 
@@ -133,7 +133,7 @@ def leaf_widths(dimensions: Sequence[Dimension]) -> tuple[int, ...]:
 
 def cell_numbers(nodes: Ints, widths: tuple[int, ...]) -> Ints:
     """[n] the number in the domain of each row [n, d] of leaves; on level 0 a node is its leaf."""
-    return np.ravel_multi_index(tuple(nodes.T), widths).astype(np.int64)
+    return np.asarray(np.ravel_multi_index(tuple(nodes.T), widths), dtype=np.int64)
 
 
 def need_cells(dimensions: Sequence[Dimension], widths: tuple[int, ...], values: int) -> int:

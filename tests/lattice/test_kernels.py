@@ -33,6 +33,7 @@ from srsql.udfs.segments import first_above
 DOMAIN = 6
 TINY = 1e-6
 """A chance below which a fit is taken for a fault."""
+few = settings(max_examples=40)
 classes = st.lists(
     st.lists(st.integers(0, DOMAIN - 1), min_size=1, max_size=8), min_size=1, max_size=5
 )
@@ -46,6 +47,7 @@ def counts_of(members: list[list[int]]) -> Counts:
     return Counts(owner, value, count, len(members), DOMAIN)
 
 
+@few
 @given(st.lists(st.lists(st.integers(0, 20), max_size=6), min_size=1, max_size=5), st.data())
 def test_a_search_in_many_lists_is_a_search_in_each(
     lists: list[list[int]], data: st.DataObject
@@ -62,6 +64,7 @@ def test_a_search_in_many_lists_is_a_search_in_each(
     assert found.tolist() == due
 
 
+@few
 @given(classes, st.fractions(Fraction(1, 20), 5, max_denominator=20))
 def test_the_weights_of_values_are_those_of_equations_3_and_4(
     members: list[list[int]], epsilon: Fraction
@@ -79,6 +82,7 @@ def test_the_weights_of_values_are_those_of_equations_3_and_4(
         )
 
 
+@few
 @given(classes)
 def test_every_point_of_a_class_draws_the_value_whose_weight_it_lies_in(
     members: list[list[int]],
@@ -96,6 +100,7 @@ def test_every_point_of_a_class_draws_the_value_whose_weight_it_lies_in(
         assert choice.values(which, ends - np.array(weights)).tolist() == order  # the first
 
 
+@few
 @given(classes, st.data())
 def test_a_class_loses_as_many_records_as_its_noise_says_and_no_other_does(
     members: list[list[int]], data: st.DataObject
@@ -114,6 +119,7 @@ def test_a_class_loses_as_many_records_as_its_noise_says_and_no_other_does(
         assert sizes[owner] == due
 
 
+@few
 @given(classes, st.data())
 def test_losses_are_those_of_the_records_one_by_one(
     members: list[list[int]], data: st.DataObject
@@ -138,6 +144,7 @@ def test_losses_are_those_of_the_records_one_by_one(
     assert loss.rate == pytest.approx(oracle.rate(after, {o: len(x) for o, x in enumerate(extra)}))
 
 
+@few
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=12),
     st.integers(1, 5),
@@ -165,6 +172,7 @@ def test_what_a_node_shows_is_not_asked_of_those_above_and_below() -> None:
     assert (found, len(asked)) == ([(0, 0)], 4)  # the top, each attribute alone, both
 
 
+@few
 @given(st.lists(st.integers(0, 3), min_size=6, max_size=6))
 def test_leaves_are_rolled_up_as_their_map_says(amounts: list[int]) -> None:
     cells = np.array(amounts).reshape(3, 2)
@@ -172,6 +180,7 @@ def test_leaves_are_rolled_up_as_their_map_says(amounts: list[int]) -> None:
     assert up.tolist() == [[cells[0].sum() + cells[2].sum()], [cells[1].sum()]]
 
 
+@few
 @given(classes, st.data())
 def test_records_made_anew_are_the_noisy_counts_of_all_cells(
     members: list[list[int]], data: st.DataObject
@@ -237,7 +246,7 @@ def test_a_node_has_the_weight_of_equation_12() -> None:
     assert np.array(weights) / sum(weights) == pytest.approx(np.array(due) / sum(due))
 
 
-@settings(max_examples=30)
+@few
 @given(classes, st.integers(0, 2**32))
 def test_a_perturbed_node_is_its_classes_with_nothing_below_zero(
     members: list[list[int]], seed: int
