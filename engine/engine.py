@@ -24,7 +24,7 @@ from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.knowledge import load_knowledge
-from srsql.engine.lattice.told import need_cases
+from srsql.engine.lattice.told import need_cases, over_lattice
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
@@ -280,6 +280,8 @@ class Engine:
             schema = self._dataset_of(quarter, dataset)
             known = read_medical(schema, Path(medical)) if medical else shipped_medical(schema)
             release_id = released_id(self.warehouse, schema, quarter, series)
+            if over_lattice(self.warehouse, release_id):  # no row that could be linked
+                return measure(self.warehouse, release_id)
             return [
                 *measure(self.warehouse, release_id),
                 *measure_linkage(self.warehouse, schema, release_id, known),

@@ -185,7 +185,7 @@ def private_manifest(
         "reports": {"released": reports, "withheld": sum(row[2] for row in reasons)},
         "groups": groups,
         "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
-        "values_given_up": dict(given_up),
+        "values_given_up": {} if parameters.model.own_rows else dict(given_up),
         "infeasible": infeasible,
     }
 

@@ -20,6 +20,8 @@ MACROS = (
     "lattice_loss({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
+SUPPRESSED = ("suppressed", "chosen")
+"""Measure and scope of suppressed classes, which are not the values that cases gave up."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         )
     ]
     if any(row.measure == "il" for row in rows):  # regions are not what the release shows
-        shown = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "suppressed", "counterfeits"}
-        return [row for row in rows if row.measure in shown | {"withheld"}]
+        made = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "withheld"}
+        return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
     model, perturbs = warehouse.rows(
         "SELECT r.model, EXISTS (SELECT 1 FROM srsql.perturbation AS p"
         " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",

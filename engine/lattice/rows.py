@@ -96,7 +96,17 @@ def make_rows(
     made: Made,
     seed: int | None,
 ) -> None:
-    """Fill ``srsql_pub_released_rows``: the only data of the lattice that are written out."""
+    """Fill ``srsql_pub_released_rows``: the only data of the lattice that are written out.
+
+    Raises:
+        ReleaseError: two of its columns would have one name.
+    """
+    shown = [NUMBER, *shown_columns(dataset, dimensions), informative]
+    if len(set(shown)) < len(shown) or informative == "quarter":
+        raise ReleaseError(
+            f"the informative column {informative!r} is called like another column of the released "
+            "rows: leave that dimension out (--dimensions), or rename it in the dataset"
+        )
     records = made.records
     _insert(
         warehouse,

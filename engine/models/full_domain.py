@@ -35,7 +35,7 @@ class FullDomain(LatticeModel):
     @property
     def facts(self) -> dict[str, str | int]:
         """k rows."""
-        return {**super().facts, "keeps": "k rows of every class"}
+        return {**super().facts, "keeps": "k rows of every class, one level vector"}
 
     @property
     def guarantee(self) -> str:

@@ -75,7 +75,7 @@ class LatticeModel(Apart):
     def facts(self) -> dict[str, str | int]:
         """What the rows show."""
         return {
-            "keeps": "nothing of cases",
+            "keeps": "one level vector",
             "informative": self.informative,
             "dimensions": self.dimensions,
             "publication": "refused",
