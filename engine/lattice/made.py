@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
 from srsql.udfs.node_loss import Loss
 from srsql.udfs.node_noise import Perturbed
@@ -33,6 +37,17 @@ class Made:
     """[classes, d] the value of each dimension."""
     records: Perturbed
     looked_at: list[Figures]
+
+
+def nothing(dimensions: Sequence[Dimension]) -> Made:
+    """Of a quarter without a record: no rows, at the top of the lattice."""
+    none = np.zeros(0, np.int64)
+    return Made(
+        tuple(dimension.top for dimension in dimensions),
+        np.zeros((0, len(dimensions)), np.int64),
+        Perturbed(none, none, none, none, np.zeros(0, np.bool_)),
+        [],
+    )
 
 
 def figures(levels: Levels, loss: Loss, classes: int, made: Perturbed) -> Figures:

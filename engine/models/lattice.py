@@ -11,7 +11,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.feasibility import drop_withheld
 from srsql.engine.lattice.cube import load_cube
 from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.made import Made
+from srsql.engine.lattice.made import Made, nothing
 from srsql.engine.lattice.rows import (
     ALL,
     FIRST,
@@ -110,7 +110,8 @@ class LatticeModel(Apart):
         if not dimensions:
             raise ReleaseError("there is no dimension to generalize: name some with --dimensions")
         load_cube(warehouse, dimensions, source.seed())
-        made = self.anonymize(warehouse, dimensions, source)
+        empty = not warehouse.value("SELECT count(*) FROM temp.main.srsql_cell")
+        made = nothing(dimensions) if empty else self.anonymize(warehouse, dimensions, source)
         column = informative_attribute(dataset, self.informative).column
         make_rows(warehouse, dataset, dimensions, column, made, source.seed())
         keep_lattice(warehouse, dimensions, column, self.least, made)

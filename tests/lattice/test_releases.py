@@ -103,6 +103,12 @@ def test_a_draft_is_checked_again_and_confirmed_and_a_series_goes_on(engine: Eng
     assert found == [("2011Q1", 160), ("2011Q2", 160)]
 
 
+def test_a_quarter_of_a_range_with_too_few_cases_becomes_an_empty_release(engine: Engine) -> None:
+    made = engine.release_range("2011Q1:2011Q2", model="full-domain", k=1000, **COMMON)
+    assert [one.rows for one in made.released] == [{"released_rows": 0}] * 2
+    engine.release("2011Q1", model="ipa", series="b", **COMMON)  # nothing is left behind
+
+
 def test_a_series_keeps_its_columns(engine: Engine) -> None:
     engine.release("2011Q1", model="ipa", **COMMON)
     with pytest.raises(ReleaseError, match="ipa"):
