@@ -159,18 +159,19 @@ def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
     ).from_(table(schema, dataset.report_table, alias="v"))
 
 
-def told_apart(warehouse: Warehouse, release_id: int) -> set[str]:
-    """Attributes of which the release shows the terms, but not of which case."""
-    return {
-        row[0]
-        for row in warehouse.rows(
-            "SELECT d.attribute FROM srsql.disassociated AS d WHERE d.release_id = ?", [release_id]
+def told_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
+    """Attributes of which the release shows the terms, but not of which case; and its quarter."""
+    return dict(
+        warehouse.rows(
+            "SELECT d.attribute, r.quarter FROM srsql.disassociated AS d "
+            "INNER JOIN srsql.release AS r ON d.release_id = r.release_id WHERE r.release_id = ?",
+            [release_id],
         )
-    }
+    )
 
 
 def _seen_terms(
-    dataset: Dataset, schema: str, name: str, apart: set[str], *, drugs: bool = False
+    dataset: Dataset, schema: str, name: str, apart: dict[str, str], *, drugs: bool = False
 ) -> exp.Query:
     """Distinct (case, normalized value) of the released sensitive (or drug) columns.
 
@@ -181,7 +182,8 @@ def _seen_terms(
     parts: list[exp.Query] = []
     for attribute in attributes:
         if attribute.column in apart:
-            parts.append(_raw_terms(dataset, attribute.table, attribute.column, name))
+            quarter = apart[attribute.column]
+            parts.append(_raw_terms(dataset, attribute.table, attribute.column, quarter, name))
         if attribute.column not in published[attribute.table]:
             continue
         value = exp.func("upper", bare(column(attribute.column, "v")))
@@ -203,7 +205,7 @@ def _seen_terms(
     return union_all(parts)
 
 
-def _raw_terms(dataset: Dataset, source: str, name: str, shown: str) -> exp.Query:
+def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: str) -> exp.Query:
     """(case_id, normalized value) of one column for the released cases, under their public ids."""
     value = exp.func("upper", bare(column(name, "t")))
     return (
@@ -214,6 +216,7 @@ def _raw_terms(dataset: Dataset, source: str, name: str, shown: str) -> exp.Quer
             table("temp", "main", "srsql_identity", alias="i"),
             on=column(dataset.report_id, "t").eq(column("report_id", "i")),
         )
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
         .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
     )
 

@@ -82,6 +82,7 @@ def disassociate(
         ],
     )
     warehouse.run_step("step_disassociate.sql")
+    warehouse.run_step("step_reconstruct.sql")
 
 
 def _derived(seed: int | None, use: str) -> int | None:

@@ -53,6 +53,7 @@ def release_terms(
     )
     if grouped:
         warehouse.run_step("step_small_parts.sql")
+        warehouse.run_step("step_reconstruct.sql")  # over all clusters
         warehouse.run(
             f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
             "SELECT DISTINCT c.cluster_no AS cluster, b.part AS group_no "
