@@ -30,9 +30,10 @@ from srsql.engine.artifact.verify import verify as verify_artifacts
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
-from srsql.engine.engine import DEFAULTS, Engine
+from srsql.engine.engine import Engine
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
+from srsql.engine.options import DEFAULTS
 from srsql.engine.ranges import Range, is_range
 from srsql.engine.show_text import printable
 from srsql.engine.terms.options import DISASSOCIATE

@@ -10,8 +10,9 @@ from srsql.engine.cases import raw_table
 from srsql.engine.errors import ReleaseError
 from srsql.engine.manifest import released_rows
 from srsql.engine.perturbation_check import as_released, perturbed_positions
-from srsql.engine.postcheck import check_bounds, told_apart
+from srsql.engine.postcheck import check_bounds
 from srsql.engine.request import Released
+from srsql.engine.seen import told_apart
 from srsql.engine.series import (
     Series,
     find_series,
