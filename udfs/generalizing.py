@@ -156,16 +156,15 @@ def _roots(parent: Ints) -> Ints:
 @njit(cache=True)
 def _members(nodes: _Nodes, terms: Ints, members: Ints) -> int:
     """Number of generalized terms that the set has become; 0: one of them is suppressed."""
-    count = np.int64(0)
+    count = 0
     for term in terms:
         root = _root(nodes.parent, term)
         if nodes.gone[root]:
             return 0
-        new = np.bool_(True)
-        for i in range(count):
-            if members[i] == root:
-                new = np.bool_(False)
-        if new:
+        new = 0
+        while new < count and members[new] != root:
+            new += 1
+        if new == count:
             members[count] = root
             count += 1
     members[:count].sort()
@@ -181,7 +180,8 @@ def _holds(nodes: _Nodes, node: int, record: int) -> bool:
             low = middle + 1
         else:
             high = middle
-    return low < nodes.begin[node] + nodes.length[node] and nodes.pool[low] == record
+    end = nodes.begin[node] + nodes.length[node]
+    return bool(low < end and nodes.pool[low] == record)
 
 
 @njit(cache=True)
@@ -191,18 +191,21 @@ def _supported(nodes: _Nodes, members: Ints, k: int) -> bool:
     for node in members:
         if nodes.length[node] < nodes.length[rarest]:
             rarest = node
-    count = np.int64(0)
+    count = 0
     for i in range(nodes.begin[rarest], nodes.begin[rarest] + nodes.length[rarest]):
-        held = np.bool_(True)
-        for node in members:
-            if node != rarest and not _holds(nodes, node, nodes.pool[i]):
-                held = np.bool_(False)
-                break
-        if held:
+        if _held_together(nodes, members, nodes.pool[i]):
             count += 1
             if count >= k:
                 return True
     return False
+
+
+@njit(cache=True)
+def _held_together(nodes: _Nodes, members: Ints, record: int) -> bool:
+    seen = 0
+    while seen < len(members) and _holds(nodes, members[seen], record):
+        seen += 1
+    return seen == len(members)
 
 
 @njit(cache=True)
@@ -214,7 +217,7 @@ def _together(nodes: _Nodes, one: int, other: int) -> int:
     for i in range(nodes.begin[one], nodes.begin[one] + nodes.length[one]):
         if _holds(nodes, other, nodes.pool[i]):
             total -= 1
-    return total
+    return int(total)
 
 
 @njit(cache=True)
@@ -235,7 +238,7 @@ def _cheapest_pair(nodes: _Nodes, members: Ints) -> tuple[int, int]:
             if cost < best:
                 best = cost
                 pair = (one, other)
-    return pair
+    return int(pair[0]), int(pair[1])
 
 
 @njit(cache=True)
@@ -247,7 +250,7 @@ def _cheapest(nodes: _Nodes, members: Ints) -> int:
             nodes.length[node] == nodes.length[found] and nodes.size[node] < nodes.size[found]
         ):
             found = node
-    return found
+    return int(found)
 
 
 @njit(cache=True)

@@ -133,5 +133,5 @@ def _held(
 
 
 @njit(cache=True)
-def _room(rows: int) -> Ints:
+def _room(rows: np.int64 | int) -> Ints:
     return np.empty(rows, np.int64)
