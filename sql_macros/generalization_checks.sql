@@ -106,7 +106,9 @@ shown AS (
 
 judged AS (
     SELECT
-        e.record IS NULL OR s.record IS NULL OR e.nodes IS DISTINCT FROM s.nodes AS wrong
+        e.record IS NULL
+        OR s.record IS NULL
+        OR coalesce(e.nodes, []) <> coalesce(s.nodes, []) AS wrong
     FROM expected AS e
     FULL JOIN shown AS s ON e.record = s.record
 )
