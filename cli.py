@@ -203,12 +203,12 @@ def ingest(
     type=click.Choice([DISASSOCIATE]),
     help="Release terms apart from ids, in clusters within the groups.",
 )
-@click.option("--m", type=int, help="Disassociation: terms of a record that are known.  [2]")
-@click.option("--term-attributes", help="Disassociation: such as indi_pt,pt.  [the first one]")
+@click.option("--m", type=int, help="Disassociation, cba: terms of a record that are known.  [2]")
+@click.option("--term-attributes", help="Disassociation, cba: such as indi_pt,pt.  [the first one]")
 @click.option(
     "--policy",
-    help="Disassociation: terms to keep together; a CSV file (constraint, term), level:N:FILE, "
-    "sim:N:FILE or sup:PERCENT.",
+    help="Disassociation, cba: terms to keep together; a CSV file (constraint, term), "
+    "level:N:FILE, sim:N:FILE or sup:PERCENT.",
 )
 @click.option(
     "--sensitive-terms",
@@ -216,7 +216,7 @@ def ingest(
     help="Disassociation: terms to tell of clusters only, one a line.",
 )
 @click.option(
-    "--repeated-terms", is_flag=True, help="Disassociation: a term told n times is n terms."
+    "--repeated-terms", is_flag=True, help="Disassociation, cba: a term told n times is n terms."
 )
 @click.option(
     "--assume-md",

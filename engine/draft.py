@@ -23,7 +23,7 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_series
 from srsql.engine.statements import column, create, dotted, table
-from srsql.engine.terms.check import check_chunks
+from srsql.engine.terms.check import check_shown_terms
 from srsql.engine.views import create_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -77,7 +77,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         seen = as_released(warehouse, dataset, release_id)
         if seen.rows:
             check_bounds(warehouse, seen, schema, release_id, k)
-        check_chunks(warehouse, schema, release_id, k)
+        check_shown_terms(warehouse, schema, release_id, k)
         for name in ("srsql_released", "srsql_identity"):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
         check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)

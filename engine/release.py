@@ -39,7 +39,7 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
-from srsql.engine.terms.build import build_term_tables
+from srsql.engine.terms.build import SHAPES, build_term_tables
 from srsql.engine.terms.check import check_released_terms
 from srsql.engine.terms.release import release_terms
 from srsql.engine.terms.told import family_of, tell
@@ -124,7 +124,11 @@ def release(
                 )
                 if request.terms:
                     built += build_term_tables(
-                        warehouse, dataset, release_id, grouped=request.model.rows
+                        warehouse,
+                        dataset,
+                        release_id,
+                        grouped=request.model.rows,
+                        shape=SHAPES[request.model.tells],
                     )
                 released = _publish(
                     warehouse,

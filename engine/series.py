@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.models import MODELS
 from srsql.engine.statements import STORE, column, create, dotted, temporary
-from srsql.engine.terms.build import COLUMNS
+from srsql.engine.terms.build import SHAPES
 from srsql.engine.views import IDENTITY, series_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -173,8 +174,8 @@ def supersede_release(warehouse: Warehouse, series: Series, quarter: str, *, but
 
 def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
     """Bring ``released.*`` up to date with the releases that are out."""
-    told = warehouse.value(
-        "SELECT count(*) FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
+    told = warehouse.rows(
+        "SELECT DISTINCT r.model FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
         "ON d.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
         [series.dataset, series.name],
     )
@@ -187,7 +188,7 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
             "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
             [series.dataset, series.name],
         ),
-        tuple(COLUMNS) if told else (),
+        tuple(dict.fromkeys(name for (model,) in told for name in SHAPES[MODELS[model].tells])),
     )
 
 

@@ -41,4 +41,6 @@ MACRO_FILES: tuple[str, ...] = (
     "policies.sql",
     "disassociation.sql",
     "disassociated.sql",
+    "generalization.sql",
+    "generalization_checks.sql",
 )

@@ -8,6 +8,7 @@ from typing import Any
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.cba import Cba
 from srsql.engine.models.disassociation import Disassociation
 from srsql.engine.models.k_anonymity import KAnonymity
 from srsql.engine.models.l_diversity import LDiversity
@@ -27,6 +28,7 @@ MODELS: dict[str, type[GroupingModel]] = {
     for model in (
         Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
         Disassociation, KAnonymity, XyAnonymity, LDiversity, AlphaK,
+        Cba,
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name

@@ -34,7 +34,7 @@ def make_terms(options: Mapping[str, Any], *, terms_only: bool) -> Terms | None:
             if value:
                 raise ReleaseError(
                     f"--{key.replace('_', '-')} goes with --terms {DISASSOCIATE} or the model "
-                    "disassociation"
+                    "disassociation or cba"
                 )
         return None
     if options.get("l") is not None and not given["sensitive_terms"]:

@@ -21,7 +21,7 @@ from support.released import region, rows, views
 from srsql.engine.artifact.verify import verify
 from srsql.engine.engine import Engine
 from srsql.engine.errors import CheckFailedError, PolicyError, QueryError, ReleaseError
-from srsql.engine.terms import release as made_by
+from srsql.engine.terms import chunks as made_by
 from srsql.engine.terms.build import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
