@@ -243,6 +243,20 @@ def ingest(
     "--epsilon-limit", help="Models with noise: most that a case may spend over the series."
 )
 @click.option(
+    "--suppress-below",
+    type=int,
+    help="ipa: classes of at most so many records are suppressed, give or take noise.  [2]",
+)
+@click.option(
+    "--informative",
+    help="ipa, full-domain, dp-histogram: the column whose values are released as they are.  "
+    "[the first sensitive one]",
+)
+@click.option(
+    "--dimensions",
+    help="ipa, full-domain, dp-histogram: quasi-identifiers to generalize, such as age,sex.  [all]",
+)
+@click.option(
     "--ss-rule",
     default=DEFAULTS.ss_rule,
     show_default=True,

@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from srsql.engine.cases import raw_table
 from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.check import check_lattice_rows
+from srsql.engine.lattice.told import over_lattice
 from srsql.engine.manifest import released_rows
 from srsql.engine.perturbation_check import as_released, perturbed_positions
 from srsql.engine.postcheck import check_bounds
@@ -78,6 +80,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         if seen.rows:
             check_bounds(warehouse, seen, schema, release_id, k)
         check_shown_terms(warehouse, schema, release_id, k)
+        if over_lattice(warehouse, release_id):
+            check_lattice_rows(warehouse, dataset.with_categories(), schema, release_id)
         for name in ("srsql_released", "srsql_identity"):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
         check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)

@@ -75,16 +75,18 @@ def store_public_manifest(
     release_id: int,
     built: list[Built],
     *,
+    released: bool,
     withheld: bool,
     thresholds: bool,
 ) -> str:
     """Write the one-row public manifest; the name of its table in ``STORE``.
 
+    ``released``: whether it tells how many cases were released (not where others are made up).
     ``withheld``: whether it tells how much was withheld (SPEC: not of models with noise).
     ``thresholds``: whether it lists those of released values; else the list is empty, since the
     release keeps none.
     """
-    counts = ["released_cases", "released_reports"]
+    counts = ["released_cases", "released_reports"] if released else []
     counts += ["withheld_cases", "withheld_reports"] if withheld else []
     store = f"release_{release_id}_manifest"
     query = exp.select(

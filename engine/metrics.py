@@ -17,6 +17,7 @@ MACROS = (
     "withheld_rate({id})",
     "suppression_rate({id})",
     "group_sizes({id})",
+    "lattice_loss({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
 
@@ -51,6 +52,9 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
             + " AS m ORDER BY m.measure DESC, m.scope"
         )
     ]
+    if any(row.measure == "il" for row in rows):  # regions are not what the release shows
+        shown = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "suppressed", "counterfeits"}
+        return [row for row in rows if row.measure in shown | {"withheld"}]
     model, perturbs = warehouse.rows(
         "SELECT r.model, EXISTS (SELECT 1 FROM srsql.perturbation AS p"
         " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",

@@ -11,6 +11,8 @@ from srsql.engine.cases import load_cases
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.feasibility import InfeasibleValue, drop_incomplete, k_effective, need_groups
 from srsql.engine.history import cover_history, make_feasible
+from srsql.engine.lattice.check import check_lattice_rows
+from srsql.engine.lattice.rows import build_rows
 from srsql.engine.ledger import keep_limit
 from srsql.engine.lineage import check_lineage
 from srsql.engine.linkage import measure_linkage, perturbed
@@ -66,7 +68,7 @@ def release(
     before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
-            family = family_of(request.model.family, request.terms)
+            family = family_of(request.model.audience, request.terms)
             series = open_series(warehouse, dataset, request.series, family)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
@@ -130,6 +132,8 @@ def release(
                         grouped=request.model.rows,
                         shape=SHAPES[request.model.tells],
                     )
+                if request.model.own_rows:
+                    built += build_rows(warehouse, dataset, release_id)
                 released = _publish(
                     warehouse,
                     dataset,
@@ -196,6 +200,8 @@ def _check(
             by_report=request.model.records == "report",
         )
         checks += check_catalog(warehouse, told, schema, release_id)
+    if request.model.own_rows:
+        checks += check_lattice_rows(warehouse, dataset, schema, release_id)
     if request.terms:
         checks += check_released_terms(
             warehouse,
@@ -244,7 +250,8 @@ def _publish(
         facts,
         release_id,
         built,
-        withheld=not model.perturbs,
+        released=model.counted,
+        withheld=model.counted and not model.perturbs,
         thresholds="theta" in model.keeps,
     )
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)

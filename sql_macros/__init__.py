@@ -43,4 +43,7 @@ MACRO_FILES: tuple[str, ...] = (
     "disassociated.sql",
     "generalization.sql",
     "generalization_checks.sql",
+    "lattice.sql",
+    "lattice_checks.sql",
+    "lattice_queries.sql",
 )
