@@ -1,10 +1,10 @@
 """CBA, the Clustering-Based Anonymizer: terms into sets of terms, or out (Loukides 2013).
 
 Source: Loukides and Gkoulalas-Divanis, "Utility-aware anonymization of diagnosis codes", IEEE JBHI
-17(1), after algorithm 1 of its first version (ITAB 2010): while a set of terms that an attacker may
-know is held by too few records, the pair of generalized terms of one utility constraint whose union
-loses least is united, one of them being in the set; where there is none, a term is suppressed.
-Supports only grow by uniting, so a set that is safe stays safe, and one pass is enough.
+17(1), as algorithm 1 of doi 10.1109/ITAB.2010.5687720 has it: while a set of terms that an attacker
+may know is held by too few records, the pair of generalized terms of one utility constraint whose
+union loses least is united, one of them being in the set; where there is none, a term is
+suppressed. Supports only grow by uniting, so a set that is safe stays safe: one pass is enough.
 """
 
 from __future__ import annotations

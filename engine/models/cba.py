@@ -31,8 +31,8 @@ class Cba(Disassociation):
         """What of the release the terms' own guarantee leaves out."""
         return (
             "No id, no quasi-identifier and no other column of a report is released, only "
-            "generalized terms, of which some are suppressed. What is known of several quarters of "
-            "a patient is not defended against."
+            f"generalized terms, each of at least {self.k} records; some are suppressed. What is "
+            "known of several quarters of a patient is not defended against."
         )
 
     @property
