@@ -16,10 +16,11 @@ from srsql.engine.attack import Attack, attack
 from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
-from srsql.engine.errors import DatasetError, SignalError
+from srsql.engine.errors import AttackError, AuditError, DatasetError, ReportError, SignalError
 from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.lattice.told import need_cases
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
@@ -223,6 +224,7 @@ class Engine:
 
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, ReportError)
             return report(self.warehouse, schema, series, quarter, public=public)
 
     def import_release(
@@ -267,6 +269,7 @@ class Engine:
         known = {name: str(value) for name, value in qids.items()}
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, AttackError)
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -287,6 +290,7 @@ class Engine:
         """Attack every case of a series; see ``srsql audit``."""
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, AuditError)
             return audit(
                 self.warehouse,
                 schema,
@@ -327,6 +331,7 @@ class Engine:
             )
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, SignalError)
             condition = make_condition(schema, low, high, sex)
             chosen = (
                 read_rules(schema, Path(rules))

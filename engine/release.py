@@ -149,13 +149,17 @@ def release(
                 check_lineage(warehouse, told, released.schema, built)
                 checks = _check(warehouse, dataset, told, released.schema, release_id, request)
             with clock.stage("audit"):
-                shares = check_series(
-                    warehouse,
-                    dataset,
-                    series.name,
-                    request.model.attacks,
-                    release_id,
-                    request.quarter,
+                shares = (
+                    []  # no row is a case's
+                    if request.model.own_rows
+                    else check_series(
+                        warehouse,
+                        dataset,
+                        series.name,
+                        request.model.attacks,
+                        release_id,
+                        request.quarter,
+                    )
                 )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)

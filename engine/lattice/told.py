@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from srsql.engine.errors import SrsqlError
 from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.made import Made
 from srsql.engine.warehouse import Warehouse
@@ -59,3 +60,16 @@ def series_over_lattice(warehouse: Warehouse, dataset: str, series: str) -> bool
             [dataset, series],
         )
     )
+
+
+def need_cases(warehouse: Warehouse, dataset: str, series: str, error: type[SrsqlError]) -> None:
+    """Refuse what is about cases, of which such a series shows none.
+
+    Raises:
+        SrsqlError: of the kind ``error``.
+    """
+    if series_over_lattice(warehouse, dataset, series):
+        raise error(
+            f"series {series!r} releases rows that are no case's (ipa, full-domain, dp-histogram): "
+            "they are measured by 'srsql metrics' and read in released_rows"
+        )

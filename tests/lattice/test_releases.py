@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from srsql.engine.engine import Engine
-from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError
+from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
 from srsql.engine.lattice import ipa
 from srsql.engine.lattice.check import check_lattice_rows
 from srsql.engine.lattice.queries import by_age_group
@@ -172,3 +173,17 @@ def test_q1_and_q3_are_answered_from_the_rows_alone(engine: Engine) -> None:
         assert group.expected == pytest.approx(expected)
         assert group.lower <= group.expected + 1e-9
         assert group.upper <= len(fits)
+
+
+def test_commands_about_cases_refuse_such_a_series_in_one_line(engine: Engine) -> None:
+    engine.release("2011Q1", model="full-domain", **COMMON)
+    calls: list[Callable[[], object]] = [
+        engine.audit,
+        engine.report,
+        lambda: engine.report("2011Q1", public=True),
+        lambda: engine.attack("2011Q1", {"age": "50"}),
+        lambda: engine.signals(drug="A", reaction="Rash"),
+    ]
+    for call in calls:
+        with pytest.raises(SrsqlError, match="releases rows that are no case's"):
+            call()
