@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from srsql.engine.catalog import normalized
 from srsql.engine.errors import ReleaseError
+from srsql.engine.feasibility import withhold_all
 from srsql.engine.request import Request
+from srsql.engine.statements import column
 from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.baskets import load_baskets
 from srsql.engine.terms.build import CLUSTER_GROUP
@@ -17,13 +20,38 @@ CLUSTER_SIZE = 2
 """Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
 
 
+def need_terms(warehouse: Warehouse, dataset: Dataset, request: Request, terms: Terms) -> None:
+    """Before regions are made: where terms alone are released, a cluster's worth of cases has some.
+
+    Where a quarter may be empty, it is: its cases are withheld.
+
+    Raises:
+        ReleaseError: too few cases have a term.
+    """
+    if request.model.rows:
+        return
+    least = max(request.model.k, terms.diversity)
+    if warehouse.value("SELECT count(*) FROM temp.main.srsql_grouped"):
+        load_baskets(warehouse, dataset, request.quarter, terms, grouped=False, least=least)
+        records = warehouse.value("SELECT count(*) FROM temp.main.srsql_part")
+        if records >= least:
+            return
+        if not request.may_be_empty:
+            raise ReleaseError(
+                f"{records:,} cases of {request.quarter} have a term of "
+                f"{', '.join(terms.attributes)}, a cluster needs {least:,}: nothing can be released"
+            )
+    withhold_all(warehouse, "no_group_fits")
+    warehouse.run("DELETE FROM temp.main.srsql_grouped")
+
+
 def release_terms(
     warehouse: Warehouse, dataset: Dataset, request: Request, terms: Terms, release_id: int
 ) -> None:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
 
     Raises:
-        ReleaseError: too few cases have a term.
+        ReleaseError: clusters would have to be larger than groups are.
     """
     k, grouped = request.model.k, request.model.rows
     least = max(k, terms.diversity)
@@ -33,12 +61,6 @@ def release_terms(
             "than groups are; give a larger --k"
         )
     load_baskets(warehouse, dataset, request.quarter, terms, grouped=grouped, least=least)
-    records = warehouse.value("SELECT count(*) FROM temp.main.srsql_part")
-    if not grouped and records < least:
-        raise ReleaseError(
-            f"{records:,} cases of {request.quarter} have a term of {', '.join(terms.attributes)}, "
-            f"a cluster needs {least:,}: nothing can be released"
-        )
     keep_terms(warehouse, release_id, terms, rows=grouped)
     put_chosen(warehouse, terms.policy, release_id)
     _keep_apart(warehouse, terms)
@@ -53,6 +75,7 @@ def release_terms(
     )
     if grouped:
         warehouse.run_step("step_small_parts.sql")
+        warehouse.run_step("step_renumber.sql")  # the order of groups is not published
         warehouse.run_step("step_reconstruct.sql")  # over all clusters
         warehouse.run(
             f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
@@ -63,11 +86,20 @@ def release_terms(
 
 
 def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
-    """Number the sensitive terms; a prefix or an occurrence number does not make another term."""
+    """Number the sensitive terms; a prefix or an occurrence number does not make another term.
+
+    Names are brought to the form of the data by the same expression: Python's upper case is another
+    than the warehouse's (of a sharp s), and a name that is missed would be a term told of records.
+    """
+    name = normalized(column("name", "n")).sql("duckdb")
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE srsql_sensitive_term AS SELECT DISTINCT {name} AS term "
+        "FROM (SELECT unnest(?::VARCHAR[]) AS name) AS n",
+        [sorted(terms.kept_apart)],
+    )
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_kept_apart AS SELECT DISTINCT t.term_no "
         "FROM temp.main.srsql_case_item AS i "
         "INNER JOIN temp.main.srsql_basket_term AS t ON i.item = t.term "
-        "WHERE i.term IN (SELECT unnest(?::VARCHAR[]))",
-        [sorted(terms.kept_apart)],
+        "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"
     )

@@ -217,6 +217,80 @@ def test_sensitive_terms_are_told_of_clusters_of_l_only(loaded: Path, tmp_path: 
         assert min(row["records"] for row in rows(opened.con, f"FROM {schema}.clusters")) >= 9
 
 
+def test_sensitive_terms_are_found_in_any_spelling(tmp_path: Path) -> None:
+    odd = ("Stra\u00dfenangst", "\u200bHidden", "a\u0149b", "Plain")
+    reports = [replace(report, indi=odd) for report in crowd(12)]
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
+    (tmp_path / "terms.txt").write_text("\n".join(odd[:3]), encoding="utf-8")
+    with Engine(path) as opened:
+        opened.release(
+            "2011Q4", model="disassociation", k=4, sensitive_terms=tmp_path / "terms.txt", seed=1
+        )
+        told = {t for chunk in every_chunk(opened, OWN) for s in chunk for t in s}
+        assert told == {"PLAIN"}
+
+
+def test_the_times_that_a_term_is_told_do_not_link_two_chunks(tmp_path: Path) -> None:
+    """Apart, M (2) would have to lie on four subrecords with M, and P with it: one record of all
+    that fit could hold N and P, which one original record does."""
+    held_by = ["M M P", *["M M P C"] * 3, "M C", "N P", *["N"] * 4]
+    reports = [
+        replace(report, indi=tuple(told.split()))
+        for report, told in zip(crowd(10), held_by, strict=True)
+    ]
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
+    (tmp_path / "terms.txt").write_text("Q\n")
+    with Engine(path) as opened:
+        opened.release(
+            "2011Q4", model="disassociation", k=4, m=2, l=6, repeated_terms=True, seed=1,
+            sensitive_terms=tmp_path / "terms.txt",
+        )  # fmt: skip
+        chunk_of = dict(opened.sql(f"SELECT DISTINCT term, chunk FROM {OWN}.record_chunk"))
+        assert {"N", "P"} <= chunk_of.keys()
+        assert chunk_of.get("M") == chunk_of.get("M (2)")
+
+
+def test_numbers_of_clusters_tell_neither_the_order_of_groups_nor_which_are_small(
+    tmp_path: Path,
+) -> None:
+    luck = random.Random(4)
+    reports = [
+        replace(r, indi=tuple(luck.choices(WORDS, k=2)) if luck.random() < int(r.age) / 80 else ())
+        for r in crowd(150)
+    ]
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
+    with Engine(path) as opened:
+        opened.release("2011Q4", model="ms", k=5, theta="1", terms="disassociate", seed=1)
+        numbers = opened.sql(
+            f"SELECT c.cluster, (SELECT m.group_id FROM {OWN}.demo AS d INNER JOIN srsql.member AS m"
+            " ON d.caseid::VARCHAR = m.case_id WHERE (d.age_low, d.age_high, d.wt_low, d.wt_high,"
+            " d.sex) = (c.age_low, c.age_high, c.wt_low, c.wt_high, c.sex) LIMIT 1) "
+            f"FROM {OWN}.clusters AS c ORDER BY c.cluster"
+        )
+        assert [number for number, _ in numbers] == list(range(1, len(numbers) + 1))
+        falls = sum(a[1] > b[1] for a, b in zip(numbers, numbers[1:], strict=False))
+        assert len(numbers) > 15
+        assert falls > 2  # one, where small groups come last; of as many at random, one in 10**7
+
+
+def test_a_quarter_of_a_range_without_terms_enough_becomes_an_empty_release(
+    tmp_path: Path,
+) -> None:
+    quarters = {
+        "2011Q3": FIRST,
+        "2011Q4": crowd(3, 300),
+        "2012Q1": [replace(r, indi=r.indi * (n < 2)) for n, r in enumerate(crowd(12, 400))],
+    }
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", quarters)
+    with Engine(path) as opened:
+        made = opened.release_range("2011Q3:2012Q1", model="disassociation", k=4, seed=1).released
+        assert [one.rows["clusters"] > 0 for one in made] == [True, False, False]
+        assert [one.manifest["cases"]["withheld"] for one in made] == [0, 3, 12]
+        assert not opened.sql("SELECT * FROM released.reconstructed WHERE quarter > '2011Q3'")
+        with pytest.raises(ReleaseError, match="2 cases of 2012Q1 have a term"):
+            opened.release("2012Q1", model="disassociation", k=4, series="alone")
+
+
 def test_a_policy_is_followed_kept_and_measured(loaded: Path, tmp_path: Path) -> None:
     (tmp_path / "u.csv").write_text("constraint,term\nu1,disease 0\nu1,Disease 1\nu2,disease 2\n")
     with Engine(loaded) as opened:
