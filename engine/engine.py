@@ -19,7 +19,7 @@ from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
-from srsql.engine.errors import DatasetError, SignalError
+from srsql.engine.errors import AttackError, AuditError, DatasetError, SignalError
 from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
@@ -66,6 +66,11 @@ class Defaults:
 
 
 DEFAULTS = Defaults()
+
+TERMS_ALONE = (
+    "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
+    "none: 'srsql verify' of the published artifact checks its chunks"
+)
 
 
 class ReleaseOptions(TypedDict, total=False):
@@ -354,6 +359,8 @@ class Engine:
         known = {name: str(value) for name, value in qids.items()}
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            if not schema.rows:
+                raise AttackError(TERMS_ALONE.format(series=series))
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -374,6 +381,8 @@ class Engine:
         """Attack every case of a series; see ``srsql audit``."""
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            if not schema.rows:
+                raise AuditError(TERMS_ALONE.format(series=series))
             return audit(
                 self.warehouse,
                 schema,

@@ -1,9 +1,9 @@
--- Step of a release with disassociated terms inside QID-groups: clusters get numbers drawn at random.
+-- Step of a release with disassociated terms inside QID-groups: the numbers of clusters are drawn.
 -- Those they were made under follow the numbers of the groups, which are not published, and come
 -- last where too few cases of a group have a term, which nothing else tells: fewer than k of them
 -- could then hold what an attacker knows. Reads srsql_disassociation(order_seed); changes
--- srsql_cluster, srsql_chunk_term, srsql_small_part and the published tables, none of which may have
--- a joint cluster.
+-- srsql_cluster, srsql_chunk_term, srsql_small_part and the published tables; there are no joint
+-- clusters.
 
 CREATE OR REPLACE TEMP TABLE srsql_drawn_number AS
 SELECT

@@ -6,13 +6,13 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from oracles.published_terms import is_km_anonymous
-from support.artifacts import edit, rehash
+from support.artifacts import edit, manifest_of, rehash
 from support.command import srsql
 from support.files import copied
 from support.quarters import Report, crowd
@@ -20,7 +20,15 @@ from support.released import region, rows, views
 
 from srsql.engine.artifact.verify import verify
 from srsql.engine.engine import Engine
-from srsql.engine.errors import CheckFailedError, PolicyError, QueryError, ReleaseError
+from srsql.engine.errors import (
+    AttackError,
+    AuditError,
+    CheckFailedError,
+    PolicyError,
+    QueryError,
+    ReleaseError,
+    ReportError,
+)
 from srsql.engine.terms import release as made_by
 from srsql.engine.terms.build import COLUMNS
 
@@ -161,6 +169,39 @@ def test_such_a_series_is_audited_and_measured_as_ever(engine: Engine) -> None:
     assert engine.query("SELECT count(DISTINCT caseid) FROM reac WHERE pt = 'Rash'", series="main")
 
 
+def test_attacks_on_regions_are_refused_where_terms_alone_are_released(engine: Engine) -> None:
+    with pytest.raises(AuditError, match="releases terms alone"):
+        engine.audit(series="terms")
+    with pytest.raises(AttackError, match="releases terms alone"):
+        engine.attack("2011Q4", {"age": 37}, series="terms")
+    for quarter in ("2011Q4", None):
+        with pytest.raises(ReportError, match="releases terms alone"):
+            engine.report(quarter, public=True, series="terms")
+
+
+@pytest.mark.parametrize("series", ["terms", "main"])
+@pytest.mark.parametrize(
+    ("claim", "parameters"),
+    [
+        ({"m": 1}, {}),
+        ({"diversity": 2}, {}),
+        ({"attributes": ["pt"]}, {}),
+        ({}, {"m": 9}),
+        ({}, {"terms_guarantee": "nobody learns anything"}),
+    ],
+)
+def test_claims_of_terms_that_contradict_each_other_fail(
+    engine: Engine, tmp_path: Path, series: str, claim: dict[str, Any], parameters: dict[str, Any]
+) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series=series, format="csv")
+    told = manifest_of(out)
+    rehash(out, terms=told["terms"] | claim, parameters=told["parameters"] | parameters)
+    failed = [check for check in verify(out).checks if check.faults]
+    assert [check.name for check in failed] == ["manifest"]
+    assert any("parameter" in fault for fault in failed[0].faults)
+
+
 def test_thresholds_of_terms_told_apart_are_checked_on_the_raw_rows(loaded: Path) -> None:
     with Engine(loaded) as opened:
         made = opened.release(
@@ -262,13 +303,13 @@ def test_numbers_of_clusters_tell_neither_the_order_of_groups_nor_which_are_smal
     with Engine(path) as opened:
         opened.release("2011Q4", model="ms", k=5, theta="1", terms="disassociate", seed=1)
         numbers = opened.sql(
-            f"SELECT c.cluster, (SELECT m.group_id FROM {OWN}.demo AS d INNER JOIN srsql.member AS m"
-            " ON d.caseid::VARCHAR = m.case_id WHERE (d.age_low, d.age_high, d.wt_low, d.wt_high,"
-            " d.sex) = (c.age_low, c.age_high, c.wt_low, c.wt_high, c.sex) LIMIT 1) "
+            f"SELECT c.cluster, (SELECT m.group_id FROM {OWN}.demo AS d INNER JOIN srsql.member"
+            " AS m ON d.caseid::VARCHAR = m.case_id"
+            " WHERE (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex) = (c.age_low, c.age_high, c.wt_low, c.wt_high, c.sex) LIMIT 1) "
             f"FROM {OWN}.clusters AS c ORDER BY c.cluster"
         )
         assert [number for number, _ in numbers] == list(range(1, len(numbers) + 1))
-        falls = sum(a[1] > b[1] for a, b in zip(numbers, numbers[1:], strict=False))
+        falls = sum(a[1] > b[1] for a, b in pairwise(numbers))
         assert len(numbers) > 15
         assert falls > 2  # one, where small groups come last; of as many at random, one in 10**7
 
