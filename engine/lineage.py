@@ -56,7 +56,8 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    if name in COLUMNS:  # composed of terms alone; clusters within QID-groups show their region
+    if name in COLUMNS and all(name != source.name for source in dataset.tables):
+        # composed of terms alone; clusters within QID-groups show their region
         own = {(source_of(name), shown) for shown in COLUMNS[name]}
         return own | {(REGION, shown) for shown in region_columns(dataset)}
     published = dataset.table(name).publish

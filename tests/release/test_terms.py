@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import resources
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from oracles.published_terms import is_km_anonymous
 from support.artifacts import edit, manifest_of, rehash
 from support.command import srsql
 from support.files import copied
-from support.quarters import Report, crowd
+from support.quarters import Report, crowd, write_quarter
 from support.released import region, rows, views
 
 from srsql.engine.artifact.verify import verify
@@ -305,7 +307,8 @@ def test_numbers_of_clusters_tell_neither_the_order_of_groups_nor_which_are_smal
         numbers = opened.sql(
             f"SELECT c.cluster, (SELECT m.group_id FROM {OWN}.demo AS d INNER JOIN srsql.member"
             " AS m ON d.caseid::VARCHAR = m.case_id"
-            " WHERE (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex) = (c.age_low, c.age_high, c.wt_low, c.wt_high, c.sex) LIMIT 1) "
+            " WHERE (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex)"
+            " = (c.age_low, c.age_high, c.wt_low, c.wt_high, c.sex) LIMIT 1) "
             f"FROM {OWN}.clusters AS c ORDER BY c.cluster"
         )
         assert [number for number, _ in numbers] == list(range(1, len(numbers) + 1))
@@ -347,6 +350,30 @@ def test_a_policy_is_followed_kept_and_measured(loaded: Path, tmp_path: Path) ->
             found = {m.measure for m in opened.metrics("2011Q4", series=series)}
             assert {"mre", "mre_within_5"} <= found
             assert str(tmp_path) not in str(made.manifest)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("[tables.outc", "[tables.clusters", "has a table clusters"),
+        ('name = "sex"', 'name = "cluster"', "has a quasi-identifier cluster"),
+    ],
+)
+def test_a_dataset_with_a_name_of_ours_is_released_with_its_terms_only(
+    tmp_path: Path, old: str, new: str, text: str
+) -> None:
+    schemas = Path(str(resources.files("srsql.schemas")))
+    shutil.copytree(schemas / "hierarchies", tmp_path / "hierarchies")
+    faers = (schemas / "faers.toml").read_text(encoding="utf-8")
+    mine = tmp_path / "mine.toml"
+    mine.write_text(faers.replace('name = "faers"', 'name = "mine"').replace(old, new))
+    with Engine(tmp_path / "w.duckdb", dataset=mine) as opened:
+        opened.ingest([write_quarter(tmp_path, "2011Q4", FIRST)])
+        opened.release("2011Q4", model="ms", k=5, theta="1", seed=1)
+        opened.publish("2011Q4", tmp_path / "out")
+        assert verify(tmp_path / "out").passed
+        with pytest.raises(ReleaseError, match=text):
+            opened.release("2011Q4", model="ms", k=5, terms="disassociate", series="apart")
 
 
 def test_a_draft_is_confirmed_with_its_chunks_checked(loaded: Path) -> None:
