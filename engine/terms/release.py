@@ -26,13 +26,14 @@ def need_terms(warehouse: Warehouse, dataset: Dataset, request: Request, terms: 
     Where a quarter may be empty, it is: its cases are withheld.
 
     Raises:
-        ReleaseError: too few cases have a term.
+        ReleaseError: too few cases have a term, or one has a term that may not be released.
     """
     if request.model.rows:
         return
     least = max(request.model.k, terms.diversity)
     if warehouse.value("SELECT count(*) FROM temp.main.srsql_grouped"):
         load_baskets(warehouse, dataset, request.quarter, terms, grouped=False, least=least)
+        _refuse_never_released(warehouse)
         records = warehouse.value("SELECT count(*) FROM temp.main.srsql_part")
         if records >= least:
             return
@@ -43,6 +44,22 @@ def need_terms(warehouse: Warehouse, dataset: Dataset, request: Request, terms: 
             )
     withhold_all(warehouse, "no_group_fits")
     warehouse.run("DELETE FROM temp.main.srsql_grouped")
+
+
+def _refuse_never_released(warehouse: Warehouse) -> None:
+    """Thresholds bound what is known of regions, so terms alone have none, but 0 bars a term."""
+    barred = warehouse.rows(
+        "SELECT DISTINCT t.term FROM temp.main.srsql_theta AS h "
+        "INNER JOIN temp.main.srsql_term AS t ON h.term_no = t.term_no "
+        "SEMI JOIN temp.main.srsql_case_item AS i ON t.term = i.term "
+        "WHERE h.theta_num = 0 ORDER BY t.term"
+    )
+    if barred:
+        raise ReleaseError(
+            f"theta of {len(barred):,} term(s) is 0, which is never released: {barred[0][0]!r} "
+            "and the like would be, since this model withholds no case for its terms: give "
+            "another --theta, or --terms disassociate with a model that does"
+        )
 
 
 def release_terms(

@@ -461,6 +461,17 @@ def test_what_means_nothing_is_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
+def test_a_term_that_may_never_be_released_is_not_released_apart(
+    loaded: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "theta.csv").write_text("value,theta\ndisease 0,0\nRash,0\n*,1\n")
+    options: dict[str, Any] = {"theta": f"levels:{tmp_path / 'theta.csv'}", "k": 4}
+    with Engine(loaded) as opened:
+        with pytest.raises(ReleaseError, match=r"theta of 1 term.*'DISEASE 0'") as refused:
+            opened.release("2011Q4", model="disassociation", series="barred", **options)
+        assert "\n" not in str(refused.value)
+
+
 def test_a_policy_that_is_none_is_refused_in_one_line(loaded: Path, tmp_path: Path) -> None:
     (tmp_path / "u.csv").write_text("constraint,term\nu1,a\nu2,A\n")
     with Engine(loaded) as opened:
