@@ -47,6 +47,12 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 
+TERMS_ALONE = (
+    "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
+    "none: 'srsql verify' of the published artifact checks its chunks"
+)
+
+
 class Engine:
     """The engine on one warehouse.
 
@@ -270,6 +276,8 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, AttackError)
+            if not schema.rows:
+                raise AttackError(TERMS_ALONE.format(series=series))
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -291,6 +299,8 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, AuditError)
+            if not schema.rows:
+                raise AuditError(TERMS_ALONE.format(series=series))
             return audit(
                 self.warehouse,
                 schema,

@@ -58,7 +58,8 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
     terms = {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
-    if name in terms:  # composed of terms alone; clusters within QID-groups show their region
+    if name in terms and all(name != source.name for source in dataset.tables):
+        # composed of terms alone; clusters within QID-groups show their region
         own = {(source_of(name), shown) for shown in terms[name]}
         return own | {(REGION, shown) for shown in region_columns(dataset)}
     if name == ROWS:  # the informative column was published, or was refused, when it was chosen

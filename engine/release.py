@@ -43,7 +43,7 @@ from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
 from srsql.engine.terms.build import SHAPES, build_term_tables
 from srsql.engine.terms.check import check_released_terms
-from srsql.engine.terms.release import release_terms
+from srsql.engine.terms.release import need_terms, release_terms
 from srsql.engine.terms.told import family_of, tell
 from srsql.engine.thresholds import apply_theta
 from srsql.engine.views import Built, build_tables, create_views
@@ -95,6 +95,8 @@ def release(
                 request.model.prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
+                if request.terms:
+                    need_terms(warehouse, dataset, request, request.terms)
                 need_groups(
                     warehouse,
                     request.quarter,

@@ -33,7 +33,7 @@ class Terms:
     diversity: int = 1
     """l: least number of records in a cluster for the terms of ``kept_apart`` (section 7.2)."""
     kept_apart: frozenset[str] = field(default_factory=frozenset)
-    """Sensitive terms, normalized: they are told of a cluster, never of a record in it."""
+    """Sensitive terms in any spelling: they are told of a cluster, never of a record in it."""
     policy: PolicyChoice | None = None
     """The utility constraints: sets of terms that stay together where that is safe."""
     repeated: bool = False

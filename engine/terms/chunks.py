@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from srsql.engine.catalog import normalized
 from srsql.engine.metrics import MeasureRow
+from srsql.engine.statements import column
 from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.build import CLUSTER_GROUP
 from srsql.engine.terms.checks import check_originals, check_reconstructed, check_terms
@@ -35,6 +37,7 @@ def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, groupe
     )
     if grouped:
         warehouse.run_step("step_small_parts.sql")
+        warehouse.run_step("step_renumber.sql")  # the order of groups is not published
         warehouse.run_step("step_reconstruct.sql")  # over all clusters
         warehouse.run(
             f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
@@ -61,8 +64,8 @@ def check_told_chunks(
         _add_members_without_terms(warehouse)
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_told_apart AS SELECT DISTINCT i.item AS term "
-        "FROM temp.main.srsql_case_item AS i WHERE i.term IN (SELECT unnest(?::VARCHAR[]))",
-        [sorted(terms.kept_apart)],
+        "FROM temp.main.srsql_case_item AS i "
+        "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"
     )
     rows = check_terms(
         warehouse,
@@ -87,13 +90,22 @@ def check_shown_chunks(
 
 
 def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
-    """Number the sensitive terms; a prefix or an occurrence number does not make another term."""
+    """Number the sensitive terms; a prefix or an occurrence number does not make another term.
+
+    Names are brought to the form of the data by the same expression: Python's upper case is another
+    than the warehouse's (of a sharp s), and a name that is missed would be a term told of records.
+    """
+    name = normalized(column("name", "n")).sql("duckdb")
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE srsql_sensitive_term AS SELECT DISTINCT {name} AS term "
+        "FROM (SELECT unnest(?::VARCHAR[]) AS name) AS n",
+        [sorted(terms.kept_apart)],
+    )
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_kept_apart AS SELECT DISTINCT t.term_no "
         "FROM temp.main.srsql_case_item AS i "
         "INNER JOIN temp.main.srsql_basket_term AS t ON i.item = t.term "
-        "WHERE i.term IN (SELECT unnest(?::VARCHAR[]))",
-        [sorted(terms.kept_apart)],
+        "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"
     )
 
 
