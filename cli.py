@@ -30,9 +30,10 @@ from srsql.engine.artifact.verify import verify as verify_artifacts
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.config import read_defaults
-from srsql.engine.engine import DEFAULTS, Engine
+from srsql.engine.engine import Engine
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
+from srsql.engine.options import DEFAULTS
 from srsql.engine.ranges import Range, is_range
 from srsql.engine.show_text import printable
 from srsql.engine.terms.options import DISASSOCIATE
@@ -202,12 +203,12 @@ def ingest(
     type=click.Choice([DISASSOCIATE]),
     help="Release terms apart from ids, in clusters within the groups.",
 )
-@click.option("--m", type=int, help="Disassociation: terms of a record that are known.  [2]")
-@click.option("--term-attributes", help="Disassociation: such as indi_pt,pt.  [the first one]")
+@click.option("--m", type=int, help="Disassociation, cba: terms of a record that are known.  [2]")
+@click.option("--term-attributes", help="Disassociation, cba: such as indi_pt,pt.  [the first one]")
 @click.option(
     "--policy",
-    help="Disassociation: terms to keep together; a CSV file (constraint, term), level:N:FILE, "
-    "sim:N:FILE or sup:PERCENT.",
+    help="Disassociation, cba: terms to keep together; a CSV file (constraint, term), "
+    "level:N:FILE, sim:N:FILE or sup:PERCENT.",
 )
 @click.option(
     "--sensitive-terms",
@@ -215,7 +216,7 @@ def ingest(
     help="Disassociation: terms to tell of clusters only, one a line.",
 )
 @click.option(
-    "--repeated-terms", is_flag=True, help="Disassociation: a term told n times is n terms."
+    "--repeated-terms", is_flag=True, help="Disassociation, cba: a term told n times is n terms."
 )
 @click.option(
     "--assume-md",

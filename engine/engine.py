@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import duckdb
 import pandas as pd
@@ -16,33 +14,28 @@ from srsql.engine.artifact.layout import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.attack import Attack, attack
 from srsql.engine.audit import SCOPES, Audit, audit
-from srsql.engine.audit_plan import parse_share
 from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.draft import confirm
 from srsql.engine.errors import AttackError, AuditError, DatasetError, ReportError, SignalError
 from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
-from srsql.engine.knowledge import load_knowledge
 from srsql.engine.lattice.told import need_cases, over_lattice
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
-from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
-from srsql.engine.perturbation import parse_epsilon
+from srsql.engine.options import DEFAULTS, ReleaseOptions, make_request
 from srsql.engine.query.query import Answer, query
 from srsql.engine.ranges import Range, range_ends, release_range
 from srsql.engine.release import release
-from srsql.engine.request import Released, Request
+from srsql.engine.request import Released
 from srsql.engine.series_check import measure_series
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Rule, make_condition, read_rules
 from srsql.engine.signals.signals import signals
 from srsql.engine.status import Status, status
-from srsql.engine.symptoms import parse_symptoms_rule
 from srsql.engine.terms.counts import TermCount
 from srsql.engine.terms.metrics import count_term_sets, measure_terms
-from srsql.engine.terms.options import make_terms
 from srsql.engine.terms.told import as_told
 from srsql.engine.thresholds import parse_theta
 from srsql.engine.warehouse import Warehouse
@@ -54,52 +47,10 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Defaults:
-    """What a release uses where nothing is said (SPEC section 6)."""
-
-    model: str = DEFAULT_MODEL
-    k: int = 5
-    theta: str = "frequency"
-    ss_rule: str = "mean+sd"
-    series: str = "main"
-    dataset: str = "faers"
-
-
-DEFAULTS = Defaults()
-
-
-class ReleaseOptions(TypedDict, total=False):
-    """How to release; what is not given takes the default that ``srsql release --help`` shows."""
-
-    model: str
-    k: int
-    theta: str
-    missing: Literal["keep", "drop"]
-    leftovers: Literal["withhold", "merge", "error"]
-    on_infeasible: Literal["error", "withhold"]
-    knowledge: str | Path | None
-    alpha: str | None
-    assume_md: Literal["none", "all"] | None
-    l: int | None  # noqa: E741 (the model's own name for it)
-    terms: Literal["disassociate"] | None
-    m: int | None
-    term_attributes: str | Sequence[str] | None
-    policy: str | Path | None
-    sensitive_terms: str | Path | None
-    repeated_terms: bool
-    ss_rule: str
-    epsilon: str | None
-    calibration: Literal["paper", "sound"] | None
-    noise: Literal["secure", "seeded"] | None
-    epsilon_limit: str | None
-    suppress_below: int | None
-    informative: str | None
-    dimensions: str | None
-    seed: int | None
-    series: str
-    draft: bool
-    supersede: bool
+TERMS_ALONE = (
+    "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
+    "none: 'srsql verify' of the published artifact checks its chunks"
+)
 
 
 class Engine:
@@ -203,7 +154,7 @@ class Engine:
         **options: Unpack[ReleaseOptions],
     ) -> Released:
         """Anonymize one quarter into views; see ``srsql release`` and ``ReleaseOptions``."""
-        request = self._request(quarter, options)
+        request = make_request(quarter, options)
         with self.warehouse.guarded():
             return release(self.warehouse, self._dataset_of(quarter, dataset), request, progress)
 
@@ -216,48 +167,10 @@ class Engine:
         **options: Unpack[ReleaseOptions],
     ) -> Range:
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`."""
-        request = self._request(quarters, options)
+        request = make_request(quarters, options)
         with self.warehouse.guarded():
             schema = self._dataset_of(range_ends(quarters)[0], dataset)
             return release_range(self.warehouse, schema, request, progress)
-
-    def _request(self, quarter: str, options: ReleaseOptions) -> Request:
-        seed, alpha = options.get("seed"), options.get("alpha")
-        knowledge = options.get("knowledge")
-        budget = {
-            key: parse_epsilon(text, f"--{key.replace('_', '-')}")
-            for key in ("epsilon", "epsilon_limit")
-            if (text := cast(str | None, options.get(key))) is not None
-        }
-        name = options.get("model", DEFAULTS.model)
-        terms = make_terms(options, terms_only=_terms_only(name))
-        return Request(
-            quarter=quarter,
-            model=make_model(
-                name,
-                k=options.get("k", DEFAULTS.k),
-                leftovers=options.get("leftovers", "withhold"),
-                alpha=parse_share(alpha, "--alpha") if alpha is not None else None,
-                assume_md=options.get("assume_md"),
-                l=None if terms else options.get("l"),
-                calibration=options.get("calibration"),
-                noise=options.get("noise"),
-                suppress_below=options.get("suppress_below"),
-                informative=options.get("informative"),
-                dimensions=options.get("dimensions"),
-                **budget,
-            ),
-            theta=parse_theta(options.get("theta", DEFAULTS.theta)),
-            seed=secrets.randbits(63) if seed is None else seed,
-            missing=options.get("missing", "keep"),
-            on_infeasible=options.get("on_infeasible", "error"),
-            knowledge=load_knowledge(Path(knowledge)) if knowledge else None,
-            series=options.get("series", DEFAULTS.series),
-            terms=terms,
-            symptoms=parse_symptoms_rule(options.get("ss_rule", DEFAULTS.ss_rule)),
-            draft=options.get("draft", False),
-            supersede=options.get("supersede", False),
-        )
 
     def confirm(
         self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
@@ -365,6 +278,8 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, AttackError)
+            if not schema.rows:
+                raise AttackError(TERMS_ALONE.format(series=series))
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -386,6 +301,8 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, AuditError)
+            if not schema.rows:
+                raise AuditError(TERMS_ALONE.format(series=series))
             return audit(
                 self.warehouse,
                 schema,
@@ -540,8 +457,3 @@ class Engine:
             if len(holders) == 1:
                 return self.dataset(holders[0])
         return self.dataset(dataset)
-
-
-def _terms_only(model: str) -> bool:
-    """Whether a model releases terms apart from everything, and nothing else."""
-    return model in MODELS and not (MODELS[model].rows or MODELS[model].own_rows)

@@ -50,7 +50,7 @@ class Parameters:
             "leftovers": self.model.leftovers,
             "attacks": ",".join(self.model.attacks) or "none",
             **self.model.facts,
-            **(self.terms.facts(self.model.k) if self.terms else {}),
+            **(self.terms.facts(self.model.k, self.model.tells) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
         }
 

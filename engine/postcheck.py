@@ -14,7 +14,8 @@ from sqlglot import exp
 from srsql.engine.comparator_check import claim_calls, claims_of
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.perturbation_check import draw_calls, perturbed_positions, seen_groups
-from srsql.engine.statements import bare, column, create, literal, table, union_all
+from srsql.engine.seen import region_text, seen_rows, seen_terms, told_apart
+from srsql.engine.statements import column, create, literal, table
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -70,7 +71,7 @@ def check_bounds(
     warehouse.run(
         create(
             exp.to_table("srsql_seen_value"),
-            _seen_terms(dataset, schema, "term", told_apart(warehouse, release_id)),
+            seen_terms(dataset, schema, "term", told_apart(warehouse, release_id)),
             temp=True,
         )
     )
@@ -80,11 +81,11 @@ def check_bounds(
         [release_id],
     )
     perturbed = perturbed_positions(warehouse, release_id)
-    seen = seen_groups(dataset, schema, release_id) if perturbed else _seen_rows(dataset, schema)
+    seen = seen_groups(dataset, schema, release_id) if perturbed else seen_rows(dataset, schema)
     warehouse.run(create(exp.to_table("srsql_seen_row"), seen, temp=True))
     claims = claims_of(warehouse, release_id)
     calls = (
-        claim_calls(warehouse, dataset, schema, release_id, claims, _region(dataset))
+        claim_calls(warehouse, dataset, schema, release_id, claims, region_text(dataset))
         if claims
         else _row_calls(warehouse, dataset, schema, release_id, k)
     )
@@ -140,89 +141,11 @@ def require_passed(measures: list[Measure]) -> None:
             )
 
 
-def _published_qids(dataset: Dataset) -> list[str]:
-    names: list[str] = []
-    for qid in dataset.qid:
-        names.extend([qid.name + "_low", qid.name + "_high"] if qid.bounded else [qid.name])
-    return names
-
-
-def _region(dataset: Dataset) -> exp.Expr:
-    """The published quasi-identifiers of a row ``v``, the same text for the same region only."""
-    return exp.func("to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)]))
-
-
-def _seen_rows(dataset: Dataset, schema: str) -> exp.Query:
-    return exp.select(
-        exp.cast(_region(dataset), "VARCHAR").as_("region"),
-        column(dataset.case_id, "v").as_("case_id"),
-    ).from_(table(schema, dataset.report_table, alias="v"))
-
-
-def told_apart(warehouse: Warehouse, release_id: int) -> set[str]:
-    """Attributes of which the release shows the terms, but not of which case."""
-    return {
-        row[0]
-        for row in warehouse.rows(
-            "SELECT d.attribute FROM srsql.disassociated AS d WHERE d.release_id = ?", [release_id]
-        )
-    }
-
-
-def _seen_terms(
-    dataset: Dataset, schema: str, name: str, apart: set[str], *, drugs: bool = False
-) -> exp.Query:
-    """Distinct (case, normalized value) of the released sensitive (or drug) columns.
-
-    ``apart``: the columns of which the raw rows of the released cases tell instead.
-    """
-    attributes = dataset.quasi_sensitive if drugs else dataset.sensitive
-    published = {t.name: t.publish for t in dataset.tables}
-    parts: list[exp.Query] = []
-    for attribute in attributes:
-        if attribute.column in apart:
-            parts.append(_raw_terms(dataset, attribute.table, attribute.column, name))
-        if attribute.column not in published[attribute.table]:
-            continue
-        value = exp.func("upper", bare(column(attribute.column, "v")))
-        parts.append(
-            exp.select(column(dataset.case_id, "v").as_("case_id"), value.as_(name))
-            .distinct()
-            .from_(table(schema, attribute.table, alias="v"))
-            .where(bare(column(attribute.column, "v")).neq(""))
-        )
-    if not parts:
-        parts = [
-            exp.select(
-                column(dataset.case_id, "v").as_("case_id"),
-                exp.cast(exp.null(), "VARCHAR").as_(name),
-            )
-            .from_(table(schema, dataset.report_table, alias="v"))
-            .where(exp.false())
-        ]
-    return union_all(parts)
-
-
-def _raw_terms(dataset: Dataset, source: str, name: str, shown: str) -> exp.Query:
-    """(case_id, normalized value) of one column for the released cases, under their public ids."""
-    value = exp.func("upper", bare(column(name, "t")))
-    return (
-        exp.select(column("public_case", "i").as_("case_id"), value.as_(shown))
-        .distinct()
-        .from_(table(f"raw_{dataset.name}", source, alias="t"))
-        .join(
-            table("temp", "main", "srsql_identity", alias="i"),
-            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
-        )
-        .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
-    )
-
-
 def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
     warehouse.run(
         create(
             exp.to_table("srsql_seen_drug"),
-            _seen_terms(dataset, schema, "drug", told_apart(warehouse, release_id), drugs=True),
+            seen_terms(dataset, schema, "drug", told_apart(warehouse, release_id), drugs=True),
             temp=True,
         )
     )

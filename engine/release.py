@@ -26,8 +26,8 @@ from srsql.engine.manifest import (
 )
 from srsql.engine.medical import shipped_medical
 from srsql.engine.metrics import measure, store_measures
-from srsql.engine.models.base import GroupingModel
 from srsql.engine.postcheck import Measure, check_release, require_passed
+from srsql.engine.registration import find_ingestion, register, set_release
 from srsql.engine.request import Clock, Progress, Released, Request
 from srsql.engine.series import (
     Series,
@@ -41,9 +41,9 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
-from srsql.engine.terms.build import build_term_tables
+from srsql.engine.terms.build import SHAPES, build_term_tables
 from srsql.engine.terms.check import check_released_terms
-from srsql.engine.terms.release import release_terms
+from srsql.engine.terms.release import need_terms, release_terms
 from srsql.engine.terms.told import family_of, tell
 from srsql.engine.thresholds import apply_theta
 from srsql.engine.views import Built, build_tables, create_views
@@ -64,7 +64,7 @@ def release(
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset))
     told = tell(dataset, request.model, request.terms)
-    ingestion_id = _ingestion(warehouse, dataset, request.quarter)
+    ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
@@ -72,7 +72,7 @@ def release(
             series = open_series(warehouse, dataset, request.series, family)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
-            release_id = _register(warehouse, dataset, request, series, ingestion_id)
+            release_id = register(warehouse, dataset, request, series, ingestion_id)
             with clock.stage("cases"):
                 load_cases(
                     warehouse,
@@ -95,6 +95,8 @@ def release(
                 request.model.prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
+                if request.terms:
+                    need_terms(warehouse, dataset, request, request.terms)
                 need_groups(
                     warehouse,
                     request.quarter,
@@ -109,7 +111,7 @@ def release(
                 with clock.stage("terms"):
                     release_terms(warehouse, dataset, request, request.terms, release_id)
             with clock.stage("catalog"):
-                _set_release(warehouse, request.model, release_id, k)
+                set_release(warehouse, request.model, release_id, k)
                 warehouse.run_step("step_catalog.sql")
                 if request.model.budget_limit is not None:
                     keep_limit(
@@ -126,7 +128,11 @@ def release(
                 )
                 if request.terms:
                     built += build_term_tables(
-                        warehouse, dataset, release_id, grouped=request.model.rows
+                        warehouse,
+                        dataset,
+                        release_id,
+                        grouped=request.model.rows,
+                        shape=SHAPES[request.model.tells],
                     )
                 if request.model.own_rows:
                     built += build_rows(warehouse, dataset, release_id)
@@ -215,77 +221,8 @@ def _check(
     return checks
 
 
-def _ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
-    found = warehouse.value(
-        "SELECT i.ingestion_id FROM srsql.ingestion AS i "
-        "WHERE i.dataset = ? AND i.quarter = ? AND NOT i.replaced",
-        [dataset.name, quarter],
-    )
-    if found is None:
-        known = [
-            row[0]
-            for row in warehouse.rows(
-                "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = ? AND NOT i.replaced "
-                "ORDER BY i.quarter",
-                [dataset.name],
-            )
-        ]
-        have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-        have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
-        raise ReleaseError(
-            f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
-            "ingest it first"
-        )
-    return int(found)
-
-
-def _register(
-    warehouse: Warehouse, dataset: Dataset, request: Request, series: Series, ingestion_id: int
-) -> int:
-    """The catalog row of the release; its figures follow in ``_set_release`` and ``_publish``."""
-    release_id = int(warehouse.value("SELECT coalesce(max(release_id), 0) + 1 FROM srsql.release"))
-    warehouse.run(
-        "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            release_id,
-            dataset.name,
-            series.name,
-            request.quarter,
-            request.model.name,
-            "draft" if request.draft else "released",
-            request.model.k,
-            request.model.k,
-            1,
-            schema_of(warehouse, series, request.quarter, draft=request.draft),
-            ingestion_id,
-            "{}",
-        ],
-    )
-    return release_id
-
-
 def _draw(request: Request, dataset: Dataset) -> str:
     return f"{request.seed}/{dataset.name}/{request.quarter}"
-
-
-def _set_release(
-    warehouse: Warehouse, model: GroupingModel, release_id: int, k_effective: int
-) -> None:
-    warehouse.run(
-        "INSERT INTO srsql.promise SELECT ?, ?, u.alpha_num, u.alpha_den "
-        "FROM temp.main.srsql_run AS u",
-        [release_id, list(model.attacks)],
-    )
-    for claim, bound in model.claims.items():
-        warehouse.run(
-            "INSERT INTO srsql.claim VALUES (?, ?, ?, ?)",
-            [release_id, claim, bound.numerator, bound.denominator],
-        )
-    warehouse.run(
-        "UPDATE srsql.release SET k_effective = ?,"
-        " weight_one = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
-        [k_effective, release_id],
-    )
 
 
 def _publish(

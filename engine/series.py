@@ -11,8 +11,9 @@ from sqlglot import exp
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.rows import ROWS
 from srsql.engine.lattice.told import series_over_lattice
+from srsql.engine.models import MODELS
 from srsql.engine.statements import STORE, column, create, dotted, temporary
-from srsql.engine.terms.build import COLUMNS
+from srsql.engine.terms.build import SHAPES
 from srsql.engine.views import IDENTITY, series_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -176,12 +177,12 @@ def supersede_release(warehouse: Warehouse, series: Series, quarter: str, *, but
 
 def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
     """Bring ``released.*`` up to date with the releases that are out."""
-    told = warehouse.value(
-        "SELECT count(*) FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
+    told = warehouse.rows(
+        "SELECT DISTINCT r.model FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
         "ON d.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
         [series.dataset, series.name],
     )
-    apart = tuple(COLUMNS) if told else ()
+    apart = tuple(dict.fromkeys(name for (model,) in told for name in SHAPES[MODELS[model].tells]))
     if series_over_lattice(warehouse, series.dataset, series.name):
         apart = (ROWS,)
     series_views(

@@ -61,7 +61,7 @@ FROM mapped AS m;
 --          class_no) of srsql.node_classes.
 -- Outputs: class_no, value, records, ordered by class and value.
 -- Source:  Lee 2020, Count_i(v) of equation 3.
-CREATE OR REPLACE MACRO srsql.node_counts(cube, classes) AS TABLE
+CREATE OR REPLACE MACRO srsql.rolled_counts(cube, classes) AS TABLE
 SELECT c.class_no, b.value, sum(b.records)::BIGINT AS records
 FROM query_table(cube) AS b
 INNER JOIN query_table(classes) AS c ON b.cell = c.cell

@@ -48,8 +48,8 @@ CROSS JOIN everyone AS a;
 -- Source:  DuMouchel and Pregibon 2001 (data squashing).
 CREATE OR REPLACE MACRO srsql.squashed_pairs(pairs) AS TABLE
 SELECT
-    fsum(p.n) / count(*) AS n,
-    fsum(p.e) / count(*) AS e,
+    sum(p.n::DECIMAL(38, 12))::DOUBLE / count(*) AS n,
+    sum(p.e::DECIMAL(38, 18))::DOUBLE / count(*) AS e,
     count(*) AS weight
 FROM query_table(pairs) AS p
 GROUP BY round(p.n * 20), floor(ln(p.e) * 100);

@@ -67,7 +67,7 @@ def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: L
     )
     nodes = _nodes(warehouse, len(dimensions))
     owner, value, count = _columns(
-        warehouse, f"SELECT c.* FROM srsql.node_counts('{CUBE}', '{CLASSES}') AS c"
+        warehouse, f"SELECT c.* FROM srsql.rolled_counts('{CUBE}', '{CLASSES}') AS c"
     )
     domain = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_informative"))
     return Node(levels, nodes, Counts(owner, value, count, len(nodes), domain), dimensions)

@@ -8,6 +8,7 @@ from typing import Any
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.cba import Cba
 from srsql.engine.models.disassociation import Disassociation
 from srsql.engine.models.dp_histogram import DpHistogram
 from srsql.engine.models.full_domain import FullDomain
@@ -29,7 +30,8 @@ MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
     for model in (
         Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
-        Disassociation, Ipa, KAnonymity, XyAnonymity, LDiversity, AlphaK, FullDomain, DpHistogram,
+        Disassociation, Ipa, KAnonymity, XyAnonymity, LDiversity, AlphaK, Cba, FullDomain,
+        DpHistogram,
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name

@@ -47,6 +47,8 @@ class GroupingModel(ABC):
     thresholds: ClassVar[str] = "temp.main.srsql_theta"
     rows: ClassVar[bool] = True
     """Rows are released under ids of cases; else only what they hold, apart from them."""
+    tells: ClassVar[Literal["chunks", "nodes"]] = "chunks"
+    """How terms that are told apart from rows are told: disassociated, or generalized."""
     own_rows: ClassVar[bool] = False
     """Instead, rows of its own making are released under no id (see ``engine.lattice``)."""
     counted: ClassVar[bool] = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from srsql.engine.audit import AuditRow, audit
+from srsql.engine.comparator_check import is_parted
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import shipped_medical
 from srsql.engine.metrics import MeasureRow, measure
@@ -95,7 +96,8 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
     )
     judged = next(row for row in audited.releases if row.release_id == of.release_id)
     worst = [group for group in audited.evidence if group.release_id == of.release_id]
-    found = walk(warehouse, dataset, series, worst[0], play=exposed) if worst else None
+    playable = exposed and not is_parted(warehouse, of.release_id)
+    found = walk(warehouse, dataset, series, worst[0], play=playable) if worst else None
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,

@@ -40,7 +40,8 @@ def walk(
 ) -> Walk:
     """The walk through the group that an audit found the worst.
 
-    ``play``: also among all that match, which needs a release that is out.
+    ``play``: also among all that match, which needs a release that is out and in which no case has
+    several regions.
     """
     played = _play(warehouse, dataset, series, worst) if play else None
     knows = [f"{name} {_text(value)}" for name, value in worst.qid.items()]

@@ -31,6 +31,8 @@ def tell(dataset: Dataset, model: GroupingModel, terms: Terms | None) -> Dataset
         if not model.rows:
             raise ReleaseError(f"the model {model.name} releases terms only: say which")
         return dataset
+    if model.tells == "nodes" and (terms.kept_apart or terms.diversity > 1):
+        raise ReleaseError(f"--sensitive-terms does not go with the model {model.name}")
     if model.own_rows or (model.rows and (model.perturbs or model.keeps != {"k", "theta"})):
         raise ReleaseError(f"--terms does not go with the model {model.name}")
     check_attributes(dataset, terms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,9 +38,8 @@ def missing(own: float, shown: Floats, loss: Floats) -> Floats:
     return np.where(gaps == 1, 1.0, np.where(gaps == 2, 0.0, loss))
 
 
-def test_linkage_of_a_real_quarter_is_that_of_all_pairs(tmp_path: Path) -> None:
-    with Engine(tmp_path / "w.duckdb") as engine:
-        engine.ingest([DATA / "faers_ascii_2022Q4.zip"])
+def test_linkage_of_a_real_quarter_is_that_of_all_pairs(tmp_path: Path, real: Any) -> None:
+    with Engine(real("2022Q4", tmp_path / "w.duckdb")) as engine:
         engine.release(QUARTER, model="ms", k=10, theta="0.6", on_infeasible="withhold", seed=4)
         found = {row.measure: row for row in engine.metrics(QUARTER)}
         cells = engine.frame(

@@ -7,6 +7,7 @@ import io
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from oracles.artifact import regions, terms, too_frequent, too_small
@@ -26,11 +27,10 @@ DROPPED = ("mfr_num", "mfr_sndr", "auth_num", "lit_ref")
 
 
 @pytest.fixture(scope="module")
-def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def artifacts(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Path:
     """A folder with an artifact a format and nothing else."""
     folder = tmp_path_factory.mktemp("published")
-    with Engine(folder / "w.duckdb") as engine:
-        engine.ingest([ARCHIVE])
+    with Engine(real("2022Q4", folder / "w.duckdb")) as engine:
         engine.release("2022Q4", on_infeasible="withhold", seed=1)
         for form in ("parquet", "csv", "duckdb"):
             engine.publish("2022Q4", folder / form, format=form)  # type: ignore[arg-type]

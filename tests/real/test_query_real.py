@@ -30,9 +30,8 @@ FROM raw_faers.demo AS d GROUP BY d.caseid
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine(tmp_path_factory.mktemp("real") / "w.duckdb") as opened:
-        opened.ingest([DATA / "faers" / "faers_ascii_2022Q4.zip"])
+def engine(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Iterator[Engine]:
+    with Engine(real("2022Q4", tmp_path_factory.mktemp("real") / "w.duckdb")) as opened:
         opened.release(QUARTER, k=5, theta="frequency", on_infeasible="withhold", seed=1)
         opened.con.execute(ORIGINALS)
         yield opened

@@ -129,9 +129,8 @@ def raw() -> Raw:
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine(tmp_path_factory.mktemp("real") / "w.duckdb") as engine:
-        engine.ingest([DATA / "faers" / "faers_ascii_2022Q4.zip"])
+def loaded(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Iterator[Engine]:
+    with Engine(real("2022Q4", tmp_path_factory.mktemp("real") / "w.duckdb")) as engine:
         yield engine
 
 
@@ -249,9 +248,8 @@ def _shown(column: str, value: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def als(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine(tmp_path_factory.mktemp("als") / "w.duckdb") as engine:
-        engine.ingest([DATA / "faers_als"])
+def als(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Iterator[Engine]:
+    with Engine(real("als", tmp_path_factory.mktemp("als") / "w.duckdb")) as engine:
         yield engine
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.pages import Page
@@ -20,9 +21,8 @@ SCHEMA = "release_2022q4"
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine(tmp_path_factory.mktemp("real") / "w.duckdb") as opened:
-        opened.ingest([DATA / "faers" / "faers_ascii_2022Q4.zip"])
+def engine(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Iterator[Engine]:
+    with Engine(real("2022Q4", tmp_path_factory.mktemp("real") / "w.duckdb")) as opened:
         opened.release("2022Q4", k=5, theta="frequency", on_infeasible="withhold", seed=77001133)
         yield opened
 

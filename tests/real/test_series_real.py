@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from oracles import ms, ppms
 from support.command import srsql
 
-from srsql.engine.engine import Engine
 from srsql.udfs.problem import Attributes, Bounding, Cases
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers_als"
@@ -30,11 +29,9 @@ LAST, HALF_WAY, THIRD = "2023Q1", "2018Q1", "2016Q4"
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The 43 quarters, ingested once."""
-    made = tmp_path_factory.mktemp("als") / "als.duckdb"
-    with Engine(made) as engine:
-        engine.ingest(sorted(DATA.glob("*.zip")))
+def loaded(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Path:
+    """The 43 quarters."""
+    made: Path = real("als", tmp_path_factory.mktemp("als") / "als.duckdb")
     (made.parent / "levels.csv").write_text(LEVELS)
     return made
 

@@ -258,6 +258,7 @@ def test_what_would_count_a_case_in_each_of_its_regions_is_refused(mixed: Engine
         mixed.audit(scopes=("match",))
     with pytest.raises(AttackError, match="in several regions"):
         mixed.attack(QUARTER, {"age": "40"})
+    assert "<html" in mixed.report(QUARTER).html  # whose page plays no attacker
 
 
 def test_a_report_can_be_withheld_beside_a_released_one_of_its_case(

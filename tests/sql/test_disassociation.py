@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.baskets import Desk
 
-from srsql.engine.terms.disassociate import parts_too_small
 from srsql.engine.errors import ReleaseError
+from srsql.engine.terms.disassociate import parts_too_small
 
 PUBLISHED = (
     "clusters", "joint_clusters", "record_chunk", "shared_chunk", "item_chunk", "reconstructed",
