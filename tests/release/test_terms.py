@@ -204,6 +204,22 @@ def test_claims_of_terms_that_contradict_each_other_fail(
     assert any("parameter" in fault for fault in failed[0].faults)
 
 
+def test_rows_with_nothing_in_them_are_faults_in_words(engine: Engine, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series="terms")
+    empty = ", ".join("NULL" for _ in range(4))
+    edit(out, "joint_clusters", "FROM t UNION ALL SELECT NULL, NULL UNION ALL SELECT 1, NULL")
+    edit(out, "item_chunk", "FROM t UNION ALL SELECT NULL, NULL UNION ALL SELECT NULL, 'X'")
+    for chunk in ("record_chunk", "shared_chunk"):
+        edit(out, chunk, f"FROM t UNION ALL SELECT {empty} UNION ALL SELECT NULL, 1, 1, 'X'")
+    rehash(out)
+    told = [
+        fault for check in verify(out).checks if check.name == "terms" for fault in check.faults
+    ]
+    assert any("NULL" in fault for fault in told)
+    assert all(isinstance(fault, str) for fault in told)
+
+
 @pytest.mark.parametrize(
     ("series", "text"), [("terms", "cases are released"), ("main", "than it has cases")]
 )
