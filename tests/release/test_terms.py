@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from oracles.published_terms import is_km_anonymous
-from support.artifacts import edit, manifest_of, rehash
+from support.artifacts import content_of, edit, manifest_of, rehash, tables_of
 from support.command import srsql
 from support.files import copied
 from support.quarters import Report, crowd, write_quarter
@@ -202,6 +202,44 @@ def test_claims_of_terms_that_contradict_each_other_fail(
     failed = [check for check in verify(out).checks if check.faults]
     assert [check.name for check in failed] == ["manifest"]
     assert any("parameter" in fault for fault in failed[0].faults)
+
+
+def test_rows_with_nothing_in_them_are_faults_in_words(engine: Engine, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series="terms")
+    empty = ", ".join("NULL" for _ in range(4))
+    edit(out, "joint_clusters", "FROM t UNION ALL SELECT NULL, NULL UNION ALL SELECT 1, NULL")
+    edit(out, "item_chunk", "FROM t UNION ALL SELECT NULL, NULL UNION ALL SELECT NULL, 'X'")
+    for chunk in ("record_chunk", "shared_chunk"):
+        edit(out, chunk, f"FROM t UNION ALL SELECT {empty} UNION ALL SELECT NULL, 1, 1, 'X'")
+    rehash(out)
+    told = [
+        fault for check in verify(out).checks if check.name == "terms" for fault in check.faults
+    ]
+    assert any("NULL" in fault for fault in told)
+    assert all(isinstance(fault, str) for fault in told)
+
+
+@pytest.mark.parametrize(
+    ("series", "text"), [("terms", "cases are released"), ("main", "than it has cases")]
+)
+def test_clusters_of_more_records_than_cases_fail(
+    engine: Engine, tmp_path: Path, series: str, text: str
+) -> None:
+    """Whoever claims a larger cluster claims that more records share what is known."""
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series=series)
+    edit(out, "clusters", "SELECT * REPLACE (records + 20 AS records) FROM t WHERE cluster = 1 "
+                          "UNION ALL FROM t WHERE cluster > 1 ORDER BY cluster")  # fmt: skip
+    told = manifest_of(out)["tables"]
+    shown = tables_of(out)["clusters"]
+    for table in told:
+        if table["name"] == "clusters":
+            table["content_sha256"] = content_of(shown)
+    rehash(out, tables=told)
+    failed = [check for check in verify(out).checks if check.faults]
+    assert [check.name for check in failed] == ["terms"]
+    assert any(text in fault for fault in failed[0].faults)
 
 
 def test_thresholds_of_terms_told_apart_are_checked_on_the_raw_rows(loaded: Path) -> None:
