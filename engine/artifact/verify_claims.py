@@ -114,7 +114,7 @@ def _term_faults(manifest: Manifest) -> list[str]:
         names = sorted({"terms", "m", "terms_guarantee"} & told.keys())
         return [f"parameter {name} is there, and terms are not" for name in names]
     try:
-        facts = Terms(claim.attributes, claim.m, claim.diversity).facts(manifest.k)
+        facts = Terms(claim.attributes, claim.m, claim.diversity).facts(manifest.k, "chunks")
     except ReleaseError as error:
         return [f"the terms are none: {error}"]
     due = {name: facts[name] for name in ("terms", "m", "l")}
