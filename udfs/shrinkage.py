@@ -178,7 +178,9 @@ def _quantile(
         for part, shape, rate in zip((share, 1 - share), shapes, rates, strict=True):
             scaled = at * rate
             below += part * gammainc(shape, scaled)
-            density += part * rate * np.exp((shape - 1) * np.log(scaled) - scaled - gammaln(shape))
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                height = np.exp((shape - 1) * np.log(scaled) - scaled - gammaln(shape))
+            density += part * rate * height
         low, high = np.where(below < q, at, low), np.where(below < q, high, at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = at - (below - q) / density
