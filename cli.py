@@ -686,12 +686,12 @@ def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> 
         out.print(f"\n{answer.sql};")
 
 
-class _List(click.ParamType):
+class _List(click.ParamType[Any]):
     """Values with commas between them."""
 
     name = "list"
 
-    def __init__(self, of: click.ParamType) -> None:
+    def __init__(self, of: click.ParamType[Any]) -> None:
         self.of = of
 
     def convert(

@@ -9,6 +9,7 @@ from statistics import fmean
 from srsql.engine.compare.claims import Row, Verdict
 from srsql.engine.compare.figure import Spec, draw
 from srsql.engine.compare.papers import CLAIMS, FIGURES, OWN
+from srsql.engine.compare.worker import LOADING
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.schemas import Dataset
 
@@ -39,7 +40,7 @@ def judged(rows: Sequence[Row]) -> list[tuple[str, str, str, str, Verdict]]:
 
 
 def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
-    """The page; figures of milliseconds and megabytes apart, the same table gives the same."""
+    """The page; the same table gives the same."""
     verdicts = judged(rows)
     outcomes = [verdict.outcome for *_, verdict in verdicts]
     errors = [row for row in rows if row.get("error")]
@@ -120,14 +121,14 @@ def _summary(rows: Sequence[Row]) -> Table:
         mine = means.setdefault(key, {name: [] for name, *_ in _MEANS})
         if row.get("peak_mib") is not None:
             peak[key] = row["peak_mib"]
-        if row["measure"] == "stage" and row.get("seconds") is not None:
+        if row["measure"] == "stage" and row["scope"] != LOADING and row.get("seconds"):
             seconds[key] = seconds.get(key, 0.0) + row["seconds"]
         for name, measure, scope in _MEANS:
             if (row["measure"], row.get("scope")) == (measure, scope):
                 mine[name] += [row["ratio"]] if row.get("ratio") is not None else []
     return Table(
         "summary",
-        "Means over the quarters; seconds of all releases, most memory of the worker",
+        "Means over the quarters; seconds of all releases without loading kernels, peak memory",
         ("model", *_PARAMETERS, *(name for name, *_ in _MEANS), "seconds", "MiB"),
         [
             (

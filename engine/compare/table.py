@@ -55,7 +55,8 @@ def collect(
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows with every column, parameters first."""
     more = sorted({name for row in rows for name in row} - {*FIRST, *LAST})
-    made = pd.DataFrame(list(rows), columns=[*FIRST, *more, *LAST])
+    texts = [row | {n: str(row[n]) for n in more if row.get(n) is not None} for row in rows]
+    made = pd.DataFrame(texts, columns=[*FIRST, *more, *LAST])
     types = {
         name: "float64"
         if name in _NUMBERS
@@ -77,13 +78,13 @@ def write_table(rows: Sequence[Row], folder: Path) -> list[Path]:
     """
     made = frame(rows)
     files = []
-    for name, write in (
-        ("results.parquet", lambda to: made.to_parquet(to, index=False)),
-        ("results.csv", lambda to: made.to_csv(to, index=False, lineterminator="\n")),
-    ):
+    for name in ("results.parquet", "results.csv"):
         beside = folder / f".{name}.{os.getpid()}"
         try:
-            write(beside)
+            if name.endswith(".parquet"):
+                made.to_parquet(beside, index=False)
+            else:
+                made.to_csv(beside, index=False, lineterminator="\n")
             os.replace(beside, folder / name)
         except OSError as error:
             beside.unlink(missing_ok=True)
