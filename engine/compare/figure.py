@@ -19,6 +19,8 @@ _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":", "-.")
 _PANELS = 12
 """Panels up to which a figure is drawn whole; it says how many it leaves out."""
+_TITLE = 46
+"""Letters of a line above a panel."""
 _NAMED = 12
 """Quarters up to which each has its name on the axis."""
 
@@ -58,11 +60,13 @@ def panels(spec: Spec, rows: Sequence[Row]) -> dict[str, Lines]:
         ):
             continue
         title = [f"{name} = {row[name]}" for name in ("k", "theta") if row.get(name) is not None]
-        title += [str(row["scope"])] if spec.scope == "*" and row.get("scope") else []
+        below = f"\n{row['scope']}" if spec.scope == "*" and row.get("scope") else ""
         told = [f"{n} {row[n]:g}" for n in ("l", "alpha", "epsilon") if row.get(n) is not None]
         told += [row["calibration"]] if row.get("calibration") else []
         line = row["model"] + (f" ({', '.join(told)})" if told else "")
-        found.setdefault(", ".join(title), {}).setdefault(line, {})[row["quarter"]] = row["ratio"]
+        found.setdefault(", ".join(title) + below, {}).setdefault(line, {})[row["quarter"]] = row[
+            "ratio"
+        ]
     return found
 
 
@@ -83,7 +87,8 @@ def draw(spec: Spec, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
         figure = Figure(figsize=(WIDTH, count * (height + 0.5) + legend), layout="constrained")
         for place, (title, lines) in enumerate(shown.items()):
             axis = figure.add_subplot(count, columns, place + 1)
-            axis.set_title(label(title, 52), loc="left")
+            told = [label(line, _TITLE) for line in title.splitlines()]
+            axis.set_title("\n".join(told), loc="left", fontsize=8.5)
             if len(quarters) == 1:
                 _bars(axis, lines)
             else:
@@ -91,8 +96,8 @@ def draw(spec: Spec, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
         if len(quarters) > 1:
             drawn: dict[str, Any] = {}
             for axis in figure.axes:
-                handles, told = axis.get_legend_handles_labels()
-                drawn |= dict(zip(told, handles, strict=True))
+                handles, labels = axis.get_legend_handles_labels()
+                drawn |= dict(zip(labels, handles, strict=True))
             figure.legend([drawn[name] for name in names], names, loc="outside lower left", ncols=2)
         image = svg(figure, key, f"{spec.name} by model")
     span = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
@@ -107,7 +112,7 @@ def _bars(axis: Axes, lines: Lines) -> None:
     axis.bar_label(bars, [f"{value:.4g}" for value in values], padding=3, fontsize=8)
     axis.set_yticks(range(len(names)), [label(name, 40) for name in names])
     axis.invert_yaxis()
-    axis.margins(x=0.28)
+    axis.margins(x=0.36)
     axis.axvline(0, color="black", linewidth=0.8)
     axis.tick_params(axis="y", length=0)
 
