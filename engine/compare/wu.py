@@ -24,7 +24,7 @@ def _riskier(place: str, measure: str, name: str) -> tuple[Claim, ...]:
         ),
         Claim(
             PAPER, place, f"PPMS-DP_all does slightly better on {name} than PPMS-DP_num",
-            f"{name} at most that of ppms-dp-num in more than half of the comparisons",
+            f"{name} at most that of ppms-dp-num in at least half of the comparisons",
             each(Side((BOTH,), measure), Side((NUM,), measure), lambda x, y: x <= y, need=0.5),
         ),
     )  # fmt: skip
