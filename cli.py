@@ -205,12 +205,12 @@ def ingest(
     type=click.Choice([DISASSOCIATE]),
     help="Release terms apart from ids, in clusters within the groups.",
 )
-@click.option("--m", type=int, help="Disassociation: terms of a record that are known.  [2]")
-@click.option("--term-attributes", help="Disassociation: such as indi_pt,pt.  [the first one]")
+@click.option("--m", type=int, help="Disassociation, cba: terms of a record that are known.  [2]")
+@click.option("--term-attributes", help="Disassociation, cba: such as indi_pt,pt.  [the first one]")
 @click.option(
     "--policy",
-    help="Disassociation: terms to keep together; a CSV file (constraint, term), level:N:FILE, "
-    "sim:N:FILE or sup:PERCENT.",
+    help="Disassociation, cba: terms to keep together; a CSV file (constraint, term), "
+    "level:N:FILE, sim:N:FILE or sup:PERCENT.",
 )
 @click.option(
     "--sensitive-terms",
@@ -218,7 +218,7 @@ def ingest(
     help="Disassociation: terms to tell of clusters only, one a line.",
 )
 @click.option(
-    "--repeated-terms", is_flag=True, help="Disassociation: a term told n times is n terms."
+    "--repeated-terms", is_flag=True, help="Disassociation, cba: a term told n times is n terms."
 )
 @click.option(
     "--assume-md",
@@ -243,6 +243,20 @@ def ingest(
 )
 @click.option(
     "--epsilon-limit", help="Models with noise: most that a case may spend over the series."
+)
+@click.option(
+    "--suppress-below",
+    type=int,
+    help="ipa: classes of at most so many records are suppressed, give or take noise.  [2]",
+)
+@click.option(
+    "--informative",
+    help="ipa, full-domain, dp-histogram: the column whose values are released as they are.  "
+    "[the first sensitive one]",
+)
+@click.option(
+    "--dimensions",
+    help="ipa, full-domain, dp-histogram: quasi-identifiers to generalize, such as age,sex.  [all]",
 )
 @click.option(
     "--ss-rule",

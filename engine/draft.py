@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from srsql.engine.cases import raw_table
 from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.check import check_lattice_rows
+from srsql.engine.lattice.told import over_lattice
 from srsql.engine.manifest import released_rows
 from srsql.engine.perturbation_check import as_released, perturbed_positions
 from srsql.engine.postcheck import check_bounds
@@ -23,7 +25,7 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_series
 from srsql.engine.statements import column, create, dotted, table
-from srsql.engine.terms.check import check_chunks
+from srsql.engine.terms.check import check_shown_terms
 from srsql.engine.views import create_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -77,7 +79,9 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         seen = as_released(warehouse, dataset, release_id)
         if seen.rows:
             check_bounds(warehouse, seen, schema, release_id, k)
-        check_chunks(warehouse, schema, release_id, k)
+        check_shown_terms(warehouse, schema, release_id, k)
+        if over_lattice(warehouse, release_id):
+            check_lattice_rows(warehouse, dataset.with_categories(), schema, release_id)
         for name in ("srsql_released", "srsql_identity"):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
         check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)

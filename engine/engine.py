@@ -18,10 +18,11 @@ from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.compare.compare import Compared, compare
 from srsql.engine.compare.grid import Grid, Rules
 from srsql.engine.draft import confirm
-from srsql.engine.errors import DatasetError, SignalError
+from srsql.engine.errors import AttackError, AuditError, DatasetError, ReportError, SignalError
 from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.lattice.told import need_cases, over_lattice
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
     from srsql.engine.report import Report
 
 Progress = Callable[[str], None]
+
+
+TERMS_ALONE = (
+    "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
+    "none: 'srsql verify' of the published artifact checks its chunks"
+)
 
 
 class Engine:
@@ -188,6 +195,8 @@ class Engine:
             schema = self._dataset_of(quarter, dataset)
             known = read_medical(schema, Path(medical)) if medical else shipped_medical(schema)
             release_id = released_id(self.warehouse, schema, quarter, series)
+            if over_lattice(self.warehouse, release_id):  # no row that could be linked
+                return measure(self.warehouse, release_id)
             return [
                 *measure(self.warehouse, release_id),
                 *measure_linkage(self.warehouse, schema, release_id, known),
@@ -225,6 +234,7 @@ class Engine:
 
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, ReportError)
             return report(self.warehouse, schema, series, quarter, public=public)
 
     def import_release(
@@ -269,6 +279,9 @@ class Engine:
         known = {name: str(value) for name, value in qids.items()}
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, AttackError)
+            if not schema.rows:
+                raise AttackError(TERMS_ALONE.format(series=series))
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -289,6 +302,9 @@ class Engine:
         """Attack every case of a series; see ``srsql audit``."""
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, AuditError)
+            if not schema.rows:
+                raise AuditError(TERMS_ALONE.format(series=series))
             return audit(
                 self.warehouse,
                 schema,
@@ -329,6 +345,7 @@ class Engine:
             )
         with self.warehouse.guarded():
             schema = self._told(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, SignalError)
             condition = make_condition(schema, low, high, sex)
             chosen = (
                 read_rules(schema, Path(rules))

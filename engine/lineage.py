@@ -14,8 +14,9 @@ from sqlglot.lineage import Node, lineage
 
 from srsql.engine.cases import derived
 from srsql.engine.errors import CheckFailedError
+from srsql.engine.lattice.rows import ROWS, SOURCE, row_columns
 from srsql.engine.statements import STORE
-from srsql.engine.terms.build import COLUMNS, source_of
+from srsql.engine.terms.build import SHAPES, source_of
 from srsql.engine.views import IDENTITY, REGION, SERIAL, Built, region_columns
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -56,9 +57,13 @@ def check_lineage(warehouse: Warehouse, dataset: Dataset, schema: str, built: li
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    if name in COLUMNS:  # composed of terms alone; clusters within QID-groups show their region
-        own = {(source_of(name), shown) for shown in COLUMNS[name]}
+    terms = {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
+    if name in terms and all(name != source.name for source in dataset.tables):
+        # composed of terms alone; clusters within QID-groups show their region
+        own = {(source_of(name), shown) for shown in terms[name]}
         return own | {(REGION, shown) for shown in region_columns(dataset)}
+    if name == ROWS:  # the informative column was published, or was refused, when it was chosen
+        return {(SOURCE, shown) for shown in row_columns(dataset)}
     published = dataset.table(name).publish
     allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
     allowed |= {(name, shown) for shown in published} | {(SERIAL, "ordinal")}

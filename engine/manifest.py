@@ -50,7 +50,7 @@ class Parameters:
             "leftovers": self.model.leftovers,
             "attacks": ",".join(self.model.attacks) or "none",
             **self.model.facts,
-            **(self.terms.facts(self.model.k) if self.terms else {}),
+            **(self.terms.facts(self.model.k, self.model.tells) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
         }
 
@@ -75,16 +75,18 @@ def store_public_manifest(
     release_id: int,
     built: list[Built],
     *,
+    released: bool,
     withheld: bool,
     thresholds: bool,
 ) -> str:
     """Write the one-row public manifest; the name of its table in ``STORE``.
 
+    ``released``: whether it tells how many cases were released (not where others are made up).
     ``withheld``: whether it tells how much was withheld (SPEC: not of models with noise).
     ``thresholds``: whether it lists those of released values; else the list is empty, since the
     release keeps none.
     """
-    counts = ["released_cases", "released_reports"]
+    counts = ["released_cases", "released_reports"] if released else []
     counts += ["withheld_cases", "withheld_reports"] if withheld else []
     store = f"release_{release_id}_manifest"
     query = exp.select(
@@ -183,7 +185,7 @@ def private_manifest(
         "reports": {"released": reports, "withheld": sum(row[2] for row in reasons)},
         "groups": groups,
         "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
-        "values_given_up": dict(given_up),
+        "values_given_up": {} if parameters.model.own_rows else dict(given_up),
         "infeasible": infeasible,
     }
 

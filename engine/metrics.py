@@ -17,8 +17,11 @@ MACROS = (
     "withheld_rate({id})",
     "suppression_rate({id})",
     "group_sizes({id})",
+    "lattice_loss({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
+SUPPRESSED = ("suppressed", "chosen")
+"""Measure and scope of suppressed classes, which are not the values that cases gave up."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
             + " AS m ORDER BY m.measure DESC, m.scope"
         )
     ]
+    if any(row.measure == "il" for row in rows):  # regions are not what the release shows
+        made = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "withheld"}
+        return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
     model, perturbs = warehouse.rows(
         "SELECT r.model, EXISTS (SELECT 1 FROM srsql.perturbation AS p"
         " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",

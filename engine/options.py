@@ -57,6 +57,9 @@ class ReleaseOptions(TypedDict, total=False):
     calibration: Literal["paper", "sound"] | None
     noise: Literal["secure", "seeded"] | None
     epsilon_limit: str | None
+    suppress_below: int | None
+    informative: str | None
+    dimensions: str | None
     seed: int | None
     series: str
     draft: bool
@@ -77,7 +80,7 @@ def make_request(quarter: str, options: ReleaseOptions) -> Request:
         if (text := cast(str | None, options.get(key))) is not None
     }
     name = options.get("model", DEFAULTS.model)
-    terms = make_terms(options, terms_only=name in MODELS and not MODELS[name].rows)
+    terms = make_terms(options, terms_only=_terms_only(name))
     return Request(
         quarter=quarter,
         model=make_model(
@@ -89,6 +92,9 @@ def make_request(quarter: str, options: ReleaseOptions) -> Request:
             l=None if terms else options.get("l"),
             calibration=options.get("calibration"),
             noise=options.get("noise"),
+            suppress_below=options.get("suppress_below"),
+            informative=options.get("informative"),
+            dimensions=options.get("dimensions"),
             **budget,
         ),
         theta=parse_theta(options.get("theta", DEFAULTS.theta)),
@@ -102,3 +108,8 @@ def make_request(quarter: str, options: ReleaseOptions) -> Request:
         draft=options.get("draft", False),
         supersede=options.get("supersede", False),
     )
+
+
+def _terms_only(model: str) -> bool:
+    """Whether a model releases terms apart from everything, and nothing else."""
+    return model in MODELS and not (MODELS[model].rows or MODELS[model].own_rows)

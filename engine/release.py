@@ -11,6 +11,8 @@ from srsql.engine.cases import load_cases
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.feasibility import InfeasibleValue, drop_incomplete, k_effective, need_groups
 from srsql.engine.history import cover_history, make_feasible
+from srsql.engine.lattice.check import check_lattice_rows
+from srsql.engine.lattice.rows import build_rows
 from srsql.engine.ledger import keep_limit
 from srsql.engine.lineage import check_lineage
 from srsql.engine.linkage import measure_linkage, perturbed
@@ -39,9 +41,9 @@ from srsql.engine.series import (
 )
 from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
-from srsql.engine.terms.build import build_term_tables
+from srsql.engine.terms.build import SHAPES, build_term_tables
 from srsql.engine.terms.check import check_released_terms
-from srsql.engine.terms.release import release_terms
+from srsql.engine.terms.release import need_terms, release_terms
 from srsql.engine.terms.told import family_of, tell
 from srsql.engine.thresholds import apply_theta
 from srsql.engine.views import Built, build_tables, create_views
@@ -66,7 +68,7 @@ def release(
     before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
-            family = family_of(request.model.family, request.terms)
+            family = family_of(request.model.audience, request.terms)
             series = open_series(warehouse, dataset, request.series, family)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
@@ -93,6 +95,8 @@ def release(
                 request.model.prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
+                if request.terms:
+                    need_terms(warehouse, dataset, request, request.terms)
                 need_groups(
                     warehouse,
                     request.quarter,
@@ -124,8 +128,14 @@ def release(
                 )
                 if request.terms:
                     built += build_term_tables(
-                        warehouse, dataset, release_id, grouped=request.model.rows
+                        warehouse,
+                        dataset,
+                        release_id,
+                        grouped=request.model.rows,
+                        shape=SHAPES[request.model.tells],
                     )
+                if request.model.own_rows:
+                    built += build_rows(warehouse, dataset, release_id)
                 released = _publish(
                     warehouse,
                     dataset,
@@ -141,13 +151,17 @@ def release(
                 check_lineage(warehouse, told, released.schema, built)
                 checks = _check(warehouse, dataset, told, released.schema, release_id, request)
             with clock.stage("audit"):
-                shares = check_series(
-                    warehouse,
-                    dataset,
-                    series.name,
-                    request.model.attacks,
-                    release_id,
-                    request.quarter,
+                shares = (
+                    []  # no row is a case's
+                    if request.model.own_rows
+                    else check_series(
+                        warehouse,
+                        dataset,
+                        series.name,
+                        request.model.attacks,
+                        release_id,
+                        request.quarter,
+                    )
                 )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
@@ -192,6 +206,8 @@ def _check(
             by_report=request.model.records == "report",
         )
         checks += check_catalog(warehouse, told, schema, release_id)
+    if request.model.own_rows:
+        checks += check_lattice_rows(warehouse, dataset, schema, release_id)
     if request.terms:
         checks += check_released_terms(
             warehouse,
@@ -240,7 +256,8 @@ def _publish(
         facts,
         release_id,
         built,
-        withheld=not model.perturbs,
+        released=model.counted,
+        withheld=model.counted and not model.perturbs,
         thresholds="theta" in model.keeps,
     )
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)

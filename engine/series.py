@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.rows import ROWS
+from srsql.engine.lattice.told import series_over_lattice
+from srsql.engine.models import MODELS
 from srsql.engine.statements import STORE, column, create, dotted, temporary
-from srsql.engine.terms.build import COLUMNS
+from srsql.engine.terms.build import SHAPES
 from srsql.engine.views import IDENTITY, series_views
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -151,7 +154,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
             "trait", "promise", "claim", "ss_rule", "measure", "external_knowledge", "perturbation",
-            "perturbed", "spent", "disassociated", "utility_constraint",
+            "perturbed", "spent", "disassociated", "utility_constraint", "lattice",
+            "lattice_node",
             "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
@@ -173,11 +177,14 @@ def supersede_release(warehouse: Warehouse, series: Series, quarter: str, *, but
 
 def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
     """Bring ``released.*`` up to date with the releases that are out."""
-    told = warehouse.value(
-        "SELECT count(*) FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
+    told = warehouse.rows(
+        "SELECT DISTINCT r.model FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
         "ON d.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
         [series.dataset, series.name],
     )
+    apart = tuple(dict.fromkeys(name for (model,) in told for name in SHAPES[MODELS[model].tells]))
+    if series_over_lattice(warehouse, series.dataset, series.name):
+        apart = (ROWS,)
     series_views(
         warehouse,
         dataset,
@@ -187,7 +194,7 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
             "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
             [series.dataset, series.name],
         ),
-        tuple(COLUMNS) if told else (),
+        apart,
     )
 
 

@@ -13,9 +13,10 @@ RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", 
 def release_lines(released: Released) -> Iterator[str]:
     """What became of one quarter; the rows of its views follow as a table."""
     facts = released.manifest
+    groups = "" if _apart(released) else f" in {facts['groups']:,} groups"
     yield (
         f"{released.quarter} {released.status} as {released.schema}: "
-        f"{facts['cases']['released']:,} cases in {facts['groups']:,} groups, "
+        f"{facts['cases']['released']:,} cases{groups}, "
         f"{facts['cases']['withheld']:,} withheld"
     )
     if facts["cases"]["old"]:
@@ -38,9 +39,15 @@ def closing_lines(released: Released) -> Iterator[str]:
     kept = released.manifest.get("keeps", "k, theta")
     if "terms" in released.manifest:
         kept += ", k^m-anonymity of the terms"
-    yield f"  checked on the released rows: {kept}, completeness, regions, lineage" + (
+    what = "row numbers" if _apart(released) else "completeness, regions"
+    yield f"  checked on the released rows: {kept}, {what}, lineage" + (
         "" if attacks == "none" else f"; audited with the whole series: {attacks}"
     )
+
+
+def _apart(released: Released) -> bool:
+    """Whether the rows are no case's."""
+    return "informative" in released.manifest
 
 
 def range_rows(made: Range) -> Iterator[list[str]]:

@@ -153,7 +153,7 @@ def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
                     if qid.ranged
                     else exp.case().when(here.copy(), column(end, "r")),
                 )
-                query = query.select(_in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
+                query = query.select(in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
             if not qid.ranged:
                 continue
         query = query.join(
@@ -173,7 +173,7 @@ def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
     return query.group_by(column("group_no", "r"))
 
 
-def _in_units(qid: Qid, granules: exp.Expr) -> exp.Expr:
+def in_units(qid: Qid, granules: exp.Expr) -> exp.Expr:
     """Granules in the QID's unit, with no more digits than the granularity has."""
     if qid.granularity == 1:
         return granules

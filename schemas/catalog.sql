@@ -313,3 +313,28 @@ CREATE TABLE IF NOT EXISTS srsql.utility_constraint (
     name VARCHAR NOT NULL,
     term VARCHAR NOT NULL
 );
+
+-- A release over the generalization lattice (Lee 2020): its dimensions, the level of each that was
+-- taken, whose values are shown as they are, and how many rows every class claims to have.
+CREATE TABLE IF NOT EXISTS srsql.lattice (
+    release_id INTEGER NOT NULL,
+    dimensions VARCHAR[] NOT NULL,
+    levels INTEGER[] NOT NULL,
+    informative VARCHAR NOT NULL,
+    least INTEGER NOT NULL
+);
+
+-- What each node of the lattice that was looked at would lose; private, since it tells the number
+-- of counterfeits. ncp is divided by the number of dimensions.
+CREATE TABLE IF NOT EXISTS srsql.lattice_node (
+    release_id INTEGER NOT NULL,
+    levels INTEGER[] NOT NULL,
+    chosen BOOLEAN NOT NULL,
+    classes BIGINT NOT NULL,
+    records BIGINT NOT NULL,
+    suppressed BIGINT NOT NULL,
+    counterfeits BIGINT NOT NULL,
+    ncp DOUBLE NOT NULL,
+    emd DOUBLE NOT NULL,
+    rate DOUBLE NOT NULL
+);

@@ -41,4 +41,9 @@ MACRO_FILES: tuple[str, ...] = (
     "policies.sql",
     "disassociation.sql",
     "disassociated.sql",
+    "generalization.sql",
+    "generalization_checks.sql",
+    "lattice.sql",
+    "lattice_checks.sql",
+    "lattice_queries.sql",
 )

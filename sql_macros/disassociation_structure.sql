@@ -8,7 +8,10 @@ CREATE OR REPLACE MACRO srsql.term_structure_faults(
 ) AS TABLE
 WITH
 member AS (
-    SELECT DISTINCT j.joint, j.cluster FROM query_table(joint_clusters) AS j
+    -- rows with a number missing are told of below
+    SELECT DISTINCT j.joint, j.cluster
+    FROM query_table(joint_clusters) AS j
+    WHERE j.joint IS NOT NULL AND j.cluster IS NOT NULL
 ),
 
 crowd AS (
@@ -29,6 +32,7 @@ own AS (
     SELECT r.cluster, r.chunk, count(DISTINCT r.subrecord) AS n, min(r.subrecord) AS first,
         max(r.subrecord) AS last
     FROM query_table(record_chunks) AS r
+    WHERE r.cluster IS NOT NULL AND r.chunk IS NOT NULL AND r.subrecord IS NOT NULL
     GROUP BY r.cluster, r.chunk
 ),
 
@@ -36,6 +40,7 @@ common AS (
     SELECT s.joint, s.chunk, count(DISTINCT s.subrecord) AS n, min(s.subrecord) AS first,
         max(s.subrecord) AS last
     FROM query_table(shared_chunks) AS s
+    WHERE s.joint IS NOT NULL AND s.chunk IS NOT NULL AND s.subrecord IS NOT NULL
     GROUP BY s.joint, s.chunk
 )
 
@@ -110,7 +115,8 @@ HAVING count(*) > 1 OR i.cluster IS NULL OR i.term IS NULL
 UNION ALL
 SELECT 'item chunk', 'the item chunk of the unknown cluster ' || i.cluster
 FROM (SELECT DISTINCT u.cluster FROM query_table(item_chunks) AS u) AS i
-ANTI JOIN query_table(clusters) AS c ON i.cluster = c.cluster;
+ANTI JOIN query_table(clusters) AS c ON i.cluster = c.cluster
+WHERE i.cluster IS NOT NULL;
 
 -- What:    the published tables are such as disassociation makes; one row per kind of table, which
 --          counts the faults against the rows.

@@ -32,6 +32,7 @@ SELECT DISTINCT
     o.case_no,
     o.term,
     CASE WHEN r.grouped THEN o.group_no ELSE 0 END AS part,
+    CASE WHEN r.prefixed THEN o.attribute || ':' ELSE '' END || o.term AS base,
     CASE WHEN r.prefixed THEN o.attribute || ':' ELSE '' END
     || o.term
     || CASE WHEN o.nth > 1 THEN ' (' || o.nth::VARCHAR || ')' ELSE '' END AS item
@@ -41,6 +42,14 @@ CROSS JOIN temp.main.srsql_basket_rule AS r;
 CREATE OR REPLACE TEMP TABLE srsql_basket_term AS
 SELECT (row_number() OVER (ORDER BY d.item) - 1)::INTEGER AS term_no, d.item AS term
 FROM (SELECT DISTINCT i.item FROM temp.main.srsql_case_item AS i) AS d;
+
+-- Terms that some case holds more than once, each time under the number of the first one.
+CREATE OR REPLACE TEMP TABLE srsql_repeated AS
+SELECT DISTINCT t.term_no, b.term_no AS base_no
+FROM temp.main.srsql_case_item AS i
+INNER JOIN temp.main.srsql_basket_term AS t ON i.item = t.term
+INNER JOIN temp.main.srsql_basket_term AS b ON i.base = b.term
+WHERE i.base IN (SELECT m.base FROM temp.main.srsql_case_item AS m WHERE m.item <> m.base);
 
 -- Cases that have a term; the others have nothing to be told from. Within QID-groups, a group in
 -- which fewer than ``least`` cases have one is small: its terms are told of the group as a whole.

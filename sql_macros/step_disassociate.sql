@@ -1,6 +1,7 @@
 -- Step of a release that is disassociated: clusters, chunks, joint clusters, and what is published.
 -- Reads srsql_basket(record_no, term_no), srsql_part(record_no, part_no),
 -- srsql_constraint(term_no, constraint_no), srsql_kept_apart(term_no),
+-- srsql_repeated(term_no, base_no): the times a term is told,
 -- srsql_basket_term(term_no, term),
 -- srsql_disassociation(k, m, max_size, least, joint_limit, order_seed, chunk_seed, item_seed): one
 -- row. Makes srsql_cluster, srsql_chunk_term, srsql_joint, srsql_shared_term (numbers, internal)
@@ -32,6 +33,38 @@ FROM srsql.vertical_chunks(
     (SELECT d.m FROM temp.main.srsql_disassociation AS d)
 ) AS v;
 
+-- Whoever holds a term twice holds it once. In two chunks the second would tell which subrecords of
+-- the other it can go with, so all of them are in one chunk or in the item chunk (and not shared).
+CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
+WITH torn AS (
+    SELECT c.cluster_no, r.base_no
+    FROM temp.main.srsql_chunk_term AS c
+    INNER JOIN temp.main.srsql_repeated AS r ON c.term_no = r.term_no
+    GROUP BY c.cluster_no, r.base_no
+    HAVING count(DISTINCT c.chunk_no) > 1
+),
+
+moved AS (
+    SELECT DISTINCT t.cluster_no, r.term_no
+    FROM torn AS t
+    INNER JOIN temp.main.srsql_repeated AS r ON t.base_no = r.base_no
+)
+
+SELECT
+    c.cluster_no,
+    CASE WHEN m.term_no IS NULL THEN c.chunk_no ELSE 0 END AS chunk_no,
+    c.term_no
+FROM temp.main.srsql_chunk_term AS c
+LEFT JOIN moved AS m ON c.cluster_no = m.cluster_no AND c.term_no = m.term_no;
+
+CREATE OR REPLACE TEMP TABLE srsql_shared_role AS
+SELECT
+    t.* REPLACE (
+        t.kept_apart
+        OR t.term_no IN (SELECT r.term_no FROM temp.main.srsql_repeated AS r) AS kept_apart
+    )
+FROM temp.main.srsql_term_role AS t;
+
 CREATE OR REPLACE TEMP TABLE srsql_cluster_room AS
 SELECT r.cluster_no, r.records, r.may_empty
 FROM srsql.cluster_room(
@@ -50,7 +83,7 @@ FROM srsql.refined(
     'temp.main.srsql_cluster',
     'temp.main.srsql_chunk_term',
     'temp.main.srsql_cluster_room',
-    'temp.main.srsql_term_role',
+    'temp.main.srsql_shared_role',
     (SELECT d.k FROM temp.main.srsql_disassociation AS d),
     (SELECT d.m FROM temp.main.srsql_disassociation AS d),
     (SELECT d.joint_limit FROM temp.main.srsql_disassociation AS d)

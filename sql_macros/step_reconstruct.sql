@@ -1,5 +1,6 @@
--- Step of a release that is disassociated: one dataset that could have been the original one, sampled
--- from the published tables. Reads srsql_pub_* of step_disassociate.sql, and srsql_disassociation.
+-- Step of a release that is disassociated: one dataset that could have been the original one,
+-- sampled from the published tables. Reads srsql_pub_* of step_disassociate.sql, and
+-- srsql_disassociation.
 
 -- One dataset that the tables above may stand for, made of them alone.
 CREATE OR REPLACE TEMP TABLE srsql_sampled AS

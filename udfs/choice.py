@@ -101,18 +101,28 @@ def weights(choice: Choice, epsilon: Fraction) -> Ints:
     Raises:
         ValueError: epsilon is not above 0 or too large.
     """
+    if len(choice.candidates) == 1 and 0 < epsilon <= MOST:
+        return np.ones(1, np.int64)
+    one, used = scale_of(len(choice.candidates), epsilon)
+    above_best = choice.scores - choice.scores.min()
+    exact = np.exp(-used * above_best / (2 * choice.sensitivity)) * one
+    return np.asarray(np.maximum(np.ceil(exact), 1), dtype=np.int64)
+
+
+def scale_of(candidates: int, epsilon: Fraction) -> tuple[float, float]:
+    """The weight of the best score, and the epsilon that is used, of so many candidates.
+
+    Raises:
+        ValueError: epsilon is not above 0, or too large or too small to be kept.
+    """
     if not 0 < epsilon <= MOST:
         raise ValueError(f"epsilon must be above 0 and at most {MOST}")
-    if len(choice.candidates) == 1:
-        return np.ones(1, np.int64)
-    one = 2.0 ** (61 - len(choice.candidates).bit_length())
+    one = 2.0 ** (61 - candidates.bit_length())
     slack = math.exp(float(epsilon) / 2) / one + 2.0**-44
     used = float(epsilon) - 4 * slack
     if used <= 0:
         raise ValueError(f"epsilon {float(epsilon):g} is too small to be kept in 64 bits")
-    above_best = choice.scores - choice.scores.min()
-    exact = np.exp(-used * above_best / (2 * choice.sensitivity)) * one
-    return np.asarray(np.maximum(np.ceil(exact), 1), dtype=np.int64)
+    return one, used
 
 
 def choose(

@@ -1,4 +1,4 @@
-"""The kernels of disassociation on columns of Arrow: tables with numbers of any kind, as lists.
+"""The kernels of disassociation and CBA on columns of Arrow: tables of numbers, as lists.
 
 The kernels take numbers from 0 on without gaps; the translation is done here.
 """
@@ -129,6 +129,28 @@ def refine(
         ],
         names=["members", "terms"],
     )
+
+
+def generalized(
+    held: pa.ChunkedArray,
+    terms: pa.ChunkedArray,
+    constraints: pa.ChunkedArray,
+    k: pa.ChunkedArray,
+    m: pa.ChunkedArray,
+) -> pa.Array:
+    """Node of every term, from 1 on in the order of the terms given; NULL: ``generalize``."""
+    from srsql.udfs.generalizing import generalize
+
+    results = []
+    for row in rows_of(held, terms, constraints, k, m):
+        record, term = _fields(row[0])
+        place = np.unique(record, return_inverse=True)[1].astype(np.int64)
+        least = generalize(
+            place, _index(flat(row[1]), term), flat(row[2]), row[3].as_py(), row[4].as_py()
+        )
+        node = np.searchsorted(np.unique(least[least >= 0]), least) + 1
+        results.append(pa.array(node, pa.int32(), mask=least < 0))
+    return pa.array([result.to_pylist() for result in results], pa.list_(pa.int32()))
 
 
 def shuffled(sizes: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:

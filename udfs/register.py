@@ -392,6 +392,14 @@ _UDFS: dict[str, _Udf] = {
         "STRUCT(members STRUCT(joint_no INTEGER, cluster_no INTEGER)[],"
         " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",
     ),
+    "srsql_generalized": (
+        disassociation.generalized,
+        [
+            "STRUCT(record_no INTEGER, term_no INTEGER)[]", "INTEGER[]", "INTEGER[]", "INTEGER",
+            "INTEGER",
+        ],
+        "INTEGER[]",
+    ),
     "srsql_shuffled": (disassociation.shuffled, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
     "srsql_drawn_below": (disassociation.drawn_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
 }  # fmt: skip

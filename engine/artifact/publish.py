@@ -131,6 +131,7 @@ def publish(
     try:
         with warehouse.transaction():
             release = find_release(warehouse, dataset, asked.series, asked.quarter)
+            _refuse_unpublishable(warehouse, asked, release)
             with built_beside(asked.to) as (folder, scratch):
                 key, made = read_or_make_key(asked.key_file) if asked.key_file else (None, False)
                 step("lineage")
@@ -170,6 +171,14 @@ def publish(
     )
 
 
+def _refuse_unpublishable(warehouse: Warehouse, asked: Publication, release: Release) -> None:
+    """Some models are there to be compared with alone."""
+    model = _facts(warehouse, release)["model"]
+    refused = MODELS[str(model)].unpublishable if model in MODELS else ""
+    if refused:
+        raise PublishError(f"{asked.quarter} was released by {model}, {refused}")
+
+
 def _describe(
     warehouse: Warehouse,
     dataset: Dataset,
@@ -186,9 +195,6 @@ def _describe(
             f"{asked.quarter} is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded "
             "experiment; release it with --noise secure"
         )
-    refused = MODELS[str(facts["model"])].unpublishable if facts["model"] in MODELS else ""
-    if refused:
-        raise PublishError(f"{asked.quarter} was released by {facts['model']}, {refused}")
     counts = Counts(**{n: facts.pop(n) for n in Counts.model_fields if n in facts})
     model, guarantee = str(facts.pop("model")), str(facts.pop("guarantee"))
     software, version, fingerprint = (

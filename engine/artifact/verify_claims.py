@@ -14,6 +14,8 @@ from srsql.engine.artifact.texts import counts_sql, dictionary_csv, readme
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.terms.asked import Terms
+from srsql.engine.terms.build import COLUMNS
 from srsql.version import __version__
 
 NOT_KNOWN = (
@@ -32,6 +34,7 @@ Trees = dict[str, list[tuple[str, str]]]
 def claim_faults(folder: Path, manifest: Manifest) -> list[str]:
     """What the manifest says of the release and cannot be true at once."""
     told = [*_order_faults(manifest), *_number_faults(manifest), *_promise_faults(manifest)]
+    told += _term_faults(manifest)
     if (manifest.case_ids == "pseudonym") != (manifest.key_id is not None):
         told.append(f"case_ids is {manifest.case_ids!r}, key_id is {manifest.key_id!r}")
     return [f"{MANIFEST}: {text}" for text in told] + _document_faults(folder, manifest)
@@ -102,6 +105,32 @@ def _promise_faults(manifest: Manifest) -> list[str]:
     if manifest.software_version == __version__ and manifest.guarantee != model.guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
+
+
+def _term_faults(manifest: Manifest) -> list[str]:
+    """What is claimed of disassociated terms in one place, and otherwise in another."""
+    claim, told = manifest.terms, manifest.parameters
+    if claim is None:
+        names = sorted({"terms", "m", "terms_guarantee"} & told.keys())
+        return [f"parameter {name} is there, and terms are not" for name in names]
+    try:
+        facts = Terms(claim.attributes, claim.m, claim.diversity).facts(manifest.k, "chunks")
+    except ReleaseError as error:
+        return [f"the terms are none: {error}"]
+    due = {name: facts[name] for name in ("terms", "m", "l")}
+    if manifest.software_version == __version__:
+        due["terms_guarantee"] = facts["terms_guarantee"]
+    faults = [
+        f"parameter {name} is {told.get(name)!r}, not {value!r}"
+        for name, value in due.items()
+        if told.get(name) != value
+    ]
+    return faults + [
+        f"{table.name} shows {column.name}, the terms of which are told apart from records"
+        for table in manifest.tables
+        for column in table.columns
+        if table.name not in COLUMNS and column.name in claim.attributes
+    ]
 
 
 def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:

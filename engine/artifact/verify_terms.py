@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
 from srsql.engine.artifact.layout import Manifest
 from srsql.engine.artifact.verdict import Check
 from srsql.engine.artifact.verify_tables import loaded
-from srsql.engine.statements import statements
-from srsql.engine.terms.build import COLUMNS
+from srsql.engine.statements import column, statements, temporary
+from srsql.engine.terms.build import CLUSTERS, COLUMNS
 from srsql.engine.terms.checks import breaches, check_reconstructed, check_terms
 from srsql.engine.terms.published import PublishedTerms
 
@@ -60,4 +61,49 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
     broken = [row for row in rows if row.passed is False]
     faults = breaches(reader, tables, manifest.k, manifest.terms.m) if broken else []
     faults += [f"{row.measure} ({row.scope}): {row.violating:,.0f}" for row in broken]
+    faults += _crowded(reader, manifest)
     return [Check("terms", faults, sum(known[name] for name in COLUMNS))]
+
+
+def _crowded(reader: _Reader, manifest: Manifest) -> list[str]:
+    """Clusters with more records than there are cases, in all or of their region."""
+    clusters, cases = manifest.table(CLUSTERS), manifest.counts.released_cases
+    ours = column("records", "c")
+    records = exp.func("coalesce", exp.Sum(this=exp.cast(ours, "HUGEINT")), exp.Literal.number(0))
+    source = temporary(loaded(CLUSTERS), alias="c")
+    ((told,),) = reader.rows(exp.select(records).from_(source).sql("duckdb"))
+    faults = [f"clusters have {told:,} records, and {cases:,} cases are released"]
+    faults = faults if told > cases else []
+    region = [shown.name for shown in clusters.columns if shown.attribute]
+    if not region:
+        return faults
+    reports = manifest.reports
+    case = next(c.name for c in reports.columns[::-1] if c.role in ("case id", "report id"))
+    seen = (
+        exp.select(*[column(name, "r") for name in region])
+        .select(exp.Count(this=exp.Distinct(expressions=[column(case, "r")])).as_("cases"))
+        .from_(temporary(loaded(reports.name), alias="r"))
+        .group_by(*[column(name, "r") for name in region])
+    )
+    held = (
+        exp.select(*[column(name, "c") for name in region])
+        .select(records.as_("records"))
+        .from_(source)
+        .group_by(*[column(name, "c") for name in region])
+    )
+    same = [exp.NullSafeEQ(this=column(name, "h"), expression=column(name, "s")) for name in region]
+    query = (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(held.subquery("h"))
+        .join(seen.subquery("s"), on=exp.and_(*same), join_type="left")
+        .where(
+            exp.GT(
+                this=column("records", "h"),
+                expression=exp.func("coalesce", column("cases", "s"), exp.Literal.number(0)),
+            )
+        )
+    )
+    ((regions,),) = reader.rows(query.sql("duckdb"))
+    if regions:
+        faults.append(f"clusters of {regions:,} region(s) have more records than it has cases")
+    return faults

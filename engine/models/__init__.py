@@ -8,7 +8,11 @@ from typing import Any
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.cba import Cba
 from srsql.engine.models.disassociation import Disassociation
+from srsql.engine.models.dp_histogram import DpHistogram
+from srsql.engine.models.full_domain import FullDomain
+from srsql.engine.models.ipa import Ipa
 from srsql.engine.models.k_anonymity import KAnonymity
 from srsql.engine.models.l_diversity import LDiversity
 from srsql.engine.models.ms import Ms
@@ -26,7 +30,8 @@ MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
     for model in (
         Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
-        Disassociation, KAnonymity, XyAnonymity, LDiversity, AlphaK,
+        Disassociation, Ipa, KAnonymity, XyAnonymity, LDiversity, AlphaK, Cba, FullDomain,
+        DpHistogram,
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name

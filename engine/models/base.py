@@ -47,6 +47,12 @@ class GroupingModel(ABC):
     thresholds: ClassVar[str] = "temp.main.srsql_theta"
     rows: ClassVar[bool] = True
     """Rows are released under ids of cases; else only what they hold, apart from them."""
+    tells: ClassVar[Literal["chunks", "nodes"]] = "chunks"
+    """How terms that are told apart from rows are told: disassociated, or generalized."""
+    own_rows: ClassVar[bool] = False
+    """Instead, rows of its own making are released under no id (see ``engine.lattice``)."""
+    counted: ClassVar[bool] = True
+    """The public may know how many cases are released; not where made-up ones are among them."""
     perturbs: ClassVar[bool] = False
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""
@@ -92,6 +98,11 @@ class GroupingModel(ABC):
     def stopping(self) -> Literal["next", "all"] | None:
         """Who counts as absent from the next quarter: by its data, everybody, or not asked."""
         return None
+
+    @property
+    def audience(self) -> str:
+        """What the releases of one series have in common: the family, and what tells it apart."""
+        return self.family
 
     @property
     def budget_limit(self) -> Fraction | None:

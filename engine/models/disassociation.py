@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.models.base import GroupingModel
-from srsql.engine.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.engine.models.apart import Apart
 
 
 @dataclass(frozen=True)
-class Disassociation(GroupingModel):
+class Disassociation(Apart):
     """k^m-anonymity of the terms alone: neither ids nor quasi-identifiers are released.
 
     Protects: whoever knows up to m terms of a patient's record has to reckon with at least k
@@ -24,10 +21,6 @@ class Disassociation(GroupingModel):
 
     name: ClassVar[str] = "disassociation"
     family: ClassVar[str] = "terms"
-    keeps: ClassVar[frozenset[str]] = frozenset()
-    held: ClassVar[str] = "temp.main.srsql_bound_term"
-    thresholds: ClassVar[str] = "temp.main.srsql_bound_theta"
-    rows: ClassVar[bool] = False
 
     @property
     def guarantee(self) -> str:
@@ -42,33 +35,3 @@ class Disassociation(GroupingModel):
     def facts(self) -> dict[str, str]:
         """There are no regions that could keep anything."""
         return {"keeps": "no quasi-identifier"}
-
-    @property
-    def claims(self) -> dict[str, Fraction]:
-        """There is one region, which says nothing: it is shared by all cases."""
-        return {"k": Fraction(self.k)}
-
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
-        """No value is bounded: whose it is, is not told."""
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
-            "SELECT t.case_no, t.term_no, t.weight FROM temp.main.srsql_case_term AS t WHERE false"
-        )
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_bound_theta AS "
-            "SELECT t.term_no, 1::BIGINT AS theta_num, 1::BIGINT AS theta_den "
-            "FROM temp.main.srsql_term AS t"
-        )
-        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'alpha'")
-
-    def prepare(self) -> None:
-        """Nothing is grouped."""
-
-    def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
-        """All cases together, under no quasi-identifier."""
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_grouped "
-            "SELECT p.case_no, 0, 0 FROM temp.main.srsql_profile AS p "
-            "WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= ?",
-            [k],
-        )

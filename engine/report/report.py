@@ -62,6 +62,11 @@ def report(
             f"series {series!r} is imported, without a manifest or views to report on: "
             "'srsql audit' and 'srsql attack' judge it"
         )
+    if public and not dataset.rows:
+        raise ReportError(
+            f"series {series!r} releases terms alone, and a public edition tells of regions and "
+            "signals: 'srsql publish' says of what is released, the internal edition of the rest"
+        )
     if quarter is not None:
         html = _quarter(warehouse, dataset, series, quarter, public=public)
         return Report(html, edition, dataset.name, series, quarter)

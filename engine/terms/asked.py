@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.choice import PolicyChoice
@@ -32,7 +33,7 @@ class Terms:
     diversity: int = 1
     """l: least number of records in a cluster for the terms of ``kept_apart`` (section 7.2)."""
     kept_apart: frozenset[str] = field(default_factory=frozenset)
-    """Sensitive terms, normalized: they are told of a cluster, never of a record in it."""
+    """Sensitive terms in any spelling: they are told of a cluster, never of a record in it."""
     policy: PolicyChoice | None = None
     """The utility constraints: sets of terms that stay together where that is safe."""
     repeated: bool = False
@@ -51,7 +52,7 @@ class Terms:
         """The same with the attributes that a dataset has by default."""
         return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
 
-    def facts(self, k: int) -> dict[str, str | int]:
+    def facts(self, k: int, tells: Literal["chunks", "nodes"]) -> dict[str, str | int]:
         """What the public manifest tells of them."""
         return {
             "terms": ", ".join(self.attributes),
@@ -60,7 +61,7 @@ class Terms:
             "terms_kept_apart": len(self.kept_apart),
             "utility_policy": self.policy.name if self.policy else "none",
             "repeated_terms": "yes" if self.repeated else "no",
-            "terms_guarantee": terms_guarantee(", ".join(self.attributes), k, self.m),
+            "terms_guarantee": GUARANTEES[tells](", ".join(self.attributes), k, self.m),
         }
 
 
@@ -73,3 +74,18 @@ def terms_guarantee(attributes: str, k: int, m: int) -> str:
         "original dataset that fits what is released. That most records of a cluster hold a term, "
         "and what several quarters of a patient have in common, is not hidden."
     )
+
+
+def nodes_guarantee(attributes: str, k: int, m: int) -> str:
+    """k^m-anonymity of generalized terms in words (Loukides 2014, section 1.1)."""
+    some = "one term" if m == 1 else f"up to {m} terms"
+    return (
+        f"The terms of {attributes} are generalized to sets of terms, or suppressed: whoever knows "
+        f"{some} of a patient's record finds at least {k} records that may hold all of them. That "
+        "most of these records hold a term, and what several quarters of a patient have in common, "
+        "is not hidden."
+    )
+
+
+GUARANTEES = {"chunks": terms_guarantee, "nodes": nodes_guarantee}
+"""By ``GroupingModel.tells``."""

@@ -8,7 +8,8 @@ from srsql.engine.cases import derived, raw_table
 from srsql.engine.errors import ReleaseError
 from srsql.engine.statements import column, create, union_all
 from srsql.engine.terms.asked import Terms
-from srsql.engine.terms.build import COLUMNS
+from srsql.engine.terms.build import CLUSTERS, COLUMNS, SHAPES
+from srsql.engine.views import region_columns
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -19,11 +20,19 @@ def check_attributes(dataset: Dataset, terms: Terms) -> None:
     Raises:
         ReleaseError: the text names the attribute and what there is.
     """
-    taken = {source.name for source in dataset.tables} & COLUMNS.keys()
+    taken = {source.name for source in dataset.tables} & {
+        name for shape in SHAPES.values() for name in shape
+    }
     if taken:
         raise ReleaseError(
             f"dataset {dataset.name} has a table {min(taken)}, as disassociated terms have: its "
             "terms cannot be released apart from it"
+        )
+    shown = set(region_columns(dataset)) & set(COLUMNS[CLUSTERS])
+    if shown:
+        raise ReleaseError(
+            f"dataset {dataset.name} has a quasi-identifier {min(shown)}, as a column of clusters "
+            "is called: call it otherwise to release terms apart from their rows"
         )
     known = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     for name in terms.attributes:

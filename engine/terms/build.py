@@ -1,6 +1,9 @@
-"""The released tables of disassociated terms: no id of a case or report is in any of them."""
+"""The released tables of terms told apart from records: none has an id of a case or report."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
 
 from sqlglot import exp
 
@@ -18,7 +21,17 @@ COLUMNS = {
     "item_chunk": ("cluster", "term"),
     "reconstructed": ("record", "cluster", "term"),
 }
-"""Released table -> its columns, in the order of its rows."""
+"""Released table of disassociated terms -> its columns, in the order of its rows."""
+NODES: dict[str, tuple[str, ...]] = {
+    "generalized_terms": ("record", "node"),
+    "term_nodes": ("node", "term"),
+}
+"""The same of generalized terms (CBA)."""
+SHAPES: dict[Literal["chunks", "nodes"], dict[str, tuple[str, ...]]] = {
+    "chunks": COLUMNS,
+    "nodes": NODES,
+}
+"""By ``GroupingModel.tells``."""
 CLUSTER_GROUP = "srsql_cluster_group"
 """cluster, group_no: where clusters lie inside QID-groups."""
 
@@ -28,13 +41,15 @@ def source_of(name: str) -> str:
     return f"srsql_pub_{name}"
 
 
-def term_queries(dataset: Dataset, *, grouped: bool) -> dict[str, exp.Query]:
+def term_queries(
+    dataset: Dataset, *, grouped: bool, shape: Mapping[str, tuple[str, ...]] = COLUMNS
+) -> dict[str, exp.Query]:
     """Released table -> the query that fills it.
 
-    ``grouped``: clusters lie inside QID-groups and show their region.
+    ``grouped``: clusters lie inside QID-groups and show their region; ``shape``: of ``SHAPES``.
     """
     queries: dict[str, exp.Query] = {}
-    for name, columns in COLUMNS.items():
+    for name, columns in shape.items():
         query = exp.select(*[column(shown, "t") for shown in columns])
         query = query.from_(temporary(source_of(name), alias="t"))
         if name == CLUSTERS and grouped:
@@ -54,11 +69,16 @@ def term_queries(dataset: Dataset, *, grouped: bool) -> dict[str, exp.Query]:
 
 
 def build_term_tables(
-    warehouse: Warehouse, dataset: Dataset, release_id: int, *, grouped: bool
+    warehouse: Warehouse,
+    dataset: Dataset,
+    release_id: int,
+    *,
+    grouped: bool,
+    shape: Mapping[str, tuple[str, ...]],
 ) -> list[Built]:
     """Fill one table per released view in the schema ``STORE``."""
     built = []
-    for name, query in term_queries(dataset, grouped=grouped).items():
+    for name, query in term_queries(dataset, grouped=grouped, shape=shape).items():
         store = store_of(release_id, name)
         warehouse.run(create(table(STORE, store), query))
         built.append(Built(name, store, query))

@@ -1,4 +1,4 @@
-"""The check of released chunks: k^m, what Guarantee 1 needs, and that no term was lost or made up.
+"""The check of released terms: k^m, what their guarantee needs, and that none was made up.
 
 The originals it compares with are read off the raw rows anew; who is in which cluster is the one
 thing that only the making of the release knows.
@@ -13,15 +13,11 @@ from sqlglot import exp
 from srsql.engine.postcheck import Measure, require_passed
 from srsql.engine.statements import bare, column, create, table, union_all
 from srsql.engine.terms.asked import Terms
-from srsql.engine.terms.checks import check_originals, check_reconstructed, check_terms
-from srsql.engine.terms.published import PublishedTerms
+from srsql.engine.terms.chunks import ORIGINALS
+from srsql.engine.terms.kinds import kind_of
 from srsql.engine.terms.told import released_terms
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-ORIGINALS = "temp.main.srsql_told_original"
-MEMBERS = "temp.main.srsql_told_member"
-APART = "temp.main.srsql_told_apart"
 
 
 def check_released_terms(
@@ -34,38 +30,16 @@ def check_released_terms(
     *,
     grouped: bool,
 ) -> list[Measure]:
-    """Every check of the chunks in ``schema``; needs ``srsql_cluster``.
+    """Every check of the terms in ``schema``; needs the tables that the release was made with.
 
-    ``grouped``: a group with too few terms is one cluster, its cases without a term included.
+    ``grouped``: clusters lie inside QID-groups.
 
     Raises:
         CheckFailedError: one of them failed; the text names it.
     """
-    tables = PublishedTerms.in_schema(schema)
     load_originals(warehouse, dataset, release_id, terms)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_member AS "
-        "SELECT b.case_no AS record, k.cluster_no AS cluster FROM temp.main.srsql_cluster AS k "
-        "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no"
-    )
-    if grouped:
-        _add_members_without_terms(warehouse)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_apart AS SELECT DISTINCT i.item AS term "
-        "FROM temp.main.srsql_case_item AS i WHERE i.term IN (SELECT unnest(?::VARCHAR[]))",
-        [sorted(terms.kept_apart)],
-    )
-    rows = check_terms(
-        warehouse,
-        tables,
-        release_id,
-        k,
-        terms.m,
-        cluster_size=max(k, terms.diversity),
-        sensitive=APART if terms.kept_apart else None,
-    )
-    rows += check_originals(warehouse, tables, release_id, ORIGINALS, MEMBERS)
-    rows += check_reconstructed(warehouse, tables, release_id)
+    kind = kind_of(warehouse, release_id)
+    rows = kind.check_told(warehouse, schema, release_id, k, terms, grouped=grouped)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
@@ -98,8 +72,8 @@ def load_originals(warehouse: Warehouse, dataset: Dataset, release_id: int, term
     return ORIGINALS
 
 
-def check_chunks(warehouse: Warehouse, schema: str, release_id: int, k: int) -> list[Measure]:
-    """What the chunks in ``schema`` show by themselves, if the release has any.
+def check_shown_terms(warehouse: Warehouse, schema: str, release_id: int, k: int) -> list[Measure]:
+    """What the terms in ``schema`` show by themselves, if the release has any.
 
     Raises:
         CheckFailedError: a bound is broken; the text names it.
@@ -107,31 +81,10 @@ def check_chunks(warehouse: Warehouse, schema: str, release_id: int, k: int) -> 
     terms = released_terms(warehouse, release_id)
     if terms is None:
         return []
-    tables = PublishedTerms.in_schema(schema)
-    size = max(k, terms.diversity)
-    rows = check_terms(warehouse, tables, release_id, k, terms.m, cluster_size=size)
+    rows = kind_of(warehouse, release_id).check_shown(warehouse, schema, release_id, k, terms)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
-
-
-def _add_members_without_terms(warehouse: Warehouse) -> None:
-    """Cases without a term count as records where their group is a cluster as a whole."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_bare AS "
-        "SELECT g.case_no AS record, s.cluster_no AS cluster "
-        "FROM temp.main.srsql_small_part AS s "
-        "INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no "
-        "ANTI JOIN temp.main.srsql_told_original AS o ON g.case_no = o.record"
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_told_member "
-        "SELECT b.record, b.cluster FROM temp.main.srsql_told_bare AS b"
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_told_original "
-        "SELECT b.record, NULL FROM temp.main.srsql_told_bare AS b"
-    )
 
 
 def _values(dataset: Dataset, release_id: int, terms: Terms) -> exp.Query:

@@ -1,9 +1,10 @@
-"""COUNT over sets of terms, from a disassociated release alone: lower, expected, upper."""
+"""COUNT over sets of terms, from a release alone: lower, expected, upper."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from srsql.engine.statements import literal
 from srsql.engine.terms.published import ALL, PublishedTerms, put_sets
@@ -24,8 +25,25 @@ class TermCount:
     upper: int
 
 
+class Answering(Protocol):
+    """Published tables that answer COUNT queries over sets of terms."""
+
+    @property
+    def reconstructed(self) -> str | None:
+        """Name of one sampled dataset ``(record, ..., term)``; None: there is none."""
+        ...
+
+    def counts(self, sets: str) -> str:
+        """Rows (set_no, lower, expected, upper); ``sets``: a name as SQL text."""
+        ...
+
+    def matches(self, sets: str) -> str:
+        """Rows (set_no, expected): records that hold a term of the set or more."""
+        ...
+
+
 def count_terms(
-    warehouse: Warehouse, tables: PublishedTerms, sets: Iterable[Collection[str]]
+    warehouse: Warehouse, tables: Answering, sets: Iterable[Collection[str]]
 ) -> list[TermCount]:
     """The counts of many sets by one query, in the order of the sets.
 
@@ -38,7 +56,7 @@ def count_terms(
     name = put_sets(warehouse, asked)
     rows = warehouse.rows(
         "SELECT c.set_no, c.lower, c.expected, c.upper FROM "
-        + tables.call("term_counts", ALL, name)
+        + tables.counts(name)
         + " AS c ORDER BY c.set_no"
     )
     return [TermCount(asked[number], lower, mean, upper) for number, lower, mean, upper in rows]

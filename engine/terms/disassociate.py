@@ -81,6 +81,9 @@ def disassociate(
             _derived(seed, "items"),
         ],
     )
+    warehouse.run(
+        "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
+    )
     warehouse.run_step("step_disassociate.sql")
     warehouse.run_step("step_reconstruct.sql")
 

@@ -1,4 +1,4 @@
-"""What a disassociated release loses (Loukides 2014, section 6): ARE, MRE, and what was at risk.
+"""What a release of terms loses (Loukides 2014, section 6): ARE, MRE, and what was at risk.
 
 The steward's: everything here reads the originals, a table ``(record, term)``, distinct.
 """
@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from srsql.engine.statements import literal
-from srsql.engine.terms.counts import count_terms
+from srsql.engine.terms.counts import Answering, count_terms
 from srsql.engine.terms.policies import UtilityPolicy, put_policy
-from srsql.engine.terms.published import ALL, PublishedTerms
 from srsql.engine.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
@@ -109,7 +108,7 @@ def random_sets(
 
 def answer_workload(
     warehouse: Warehouse,
-    tables: PublishedTerms,
+    tables: Answering,
     originals: str,
     sets: Iterable[Collection[str]],
 ) -> list[Answer]:
@@ -156,7 +155,7 @@ def average_relative_error(
 
 def matching_errors(
     warehouse: Warehouse,
-    tables: PublishedTerms,
+    tables: Answering,
     originals: str,
     policy: UtilityPolicy,
     estimate: str = "expected",
@@ -176,11 +175,7 @@ def matching_errors(
     answer: dict[int, float]
     if estimate == "expected":
         answer = dict(
-            warehouse.rows(
-                "SELECT m.set_no, m.expected FROM "
-                + tables.call("term_matches", ALL, sets)
-                + " AS m"
-            )
+            warehouse.rows("SELECT m.set_no, m.expected FROM " + tables.matches(sets) + " AS m")
         )
     else:
         assert tables.reconstructed is not None

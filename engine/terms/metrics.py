@@ -1,4 +1,4 @@
-"""What a release with disassociated terms loses, as uniform rows (Loukides 2014, section 6)."""
+"""What a release of terms apart from records loses, as uniform rows (Loukides 2014, section 6)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from srsql.engine.metrics import MeasureRow
 from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.check import load_originals
 from srsql.engine.terms.combinations import combination_shares
-from srsql.engine.terms.counts import TermCount, count_terms
+from srsql.engine.terms.counts import Answering, TermCount, count_terms
 from srsql.engine.terms.itemsets import frequent_itemsets
+from srsql.engine.terms.kinds import kind_of
 from srsql.engine.terms.loss import (
+    Answer,
     RelativeError,
     answer_workload,
     average_relative_error,
     matching_errors,
     random_sets,
 )
+from srsql.engine.terms.nodes import PublishedNodes
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.engine.terms.published import PublishedTerms
 from srsql.engine.terms.told import released_terms
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -33,26 +35,33 @@ SEED = 0
 def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[MeasureRow]:
     """ARE on W1 and W2, MRE of the policy, and how many combinations of terms single out.
 
-    Reads the raw rows of the released cases; no rows where the release disassociates nothing.
+    Of a release that suppresses terms also how many, and ARE over the queries without any of them,
+    as Loukides 2014, section 6.3, compares "for a fair comparison" (``are_released``).
+
+    Reads the raw rows of the released cases; no rows where the release tells no terms apart.
     """
     found = _released(warehouse, release_id)
     if found is None:
         return []
     terms, tables = found
     originals = load_originals(warehouse, dataset, release_id, terms)
-    rows: list[MeasureRow] = []
+    gone = _suppressed(warehouse, tables, originals)
+    rows = [] if gone is None else [_suppressed_row(warehouse, originals, release_id, gone)]
     for support in SUPPORTS:
         try:
             sets = frequent_itemsets(warehouse, originals, support, at_most=MOST_SETS)
         except PolicyError:  # more sets than that: lower supports have more still
             break
         answers = answer_workload(warehouse, tables, originals, [s.terms for s in sets])
-        errors = average_relative_error(warehouse, answers)
-        rows += [_are(release_id, f"W1, {support} %", e) for e in errors if e.terms is None]
+        rows += [
+            _are(release_id, measure, f"W1, {support} %", error)
+            for measure, error in _errors(warehouse, answers, gone)
+            if error.terms is None
+        ]
     answers = answer_workload(warehouse, tables, originals, random_sets(warehouse, originals, SEED))
-    for error in average_relative_error(warehouse, answers):
+    for measure, error in _errors(warehouse, answers, gone):
         size = "all" if error.terms is None else f"{error.terms} of them"
-        rows.append(_are(release_id, f"W2, {size}", error))
+        rows.append(_are(release_id, measure, f"W2, {size}", error))
     rows += _policy_rows(warehouse, tables, originals, release_id)
     for share in combination_shares(warehouse, originals):
         if share.records == 1:
@@ -73,13 +82,47 @@ def count_term_sets(
     return count_terms(warehouse, found[1], sets) if found else []
 
 
-def _are(release_id: int, scope: str, error: RelativeError) -> MeasureRow:
+def _errors(
+    warehouse: Warehouse, answers: list[Answer], gone: frozenset[str] | None
+) -> list[tuple[str, RelativeError]]:
+    """ARE of all queries, and, with the terms that are gone, of those that have none of them."""
+    found = [("are", error) for error in average_relative_error(warehouse, answers)]
+    if gone is None:
+        return found
+    kept = [answer for answer in answers if gone.isdisjoint(answer.terms)]
+    return found + [("are_released", error) for error in average_relative_error(warehouse, kept)]
+
+
+def _suppressed(warehouse: Warehouse, tables: Answering, originals: str) -> frozenset[str] | None:
+    """The terms of the originals that are not released; None: such a release has all."""
+    if not isinstance(tables, PublishedNodes):
+        return None
+    return frozenset(
+        term
+        for (term,) in warehouse.rows(
+            f"SELECT DISTINCT o.term FROM {originals} AS o "
+            f"ANTI JOIN {tables.term_nodes} AS n ON o.term = n.term"
+        )
+    )
+
+
+def _suppressed_row(
+    warehouse: Warehouse, originals: str, release_id: int, gone: frozenset[str]
+) -> MeasureRow:
+    total = warehouse.value(f"SELECT count(DISTINCT o.term) FROM {originals} AS o")
+    ratio = len(gone) / total if total else None
+    return MeasureRow(
+        release_id, "suppressed_terms", "distinct term", len(gone), total, ratio, None, None
+    )
+
+
+def _are(release_id: int, measure: str, scope: str, error: RelativeError) -> MeasureRow:
     total = None if error.are is None else error.are * error.queries
-    return MeasureRow(release_id, "are", scope, total, error.queries, error.are, None, None)
+    return MeasureRow(release_id, measure, scope, total, error.queries, error.are, None, None)
 
 
 def _policy_rows(
-    warehouse: Warehouse, tables: PublishedTerms, originals: str, release_id: int
+    warehouse: Warehouse, tables: Answering, originals: str, release_id: int
 ) -> list[MeasureRow]:
     members: dict[str, list[str]] = {}
     for name, term in warehouse.rows(
@@ -104,8 +147,8 @@ def _policy_rows(
     ]
 
 
-def _released(warehouse: Warehouse, release_id: int) -> tuple[Terms, PublishedTerms] | None:
-    """What a release disassociates, and its tables; None: nothing, or they are gone."""
+def _released(warehouse: Warehouse, release_id: int) -> tuple[Terms, Answering] | None:
+    """What a release tells apart from records, and its tables; None: nothing, or they are gone."""
     terms = released_terms(warehouse, release_id)
     schema, status = warehouse.rows(
         "SELECT r.schema_name, r.status FROM srsql.release AS r WHERE r.release_id = ?",
@@ -113,4 +156,4 @@ def _released(warehouse: Warehouse, release_id: int) -> tuple[Terms, PublishedTe
     )[0]
     if terms is None or status == "superseded":
         return None
-    return terms, PublishedTerms.in_schema(schema)
+    return terms, kind_of(warehouse, release_id).published(schema)

@@ -34,7 +34,7 @@ def make_terms(options: Mapping[str, Any], *, terms_only: bool) -> Terms | None:
             if value:
                 raise ReleaseError(
                     f"--{key.replace('_', '-')} goes with --terms {DISASSOCIATE} or the model "
-                    "disassociation"
+                    "disassociation or cba"
                 )
         return None
     if options.get("l") is not None and not given["sensitive_terms"]:
@@ -53,12 +53,12 @@ def make_terms(options: Mapping[str, Any], *, terms_only: bool) -> Terms | None:
 
 
 def _read_terms(path: Path) -> frozenset[str]:
-    """One term a line, compared in upper case without white space at its ends."""
+    """One term a line; the warehouse compares them in the form its data have."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"--sensitive-terms {path}: cannot be read: {error}") from None
-    found = frozenset(line.strip().upper() for line in lines if line.strip())
+    found = frozenset(line.strip() for line in lines if line.strip())
     if not found:
         raise ReleaseError(f"--sensitive-terms {path}: no term in it")
     return found

@@ -44,6 +44,14 @@ class PublishedTerms:
         )  # fmt: skip
         return cls(*(dotted(*schema, prefix + name) for name in names))
 
+    def counts(self, sets: str) -> str:
+        """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
+        return self.call("term_counts", ALL, sets)
+
+    def matches(self, sets: str) -> str:
+        """Rows (set_no, expected): records that hold a term of the set or more."""
+        return self.call("term_matches", ALL, sets)
+
     def call(self, macro: str, tables: Sequence[str], *arguments: str) -> str:
         """A call of ``srsql.macro`` with the named tables of ours, then ``arguments`` as SQL."""
         named = [literal(getattr(self, name)) for name in tables]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.told import series_over_lattice
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.baskets import check_attributes
@@ -25,10 +26,14 @@ def tell(dataset: Dataset, model: GroupingModel, terms: Terms | None) -> Dataset
         ReleaseError: the model or the dataset does not go with them.
     """
     if terms is None:
+        if model.own_rows:
+            return dataset.without_terms((), rows=False)
         if not model.rows:
             raise ReleaseError(f"the model {model.name} releases terms only: say which")
         return dataset
-    if model.rows and (model.perturbs or model.keeps != {"k", "theta"}):
+    if model.tells == "nodes" and (terms.kept_apart or terms.diversity > 1):
+        raise ReleaseError(f"--sensitive-terms does not go with the model {model.name}")
+    if model.own_rows or (model.rows and (model.perturbs or model.keeps != {"k", "theta"})):
         raise ReleaseError(f"--terms does not go with the model {model.name}")
     check_attributes(dataset, terms)
     return dataset.without_terms(terms.attributes, rows=model.rows)
@@ -65,6 +70,8 @@ def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
         "WHERE r.dataset = ? AND r.series = ?",
         [dataset.name, series],
     )
+    if series_over_lattice(warehouse, dataset.name, series):
+        return dataset.without_terms((), rows=False)
     if not found:
         return dataset
     return dataset.without_terms({row[0] for row in found}, rows=all(row[1] for row in found))

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from importlib import resources
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from oracles.published_terms import is_km_anonymous
-from support.artifacts import edit, rehash
+from support.artifacts import content_of, edit, manifest_of, rehash, tables_of
 from support.command import srsql
 from support.files import copied
-from support.quarters import Report, crowd
+from support.quarters import Report, crowd, write_quarter
 from support.released import region, rows, views
 
 from srsql.engine.artifact.verify import verify
 from srsql.engine.engine import Engine
-from srsql.engine.errors import CheckFailedError, PolicyError, QueryError, ReleaseError
-from srsql.engine.terms import release as made_by
+from srsql.engine.errors import (
+    AttackError,
+    AuditError,
+    CheckFailedError,
+    PolicyError,
+    QueryError,
+    ReleaseError,
+    ReportError,
+)
+from srsql.engine.terms import chunks as made_by
 from srsql.engine.terms.build import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
@@ -161,6 +171,77 @@ def test_such_a_series_is_audited_and_measured_as_ever(engine: Engine) -> None:
     assert engine.query("SELECT count(DISTINCT caseid) FROM reac WHERE pt = 'Rash'", series="main")
 
 
+def test_attacks_on_regions_are_refused_where_terms_alone_are_released(engine: Engine) -> None:
+    with pytest.raises(AuditError, match="releases terms alone"):
+        engine.audit(series="terms")
+    with pytest.raises(AttackError, match="releases terms alone"):
+        engine.attack("2011Q4", {"age": 37}, series="terms")
+    for quarter in ("2011Q4", None):
+        with pytest.raises(ReportError, match="releases terms alone"):
+            engine.report(quarter, public=True, series="terms")
+
+
+@pytest.mark.parametrize("series", ["terms", "main"])
+@pytest.mark.parametrize(
+    ("claim", "parameters"),
+    [
+        ({"m": 1}, {}),
+        ({"diversity": 2}, {}),
+        ({"attributes": ["pt"]}, {}),
+        ({}, {"m": 9}),
+        ({}, {"terms_guarantee": "nobody learns anything"}),
+    ],
+)
+def test_claims_of_terms_that_contradict_each_other_fail(
+    engine: Engine, tmp_path: Path, series: str, claim: dict[str, Any], parameters: dict[str, Any]
+) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series=series, format="csv")
+    told = manifest_of(out)
+    rehash(out, terms=told["terms"] | claim, parameters=told["parameters"] | parameters)
+    failed = [check for check in verify(out).checks if check.faults]
+    assert [check.name for check in failed] == ["manifest"]
+    assert any("parameter" in fault for fault in failed[0].faults)
+
+
+def test_rows_with_nothing_in_them_are_faults_in_words(engine: Engine, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series="terms")
+    empty = ", ".join("NULL" for _ in range(4))
+    edit(out, "joint_clusters", "FROM t UNION ALL SELECT NULL, NULL UNION ALL SELECT 1, NULL")
+    edit(out, "item_chunk", "FROM t UNION ALL SELECT NULL, NULL UNION ALL SELECT NULL, 'X'")
+    for chunk in ("record_chunk", "shared_chunk"):
+        edit(out, chunk, f"FROM t UNION ALL SELECT {empty} UNION ALL SELECT NULL, 1, 1, 'X'")
+    rehash(out)
+    told = [
+        fault for check in verify(out).checks if check.name == "terms" for fault in check.faults
+    ]
+    assert any("NULL" in fault for fault in told)
+    assert all(isinstance(fault, str) for fault in told)
+
+
+@pytest.mark.parametrize(
+    ("series", "text"), [("terms", "cases are released"), ("main", "than it has cases")]
+)
+def test_clusters_of_more_records_than_cases_fail(
+    engine: Engine, tmp_path: Path, series: str, text: str
+) -> None:
+    """Whoever claims a larger cluster claims that more records share what is known."""
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series=series)
+    edit(out, "clusters", "SELECT * REPLACE (records + 20 AS records) FROM t WHERE cluster = 1 "
+                          "UNION ALL FROM t WHERE cluster > 1 ORDER BY cluster")  # fmt: skip
+    told = manifest_of(out)["tables"]
+    shown = tables_of(out)["clusters"]
+    for table in told:
+        if table["name"] == "clusters":
+            table["content_sha256"] = content_of(shown)
+    rehash(out, tables=told)
+    failed = [check for check in verify(out).checks if check.faults]
+    assert [check.name for check in failed] == ["terms"]
+    assert any(text in fault for fault in failed[0].faults)
+
+
 def test_thresholds_of_terms_told_apart_are_checked_on_the_raw_rows(loaded: Path) -> None:
     with Engine(loaded) as opened:
         made = opened.release(
@@ -217,6 +298,81 @@ def test_sensitive_terms_are_told_of_clusters_of_l_only(loaded: Path, tmp_path: 
         assert min(row["records"] for row in rows(opened.con, f"FROM {schema}.clusters")) >= 9
 
 
+def test_sensitive_terms_are_found_in_any_spelling(tmp_path: Path) -> None:
+    odd = ("Stra\u00dfenangst", "\u200bHidden", "a\u0149b", "Plain")
+    reports = [replace(report, indi=odd) for report in crowd(12)]
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
+    (tmp_path / "terms.txt").write_text("\n".join(odd[:3]), encoding="utf-8")
+    with Engine(path) as opened:
+        opened.release(
+            "2011Q4", model="disassociation", k=4, sensitive_terms=tmp_path / "terms.txt", seed=1
+        )
+        told = {t for chunk in every_chunk(opened, OWN) for s in chunk for t in s}
+        assert told == {"PLAIN"}
+
+
+def test_the_times_that_a_term_is_told_do_not_link_two_chunks(tmp_path: Path) -> None:
+    """Apart, M (2) would have to lie on four subrecords with M, and P with it: one record of all
+    that fit could hold N and P, which one original record does."""
+    held_by = ["M M P", *["M M P C"] * 3, "M C", "N P", *["N"] * 4]
+    reports = [
+        replace(report, indi=tuple(told.split()))
+        for report, told in zip(crowd(10), held_by, strict=True)
+    ]
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
+    (tmp_path / "terms.txt").write_text("Q\n")
+    with Engine(path) as opened:
+        opened.release(
+            "2011Q4", model="disassociation", k=4, m=2, l=6, repeated_terms=True, seed=1,
+            sensitive_terms=tmp_path / "terms.txt",
+        )  # fmt: skip
+        chunk_of = dict(opened.sql(f"SELECT DISTINCT term, chunk FROM {OWN}.record_chunk"))
+        assert {"N", "P"} <= chunk_of.keys()
+        assert chunk_of.get("M") == chunk_of.get("M (2)")
+
+
+def test_numbers_of_clusters_tell_neither_the_order_of_groups_nor_which_are_small(
+    tmp_path: Path,
+) -> None:
+    luck = random.Random(4)
+    reports = [
+        replace(r, indi=tuple(luck.choices(WORDS, k=2)) if luck.random() < int(r.age) / 80 else ())
+        for r in crowd(150)
+    ]
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
+    with Engine(path) as opened:
+        opened.release("2011Q4", model="ms", k=5, theta="1", terms="disassociate", seed=1)
+        numbers = opened.sql(
+            f"SELECT c.cluster, (SELECT m.group_id FROM {OWN}.demo AS d INNER JOIN srsql.member"
+            " AS m ON d.caseid::VARCHAR = m.case_id"
+            " WHERE (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex)"
+            " = (c.age_low, c.age_high, c.wt_low, c.wt_high, c.sex) LIMIT 1) "
+            f"FROM {OWN}.clusters AS c ORDER BY c.cluster"
+        )
+        assert [number for number, _ in numbers] == list(range(1, len(numbers) + 1))
+        falls = sum(a[1] > b[1] for a, b in pairwise(numbers))
+        assert len(numbers) > 15
+        assert falls > 2  # one, where small groups come last; of as many at random, one in 10**7
+
+
+def test_a_quarter_of_a_range_without_terms_enough_becomes_an_empty_release(
+    tmp_path: Path,
+) -> None:
+    quarters = {
+        "2011Q3": FIRST,
+        "2011Q4": crowd(3, 300),
+        "2012Q1": [replace(r, indi=r.indi * (n < 2)) for n, r in enumerate(crowd(12, 400))],
+    }
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", quarters)
+    with Engine(path) as opened:
+        made = opened.release_range("2011Q3:2012Q1", model="disassociation", k=4, seed=1).released
+        assert [one.rows["clusters"] > 0 for one in made] == [True, False, False]
+        assert [one.manifest["cases"]["withheld"] for one in made] == [0, 3, 12]
+        assert not opened.sql("SELECT * FROM released.reconstructed WHERE quarter > '2011Q3'")
+        with pytest.raises(ReleaseError, match="2 cases of 2012Q1 have a term"):
+            opened.release("2012Q1", model="disassociation", k=4, series="alone")
+
+
 def test_a_policy_is_followed_kept_and_measured(loaded: Path, tmp_path: Path) -> None:
     (tmp_path / "u.csv").write_text("constraint,term\nu1,disease 0\nu1,Disease 1\nu2,disease 2\n")
     with Engine(loaded) as opened:
@@ -232,6 +388,30 @@ def test_a_policy_is_followed_kept_and_measured(loaded: Path, tmp_path: Path) ->
             found = {m.measure for m in opened.metrics("2011Q4", series=series)}
             assert {"mre", "mre_within_5"} <= found
             assert str(tmp_path) not in str(made.manifest)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("[tables.outc", "[tables.clusters", "has a table clusters"),
+        ('name = "sex"', 'name = "cluster"', "has a quasi-identifier cluster"),
+    ],
+)
+def test_a_dataset_with_a_name_of_ours_is_released_with_its_terms_only(
+    tmp_path: Path, old: str, new: str, text: str
+) -> None:
+    schemas = Path(str(resources.files("srsql.schemas")))
+    shutil.copytree(schemas / "hierarchies", tmp_path / "hierarchies")
+    faers = (schemas / "faers.toml").read_text(encoding="utf-8")
+    mine = tmp_path / "mine.toml"
+    mine.write_text(faers.replace('name = "faers"', 'name = "mine"').replace(old, new))
+    with Engine(tmp_path / "w.duckdb", dataset=mine) as opened:
+        opened.ingest([write_quarter(tmp_path, "2011Q4", FIRST)])
+        opened.release("2011Q4", model="ms", k=5, theta="1", seed=1)
+        opened.publish("2011Q4", tmp_path / "out")
+        assert verify(tmp_path / "out").passed
+        with pytest.raises(ReleaseError, match=text):
+            opened.release("2011Q4", model="ms", k=5, terms="disassociate", series="apart")
 
 
 def test_a_draft_is_confirmed_with_its_chunks_checked(loaded: Path) -> None:
@@ -317,6 +497,17 @@ def test_what_means_nothing_is_refused_in_one_line(
     with Engine(loaded) as opened, pytest.raises(ReleaseError, match=text) as refused:
         opened.release("2011Q4", **({"model": "ms", "k": 5, "series": "never"} | options))
     assert "\n" not in str(refused.value)
+
+
+def test_a_term_that_may_never_be_released_is_not_released_apart(
+    loaded: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "theta.csv").write_text("value,theta\ndisease 0,0\nRash,0\n*,1\n")
+    options: dict[str, Any] = {"theta": f"levels:{tmp_path / 'theta.csv'}", "k": 4}
+    with Engine(loaded) as opened:
+        with pytest.raises(ReleaseError, match=r"theta of 1 term.*'DISEASE 0'") as refused:
+            opened.release("2011Q4", model="disassociation", series="barred", **options)
+        assert "\n" not in str(refused.value)
 
 
 def test_a_policy_that_is_none_is_refused_in_one_line(loaded: Path, tmp_path: Path) -> None:

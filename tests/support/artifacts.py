@@ -121,7 +121,7 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
         return
     facts = {**m.parameters, "k": m.k}
     title = f"{m.dataset}, {m.quarter}"
-    page = readme(title, m.model, m.guarantee, facts, m.counts, m.tables, m.case_ids)
+    page = readme(title, m.model, m.guarantee, facts, m.counts, m.tables, m.case_ids, m.terms)
     (folder / "README.md").write_bytes(page)
     (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m.tables, m.attributes))
 

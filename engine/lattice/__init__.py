@@ -1,0 +1,1 @@
+"""Full-domain generalization: the lattice of Lee 2020 (IPA) and its two comparators."""

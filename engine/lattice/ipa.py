@@ -1,0 +1,155 @@
+"""IPA (Lee 2020): perturb the nodes of the lattice, and take one (Algorithm 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.cube import Node, cube_counts
+from srsql.engine.lattice.dimensions import Dimension
+from srsql.engine.lattice.made import Figures, Made, figures
+from srsql.engine.lattice.nodes import Levels, lattice
+from srsql.engine.warehouse import Warehouse
+from srsql.udfs.node_loss import loss_of, node_weight
+from srsql.udfs.node_noise import Budget, Perturbed, Source, perturb
+from srsql.udfs.noisy_cells import expected_loss, noisy_counts, rolled_up
+from srsql.udfs.problem import Ints
+
+SPLIT = (Fraction(1, 10), Fraction(3, 10), Fraction(3, 10), Fraction(3, 10))
+"""Shares of epsilon: suppression, insertion, value, candidates (Lee 2020, "Data utility")."""
+MOST_CELLS = 4_000_000
+"""Cells of a domain that get noise of their own; beyond, noise is nearly all there would be."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The parameters of IPA."""
+
+    epsilon: Fraction
+    least: int
+    """t"""
+    sound: bool
+    """The node is chosen from statistics with noise of their own, before anything is perturbed."""
+
+    @property
+    def budget(self) -> Budget:
+        """What is spent at one node."""
+        suppression, insertion, value, _ = (share * self.epsilon for share in SPLIT)
+        return Budget(self.least, suppression, insertion, value)
+
+    @property
+    def candidates(self) -> Fraction:
+        """What is spent on the choice of the node."""
+        return SPLIT[3] * self.epsilon
+
+
+def anonymize(
+    warehouse: Warehouse, dimensions: Sequence[Dimension], asked: Asked, source: Source
+) -> Made:
+    """IPA on the cube of ``load_cube``.
+
+    Raises:
+        ReleaseError: the lattice, or with ``sound`` the domain, is too large.
+    """
+    if not asked.sound:
+        return _choose_perturbed(warehouse, dimensions, asked, source)
+    levels = _choose_by_noise(warehouse, dimensions, asked, source)
+    node = cube_counts(warehouse, dimensions, levels)
+    made, seen = _perturbed(node, asked, source, dimensions)
+    return Made(levels, node.nodes, made, [seen])
+
+
+def _choose_perturbed(
+    warehouse: Warehouse, dimensions: Sequence[Dimension], asked: Asked, source: Source
+) -> Made:
+    """Algorithm 2 as printed: every node is perturbed, one is drawn by equation 12.
+
+    A node takes the place of the one held with the chance of its weight in the sum so far, which
+    draws as equation 12 does and keeps one perturbed node in memory.
+    """
+    nodes = lattice(dimensions)
+    total, held = 0, None
+    seen: list[Figures] = []
+    for levels in nodes:
+        node = cube_counts(warehouse, dimensions, levels)
+        made, found = _perturbed(node, asked, source, dimensions)
+        seen.append(found)
+        weight = node_weight(found.loss.il, asked.candidates, len(nodes))
+        total += weight
+        if int(source.uniform.below(np.array([total]))[0]) < weight:
+            held = (levels, node.nodes, made)
+    if held is None:
+        raise ReleaseError("there is no dimension to generalize: name some with --dimensions")
+    return Made(*held, seen)
+
+
+def _perturbed(
+    node: Node, asked: Asked, source: Source, dimensions: Sequence[Dimension]
+) -> tuple[Perturbed, Figures]:
+    made = perturb(node.counts, asked.budget, source)
+    loss = loss_of(node.counts, made, node.penalties(), len(dimensions))
+    return made, figures(node.levels, loss, node.counts.classes, made)
+
+
+def _choose_by_noise(
+    warehouse: Warehouse, dimensions: Sequence[Dimension], asked: Asked, source: Source
+) -> Levels:
+    """The node of least expected loss, by the sizes of all leaf cells with noise of scale
+    1 / epsilon of the candidates: a record is in one cell, so this is differentially private, and
+    so is whatever is worked out of it."""
+    finest = cube_counts(warehouse, dimensions, (0,) * len(dimensions))
+    widths = leaf_widths(dimensions)
+    cells = cell_numbers(finest.nodes, widths)
+    noise = source.laplace(1 / asked.candidates, need_cells(dimensions, widths, 1))
+    noisy = noisy_counts(cells, finest.counts.sizes, noise).reshape(widths)
+    least: tuple[float, Levels] | None = None
+    for levels in lattice(dimensions):
+        maps, penalties = [], np.zeros((1,) * len(dimensions))
+        for axis, (dimension, level) in enumerate(zip(dimensions, levels, strict=True)):
+            values = dimension.on_level(level)
+            become = np.array(dimension.maps[level], dtype=np.int64)[: widths[axis]]
+            maps.append(np.searchsorted(values, become))
+            shape = tuple(len(values) if at == axis else 1 for at in range(len(dimensions)))
+            penalties = penalties + dimension.penalties()[values].reshape(shape)
+        sizes = rolled_up(noisy, maps).ravel()
+        loss = expected_loss(
+            sizes, penalties.ravel(), len(dimensions), asked.least, asked.budget.insertion
+        )
+        if least is None or (loss, levels) < least:
+            least = (loss, levels)
+    if least is None:
+        raise ReleaseError("there is no dimension to generalize: name some with --dimensions")
+    return least[1]
+
+
+def leaf_widths(dimensions: Sequence[Dimension]) -> tuple[int, ...]:
+    """How many leaves each dimension has, what is not known included."""
+    return tuple(len(dimension.on_level(0)) for dimension in dimensions)
+
+
+def cell_numbers(nodes: Ints, widths: tuple[int, ...]) -> Ints:
+    """[n] the number in the domain of each row [n, d] of leaves; on level 0 a node is its leaf."""
+    return np.asarray(np.ravel_multi_index(tuple(nodes.T), widths), dtype=np.int64)
+
+
+def need_cells(dimensions: Sequence[Dimension], widths: tuple[int, ...], values: int) -> int:
+    """How many cells the domain has.
+
+    Raises:
+        ReleaseError: more than ``MOST_CELLS``.
+    """
+    count = values
+    for width in widths:
+        count *= width
+    if count > MOST_CELLS:
+        raise ReleaseError(
+            f"the domain of {', '.join(d.name for d in dimensions)}"
+            + (f" and {values:,} informative values" if values > 1 else "")
+            + f" has {count:,} cells, at most {MOST_CELLS:,} get noise: leave some out "
+            "(--dimensions), or take an informative column of fewer values (--informative)"
+        )
+    return count

@@ -1,0 +1,114 @@
+"""Q1 to Q4 of Lee 2020 on released rows: counts, and means of an amount, by age group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from srsql.engine.errors import QueryError
+from srsql.engine.lattice.rows import ROWS
+from srsql.engine.statements import bare, column, create, table
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid
+
+
+@dataclass(frozen=True)
+class AgeGroup:
+    """One row of an answer."""
+
+    age_group: int
+    lower: int
+    expected: float
+    upper: int
+    mean_amount: float | None
+
+
+def by_age_group(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    informative: tuple[str, str],
+    conditions: Mapping[str, str],
+    *,
+    age: str = "age",
+    amount: str | None = None,
+    width: int = 5,
+) -> list[AgeGroup]:
+    """How many released rows each age group has (Q1, Q2), and the mean of an amount (Q3, Q4).
+
+    Args:
+        warehouse: which holds the release.
+        dataset: as it was released.
+        schema: of the release's views, such as ``release_2011q4``.
+        informative: column and value, compared in upper case.
+        conditions: categorical dimension -> node label. A row generalized above it counts with
+            that node's share of the leaves.
+        age: the numeric dimension to group by.
+        amount: a numeric dimension to average, by the middle of its interval.
+        width: of a group, in the age's unit.
+
+    Raises:
+        QueryError: a name is no dimension of that kind, a label no node, or the width below 1.
+    """
+    if width < 1:
+        raise QueryError(f"an age group has at least 1 year, not {width}")
+    share: exp.Expr = exp.convert(1.0)
+    for name, label in conditions.items():
+        share = exp.Mul(this=share, expression=_share(dataset, _qid(dataset, name, False), label))
+    middle: exp.Expr = exp.cast(exp.null(), "DOUBLE")
+    if amount is not None:
+        low, high = _ends(_qid(dataset, amount, True))
+        middle = exp.cast(exp.Div(this=exp.paren(low + high), expression=exp.convert(2)), "DOUBLE")
+    low, high = _ends(_qid(dataset, age, True))
+    name, value = informative
+    query = (
+        exp.select(
+            exp.cast(low, "BIGINT").as_("low"),
+            exp.cast(high, "BIGINT").as_("high"),
+            exp.cast(share, "DOUBLE").as_("share"),
+            middle.as_("amount"),
+        )
+        .from_(table(schema, ROWS, alias="r"))
+        .where(exp.func("upper", bare(column(name, "r"))).eq(exp.func("upper", exp.Placeholder())))
+    )
+    warehouse.run(create(exp.to_table("srsql_asked_row"), query, temp=True), [value])
+    rows = warehouse.rows(
+        "SELECT a.* FROM srsql.age_groups('temp.main.srsql_asked_row', ?) AS a", [width]
+    )
+    warehouse.run("DROP TABLE temp.main.srsql_asked_row")
+    return [AgeGroup(*row) for row in rows]
+
+
+def _qid(dataset: Dataset, name: str, bounded: bool) -> Qid:
+    taken = dataset.with_categories()
+    for qid in taken.qid:
+        if qid.name == name and qid.bounded == bounded:
+            return qid
+    raise QueryError(f"{name!r} is no {'numeric' if bounded else 'categorical'} quasi-identifier")
+
+
+def _ends(qid: Qid) -> tuple[exp.Column, exp.Column]:
+    return column(f"{qid.name}_low", "r"), column(f"{qid.name}_high", "r")
+
+
+def _share(dataset: Dataset, qid: Qid, label: str) -> exp.Expr:
+    """1 for the node and those below it, its share of the leaves for those above, else 0."""
+    tree = dataset.hierarchies[qid.name]
+    if label not in tree.number:
+        raise QueryError(f"{label!r} is no node of {qid.name}")
+    asked = tree.number[label]
+    answer = exp.case()
+    for node, shown in enumerate(tree.labels):
+        if asked <= node <= tree.last[asked]:
+            part = Fraction(1)
+        elif node <= asked <= tree.last[node]:
+            part = Fraction(tree.leaf_count[asked], tree.leaf_count[node])
+        else:
+            continue
+        answer = answer.when(
+            column(qid.name, "r").eq(exp.Literal.string(shown)), exp.convert(float(part))
+        )
+    return answer.else_(exp.convert(0.0))

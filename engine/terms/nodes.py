@@ -1,0 +1,143 @@
+"""The published tables of generalized terms (CBA), by name, and their check.
+
+The check shares nothing with what makes the release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from srsql.engine.metrics import MeasureRow
+from srsql.engine.statements import dotted, literal
+from srsql.engine.terms.published import Reader
+
+LEVEL = "temp.main.srsql_node_level"
+BASKETS = literal("temp.main.srsql_node_basket")
+HOLDERS = literal("temp.main.srsql_node_holder")
+
+
+@dataclass(frozen=True)
+class PublishedNodes:
+    """Qualified names of tables or views, quoted where they need it."""
+
+    generalized_terms: str
+    term_nodes: str
+    reconstructed: None = None
+    """A node stands for sets of terms; no dataset is sampled."""
+
+    @classmethod
+    def in_schema(cls, *schema: str) -> PublishedNodes:
+        """The tables of one schema (or catalog and schema) under their usual names."""
+        return cls(dotted(*schema, "generalized_terms"), dotted(*schema, "term_nodes"))
+
+    def counts(self, sets: str) -> str:
+        """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
+        return self._call("node_counts", sets)
+
+    def matches(self, sets: str) -> str:
+        """Rows (set_no, expected): records that hold a term of the set or more."""
+        return self._call("node_matches", sets)
+
+    def check(self, release_id: int, constraints: str) -> list[str]:
+        """Calls of the checks that need neither k nor the originals.
+
+        ``constraints``: name of a table ``(name, term)``.
+        """
+        return [
+            self._call("check_node_structure", f"{release_id:d}"),
+            f"srsql.check_node_constraints({literal(self.term_nodes)}, {literal(constraints)}, "
+            f"{release_id:d})",
+        ]
+
+    def check_records(self, release_id: int, originals: str, numbering: str) -> str:
+        """A call of the check that records have the nodes of their own terms."""
+        return self._call(
+            "check_generalized_records", literal(originals), literal(numbering), f"{release_id:d}"
+        )
+
+    def _call(self, macro: str, *arguments: str) -> str:
+        tables = literal(self.generalized_terms), literal(self.term_nodes)
+        return f"srsql.{macro}({', '.join([*tables, *arguments])})"
+
+
+def check_nodes(
+    warehouse: Reader, tables: PublishedNodes, release_id: int, k: int, m: int, constraints: str
+) -> list[MeasureRow]:
+    """Every check that the published tables and the policy allow; ``passed`` tells.
+
+    Args:
+        warehouse: or any connection with the macros in it.
+        tables: of the release.
+        release_id: stands in the rows.
+        k: least number of records that share what an attacker knows.
+        m: number of terms that he may know, of any size.
+        constraints: name of a table ``(name, term)``: the utility policy.
+    """
+    calls = tables.check(release_id, constraints)
+    return measured(warehouse, calls) + _check_km(warehouse, tables, release_id, k, m)
+
+
+def measured(warehouse: Reader, calls: list[str]) -> list[MeasureRow]:
+    """The uniform rows of calls of checks."""
+    return [
+        MeasureRow(*row)
+        for call in calls
+        for row in warehouse.rows(f"SELECT c.* FROM {call} AS c ORDER BY c.scope")
+    ]
+
+
+def _check_km(
+    warehouse: Reader, tables: PublishedNodes, release_id: int, k: int, m: int
+) -> list[MeasureRow]:
+    """Each set of up to m nodes that a record holds is held by k: one row for each size.
+
+    A set that breaks the bound is not made longer: it is a breach by itself.
+    """
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_basket AS SELECT DISTINCT g.record, "
+        f"g.node AS term FROM {tables.generalized_terms} AS g WHERE g.node IS NOT NULL"
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_level AS SELECT b.term AS set_no, b.term, "
+        "count(*) AS records FROM temp.main.srsql_node_basket AS b GROUP BY b.term"
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_holder AS "
+        "SELECT b.record, b.term AS set_no, b.term AS last FROM temp.main.srsql_node_basket AS b"
+    )
+    rows = []
+    for size in range(1, m + 1):
+        if size > 1:
+            _lengthen(warehouse, k)
+        ((rare, sets),) = warehouse.rows(
+            f"SELECT count(*) FILTER (WHERE l.records < ?), count(*) FROM {LEVEL} AS l", [k]
+        )
+        if not sets:
+            break
+        scope = f"{size} of them" if size > 1 else "1 generalized term"
+        rows.append(
+            MeasureRow(release_id, "check_node_km", scope, rare, sets, rare / sets, k, rare == 0)
+        )
+    return rows
+
+
+def _lengthen(warehouse: Reader, k: int) -> None:
+    """From the sets of one size to those of the next, and who holds them."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_longer AS "
+        "SELECT l.set_no AS before, l.term, l.records, row_number() OVER () AS set_no "
+        f"FROM srsql.frequent_longer({HOLDERS}, {BASKETS}, 1) AS l"
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_level AS "
+        "SELECT l.* FROM temp.main.srsql_node_longer AS l"
+    )
+    warehouse.run("DELETE FROM temp.main.srsql_node_longer AS l WHERE l.records < ?", [k])
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_next AS SELECT h.* FROM srsql.itemset_holders("
+        f"{HOLDERS}, {BASKETS}, {literal('temp.main.srsql_node_longer')}) AS h"
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_node_holder AS "
+        "SELECT n.* FROM temp.main.srsql_node_next AS n"
+    )

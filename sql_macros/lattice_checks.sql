@@ -1,0 +1,164 @@
+-- What released rows over the lattice of Lee 2020 show of themselves, and what they lose.
+-- Parameters that name tables take their names; every macro returns uniform rows.
+
+-- What:    rows have the numbers from 1 on, each once, and an informative value.
+-- Inputs:  seen(number, informative): the published rows; of_release: only passed through.
+-- Outputs: one uniform row; violating: rows with a number that is not 1 .. rows, one that occurs
+--          twice, or no value.
+-- Source:  SPEC section 12.
+CREATE OR REPLACE MACRO srsql.check_row_numbers(seen, of_release) AS TABLE
+WITH told AS (
+    SELECT
+        s.number,
+        s.informative,
+        count(*) OVER (PARTITION BY s.number) AS times,
+        count(*) OVER () AS row_count
+    FROM query_table(seen) AS s
+),
+
+counted AS (
+    SELECT
+        count_if(
+            t.number IS NULL OR t.number < 1 OR t.number > t.row_count
+            OR t.times > 1 OR t.informative IS NULL
+        )::DOUBLE AS wrong,
+        count(*)::DOUBLE AS total
+    FROM told AS t
+)
+
+SELECT
+    of_release::INTEGER AS release,
+    'check_row_numbers' AS measure,
+    'row' AS scope,
+    c.wrong AS violating,
+    c.total,
+    c.wrong / nullif(c.total, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    c.wrong = 0 AS passed
+FROM counted AS c;
+
+-- What:    every dimension value is one of the level that was taken, or tells nothing.
+-- Inputs:  seen(number, place, shown): published values as text; allowed(place, shown): those of
+--          the level, what tells nothing (a missing or suppressed value) among them or at the top.
+-- Outputs: one uniform row; violating: values.
+-- Source:  Lee 2020, full-domain generalization.
+CREATE OR REPLACE MACRO srsql.check_row_levels(seen, allowed, of_release) AS TABLE
+WITH known AS (
+    SELECT DISTINCT a.place, a.shown FROM query_table(allowed) AS a
+),
+
+counted AS (
+    SELECT count_if(k.place IS NULL)::DOUBLE AS wrong, count(*)::DOUBLE AS total
+    FROM query_table(seen) AS s
+    LEFT JOIN known AS k ON s.place = k.place AND s.shown = k.shown
+)
+
+SELECT
+    of_release::INTEGER AS release,
+    'check_row_levels' AS measure,
+    'row' AS scope,
+    c.wrong AS violating,
+    c.total,
+    c.wrong / nullif(c.total, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    c.wrong = 0 AS passed
+FROM counted AS c;
+
+-- What:    every class (rows with the same dimension values) has as many rows as is claimed.
+-- Inputs:  seen(number, place, shown); fewest: rows of a class; of_release.
+-- Outputs: one uniform row; violating: classes with fewer.
+-- Source:  Sweeney 2002; Lee 2020, "Data utility" (k-anonymization).
+CREATE OR REPLACE MACRO srsql.check_row_classes(seen, fewest, of_release) AS TABLE
+WITH told AS (
+    SELECT list(s.shown ORDER BY s.place) AS shown
+    FROM query_table(seen) AS s GROUP BY s.number
+),
+
+sizes AS (
+    SELECT t.shown, count(*) AS row_count FROM told AS t GROUP BY t.shown
+),
+
+counted AS (
+    SELECT count_if(s.row_count < fewest)::DOUBLE AS wrong, count(*)::DOUBLE AS total
+    FROM sizes AS s
+)
+
+SELECT
+    of_release::INTEGER AS release,
+    'check_row_classes' AS measure,
+    'class' AS scope,
+    c.wrong AS violating,
+    c.total,
+    c.wrong / nullif(c.total, 0) AS ratio,
+    fewest::DOUBLE AS threshold,
+    c.wrong = 0 AS passed
+FROM counted AS c;
+
+-- What:    NCP, EMD, Rate and IL of the node that was taken, and their means over the nodes of each
+--          height of the lattice that were looked at (Figures 8 to 10). For the steward: counts of
+--          counterfeits are in them.
+-- Inputs:  of_release: a release id.
+-- Outputs: uniform rows; total: classes (chosen) or nodes (height N); ncp (eq. 6) is as printed,
+--          summed over the dimensions; suppressed: classes; counterfeits: records. No rows of
+--          other releases.
+-- Source:  Lee 2020, equations 5 to 10.
+CREATE OR REPLACE MACRO srsql.lattice_loss(of_release) AS TABLE
+WITH
+seen AS (
+    SELECT
+        n.chosen,
+        n.classes,
+        n.records,
+        n.suppressed,
+        n.counterfeits,
+        list_sum(n.levels)::INTEGER AS height,
+        [
+            struct_pack(measure := 'il', amount := n.ncp + n.emd + n.rate),
+            struct_pack(measure := 'ncp', amount := n.ncp),
+            struct_pack(measure := 'emd', amount := n.emd),
+            struct_pack(measure := 'rate', amount := n.rate),
+            struct_pack(measure := 'ncp (eq. 6)', amount := n.ncp * len(n.levels))
+        ] AS losses
+    FROM srsql.lattice_node AS n WHERE n.release_id = of_release
+),
+
+each AS (
+    SELECT s.chosen, s.classes, s.height, unnest(s.losses) AS loss FROM seen AS s
+),
+
+listed AS (
+    SELECT
+        e.loss.measure AS measure,
+        'chosen' AS scope,
+        NULL::DOUBLE AS violating,
+        e.classes::DOUBLE AS total,
+        e.loss.amount AS ratio
+    FROM each AS e WHERE e.chosen
+    UNION ALL
+    SELECT
+        e.loss.measure,
+        'height ' || e.height::VARCHAR,
+        NULL,
+        count(*)::DOUBLE,
+        fsum(e.loss.amount) / count(*)
+    FROM each AS e
+    GROUP BY e.loss.measure, e.height
+    UNION ALL
+    SELECT 'suppressed', 'chosen', s.suppressed, s.classes, s.suppressed / nullif(s.classes, 0)
+    FROM seen AS s WHERE s.chosen
+    UNION ALL
+    SELECT
+        'counterfeits', 'chosen', s.counterfeits, s.records, s.counterfeits / nullif(s.records, 0)
+    FROM seen AS s WHERE s.chosen
+)
+
+SELECT
+    of_release::INTEGER AS release,
+    l.measure,
+    l.scope,
+    l.violating,
+    l.total,
+    l.ratio,
+    NULL::DOUBLE AS threshold,
+    NULL::BOOLEAN AS passed
+FROM listed AS l;
