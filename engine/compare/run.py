@@ -107,6 +107,7 @@ def run(
     with _scratch(todo[0][1].parent) as folder:
         snapshot = _copied(warehouse.path, folder / "snapshot.duckdb")
         stopped = threading.Event()
+        running: set[subprocess.Popen[str]] = set()
 
         def one(cell: Cell, file: Path) -> None:
             if stopped.is_set():
@@ -119,7 +120,7 @@ def run(
                     "options": options,
                     "file": str(file),
                 }
-                why = _work(asked, lambda text: told(cell, text), stopped)
+                why = _work(asked, lambda text: told(cell, text), stopped, running)
             if why is not None:
                 broken[file] = why
             told.finished()
@@ -130,11 +131,18 @@ def run(
                     done.result()
             except BaseException:
                 stopped.set()
+                for worker in list(running):
+                    worker.kill()
                 raise
     return broken
 
 
-def _work(task: dict[str, Any], tell: Progress, stopped: threading.Event) -> str | None:
+def _work(
+    task: dict[str, Any],
+    tell: Progress,
+    stopped: threading.Event,
+    running: set[subprocess.Popen[str]],
+) -> str | None:
     """Have one worker do the task; why it broke off, if it did."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         worker = subprocess.Popen(
@@ -145,6 +153,7 @@ def _work(task: dict[str, Any], tell: Progress, stopped: threading.Event) -> str
             text=True,
             encoding="utf-8",
         )
+        running.add(worker)
         assert worker.stdin is not None
         assert worker.stdout is not None
         with worker.stdin, worker.stdout:
@@ -156,6 +165,7 @@ def _work(task: dict[str, Any], tell: Progress, stopped: threading.Event) -> str
                     worker.kill()
                 tell(line.strip())
             code = worker.wait()
+        running.discard(worker)
         if code == 0:
             return None
         if code < 0:
