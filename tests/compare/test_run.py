@@ -37,7 +37,6 @@ def test_a_second_run_does_what_is_missing_and_gives_the_same_table(
     before, out = digest(db), tmp_path / "out"
     grid = (
         "compare", *GRID, "--models", "ms,msdp-num", "--k", "5,1", "--theta", "0.4",
-        "--drug", "Drug 1", "--reaction", "Reaction 02", "--min-age", 18,
         "--db", db, "--out", out, "--json",
     )  # fmt: skip
     first = srsql(*grid).json
@@ -46,8 +45,8 @@ def test_a_second_run_does_what_is_missing_and_gives_the_same_table(
         "ms, 2011Q3:2011Q4: k is ", "msdp-num, 2011Q3:2011Q4:"
     ]  # fmt: skip
     table = results(out)
-    assert set(table["quarter"]) == {"2011Q3", "2011Q4", "2011Q3:2011Q4"}
-    assert {"nil_star", "dir", "audit_ssgr", "signal_prr", "stage", "rows"} <= set(table["measure"])
+    assert set(table["quarter"]) == {"2011Q3", "2011Q4", "2011Q3:2011Q4"}  # the range: refused
+    assert {"nil_star", "dir", "audit_ssgr", "stage", "rows"} <= set(table["measure"])
     csv = pd.read_csv(out / "results.csv", dtype=str, keep_default_na=False)
     assert len(csv) == len(table) == first["rows"]
     assert (out / "compare.html").read_text().startswith("<!DOCTYPE html>")
@@ -100,17 +99,19 @@ def test_a_quarter_that_is_refused_is_a_row_with_the_reason_and_the_others_go_on
     db: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    answer = srsql(
-        "compare", *GRID, "--models", "ppms-alpha", "--db", db, "--out", out
-    )  # fmt: skip
+    pair = ("--drug", "Drug 1", "--reaction", "Reaction 01", "--min-age", 18)
+    grid = ("compare", *GRID, "--models", "ppms-alpha", *pair, "--db", db, "--out", out)
+    answer = srsql(*grid)
     assert answer.code == 0
     assert "ppms-alpha needs the cases of the quarter after 2011Q4" in answer.out
     table = results(out)
     failed = table[table["error"].notna()]
     assert failed[["quarter", "measure"]].values.tolist() == [["2011Q4", "release"]]
-    assert "nil" in set(table[table["quarter"] == "2011Q3"]["measure"])
-    again = srsql("compare", *GRID, "--models", "ppms-alpha", "--db", db, "--out", out)
-    assert "1 cells, 1 of them finished before" in again.out
+    kept = table[table["quarter"] == "2011Q3"].set_index("measure")
+    assert "nil" in kept.index
+    assert kept.loc["signal_a", "scope"] == "Drug 1, age >= 18 => Reaction 01"
+    assert kept.loc["signal_a", "total"] > 0
+    assert "1 cells, 1 of them finished before" in srsql(*grid).out
 
 
 @pytest.mark.parametrize(
