@@ -19,6 +19,7 @@ from rich.table import Table
 from srsql.engine import (
     show_attack,
     show_audit,
+    show_compare,
     show_ingest,
     show_publish,
     show_query,
@@ -29,6 +30,7 @@ from srsql.engine.artifact.publish import CASE_IDS, FORMATS, STORAGE_VERSION
 from srsql.engine.artifact.verify import verify as verify_artifacts
 from srsql.engine.audit import SCOPES
 from srsql.engine.audit_plan import parse_share
+from srsql.engine.compare.grid import Grid, Rules
 from srsql.engine.config import read_defaults
 from srsql.engine.engine import Engine
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
@@ -696,6 +698,112 @@ def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> 
         out.print(line)
     if show_sql:
         out.print(f"\n{answer.sql};")
+
+
+class _List(click.ParamType[Any]):
+    """Values with commas between them."""
+
+    name = "list"
+
+    def __init__(self, of: click.ParamType[Any]) -> None:
+        self.of = of
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Each of them as its own type has it; what is empty is left out."""
+        if isinstance(value, (tuple, list)):
+            return tuple(value)
+        parts = [part.strip() for part in str(value).split(",")]
+        return tuple(self.of.convert(part, param, context) for part in parts if part)
+
+
+@cli.command()
+@click.option("--quarters", "--periods", "quarters", required=True, help="FIRST:LAST, or one.")
+@click.option(
+    "--models", type=_List(click.Choice(list(MODELS))), required=True, help="Such as ms,alpha-k."
+)
+@click.option("--k", type=_List(click.INT), default=str(DEFAULTS.k), show_default=True)
+@click.option(
+    "--theta",
+    type=_List(click.STRING),
+    default=DEFAULTS.theta,
+    show_default=True,
+    help="Thresholds as of srsql release, such as frequency,0.4,levels:FILE.",
+)
+@click.option("--epsilon", type=_List(click.STRING), default="", help="Budgets.  [1]")
+@click.option("--l", type=_List(click.INT), default="", help="l-diversity.  [as k]")
+@click.option(
+    "--alpha", type=_List(click.STRING), default="", help="Shares.  [the default of each model]"
+)
+@click.option(
+    "--calibration",
+    type=_List(click.STRING),
+    default="paper",
+    show_default=True,
+    help="Models with noise: paper, sound or both.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["secure", "seeded"]),
+    default="seeded",
+    show_default=True,
+    help="Models with noise: seeded repeats with --seed.",
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--missing", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
+    help="As of srsql release.",
+)  # fmt: skip
+@click.option(
+    "--on-infeasible", type=click.Choice(["error", "withhold"]), default="error",
+    show_default=True, help="As of srsql release; error leaves a row with the reason.",
+)  # fmt: skip
+@click.option(
+    "--rules",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Rules whose signals are compared: CSV as of srsql signals.",
+)
+@click.option("--drug", help="Instead: one pair, of this drug")
+@click.option("--reaction", help="and this reaction.")
+@click.option("--min-age", help="Of that pair, inclusive.")
+@click.option("--max-age", help="Of that pair, inclusive.")
+@click.option("--sex", help="Of that pair.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("srsql-compare"),
+    show_default=True,
+    help="Folder for table, page and finished cells.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Workers.  [as cores and memory allow]")
+@_dataset
+@_db
+@_json
+def compare(
+    quarters: str,
+    folder: Path,
+    jobs: int | None,
+    dataset: str | None,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Measure a grid of models and parameters; a second run does what is missing."""
+    names = ("file", "drug", "reaction", "min_age", "max_age", "sex")
+    rules = Rules(**{name: options.pop(name) for name in names})
+    grid = Grid(**options | {"noise": (options["noise"],)})
+    with _progress() as progress, _engine(_existing(db), read_only=True) as engine:
+        made = engine.compare(
+            quarters, grid, folder, rules=rules, jobs=jobs, dataset=dataset, progress=progress
+        )
+    if as_json:
+        _emit(dataclasses.asdict(made))
+        return
+    for line in show_compare.lines(made):
+        out.print(line)
 
 
 @cli.command()

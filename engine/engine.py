@@ -15,6 +15,8 @@ from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.attack import Attack, attack
 from srsql.engine.audit import SCOPES, Audit, audit
 from srsql.engine.catalog import dataset_names, registered_dataset
+from srsql.engine.compare.compare import Compared, compare
+from srsql.engine.compare.grid import Grid, Rules
 from srsql.engine.draft import confirm
 from srsql.engine.errors import AttackError, AuditError, DatasetError, ReportError, SignalError
 from srsql.engine.frames import Kind, shaped
@@ -26,7 +28,7 @@ from srsql.engine.medical import read_medical, shipped_medical
 from srsql.engine.metrics import MeasureRow, measure, released_id
 from srsql.engine.options import DEFAULTS, ReleaseOptions, make_request
 from srsql.engine.query.query import Answer, query
-from srsql.engine.ranges import Range, range_ends, release_range
+from srsql.engine.ranges import Range, is_range, range_ends, release_range
 from srsql.engine.release import release
 from srsql.engine.request import Released
 from srsql.engine.series_check import measure_series
@@ -381,6 +383,26 @@ class Engine:
                 sql,
                 quarter=quarter,
                 include_withheld=include_withheld,
+            )
+
+    def compare(
+        self,
+        quarters: str,
+        grid: Grid,
+        out: str | Path,
+        *,
+        rules: Rules | None = None,
+        jobs: int | None = None,
+        dataset: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> Compared:
+        """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
+        with self.warehouse.guarded():
+            schema = self._dataset_of(
+                range_ends(quarters)[0] if is_range(quarters) else quarters, dataset
+            )
+            return compare(
+                self.warehouse, schema, quarters, grid, rules or Rules(), Path(out), jobs, progress
             )
 
     def status(self) -> Status:

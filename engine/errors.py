@@ -69,6 +69,10 @@ class PolicyError(SrsqlError):
     """A utility policy cannot be read or made; the text names the constraint or the term."""
 
 
+class CompareError(SrsqlError):
+    """A comparison cannot be run or written; the text says what to give."""
+
+
 class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 

@@ -1,0 +1,101 @@
+"""`srsql compare`: cells that are missing are run, then the table and the page are made of all."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from srsql.engine.compare.grid import Grid, Rules, cells
+from srsql.engine.compare.run import CELLS, Progress, fingerprint, quarters_of, run
+from srsql.engine.compare.table import collect, read_cell, write_table
+from srsql.engine.errors import CompareError
+from srsql.engine.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What became of a comparison."""
+
+    dataset: str
+    quarters: list[str]
+    cells: int
+    already: int
+    """Cells that were finished before."""
+    rows: int
+    errors: list[str]
+    """What was refused or failed: the cell's row and the reason."""
+    verdicts: dict[str, int]
+    """Claims that hold, do not hold, cannot be told."""
+    files: list[str]
+    """Parquet, CSV, page."""
+
+
+def compare(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarters: str,
+    grid: Grid,
+    rules: Rules,
+    out: Path,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Compared:
+    """Run what is missing of the grid, and write table and page anew.
+
+    Args:
+        warehouse: a file; it is only read, every cell works on a copy of it beside ``out``.
+        dataset: whose quarters.
+        quarters: ``A:B`` or one.
+        grid: models and parameters.
+        rules: whose signals are compared.
+        out: folder for results and finished cells, made if absent.
+        jobs: workers at a time; None: as many as cores and memory take.
+        progress: takes one line at a time.
+
+    Raises:
+        CompareError: nothing of the grid can be run, or ``out`` cannot be written.
+    """
+    from srsql.engine.compare.page import judged, page  # brings matplotlib
+
+    if jobs is not None and jobs < 1:
+        raise CompareError(f"--jobs {jobs}: give at least 1")
+    listed = quarters_of(warehouse, dataset, quarters)
+    data = fingerprint(warehouse, dataset, listed, rules)
+    wanted = cells(grid)
+    if all(cell.refused for cell in wanted):
+        raise CompareError(f"no cell of the grid can be run: {wanted[0].refused}")
+    folder = out / CELLS
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CompareError(f"{folder} cannot be made ({error.strerror}): give --out") from None
+    filed = [(cell, folder / f"{cell.digest(data)}.json") for cell in wanted]
+    missing = [(c, f) for c, f in filed if not c.refused and read_cell(f) is None]
+    broken = run(warehouse, dataset, missing, listed, rules, jobs, progress)
+    rows = collect(filed, broken, quarters)
+    files = write_table(rows, out)
+    files.append(_write(out / "compare.html", page(dataset, quarters, rows)))
+    return Compared(
+        dataset.name,
+        listed,
+        len(wanted),
+        len(wanted) - len(missing) - sum(cell.refused is not None for cell in wanted),
+        len(rows),
+        [f"{r['model']}, {r['quarter']}: {r['error']}" for r in rows if r.get("error")],
+        dict(Counter(verdict.outcome for *_, verdict in judged(rows))),
+        [str(file) for file in files],
+    )
+
+
+def _write(file: Path, text: str) -> Path:
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise CompareError(f"{file} cannot be written ({error.strerror})") from None
+    return file

@@ -1,0 +1,199 @@
+"""What is compared: one cell per model and set of parameters that apply to it."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from srsql.engine.audit_plan import parse_share
+from srsql.engine.errors import CompareError, ReleaseError
+from srsql.engine.models import MODELS
+from srsql.engine.options import make_request
+from srsql.engine.perturbation import parse_epsilon
+from srsql.engine.thresholds import ThetaPolicy, parse_theta
+
+FORMAT = 1
+"""Of the files of cells; another one makes every cell anew."""
+Parameter = int | float | str | bool | None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Whose signals are compared before and after: a file of rules, or one pair."""
+
+    file: Path | None = None
+    drug: str | None = None
+    reaction: str | None = None
+    min_age: str | None = None
+    max_age: str | None = None
+    sex: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what names no pair."""
+        pair = (self.drug, self.reaction)
+        conditions = (self.min_age, self.max_age, self.sex)
+        if (self.drug is None) != (self.reaction is None):
+            raise CompareError("give --drug and --reaction together")
+        if self.file is not None and any(text is not None for text in (*pair, *conditions)):
+            raise CompareError(
+                "--rules brings its own pairs and conditions: give nothing beside it"
+            )
+        if self.drug is None and any(text is not None for text in conditions):
+            raise CompareError("--min-age, --max-age and --sex need --drug and --reaction")
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """As ``Engine.signals`` takes it; empty: no signals."""
+        if self.file is not None:
+            return {"rules": str(self.file)}
+        names = ("drug", "reaction", "min_age", "max_age", "sex")
+        return {name: text for name in names if (text := getattr(self, name)) is not None}
+
+    @property
+    def content(self) -> str:
+        """What tells one set of rules from another, wherever its file lies.
+
+        Raises:
+            CompareError: the file cannot be read.
+        """
+        if self.file is None:
+            return json.dumps(self.asked)
+        try:
+            return hashlib.sha256(self.file.read_bytes()).hexdigest()
+        except OSError as error:
+            raise CompareError(f"{self.file}: cannot be read ({error.strerror})") from None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values of every parameter; empty: the model's own default."""
+
+    models: tuple[str, ...]
+    k: tuple[int, ...] = (5,)
+    theta: tuple[str, ...] = ("frequency",)
+    epsilon: tuple[str, ...] = ()
+    l: tuple[int, ...] = ()  # noqa: E741 (the model's own name for it)
+    """Empty: as k, which is how Lin 2016 compares."""
+    alpha: tuple[str, ...] = ()
+    calibration: tuple[str, ...] = ("paper",)
+    noise: tuple[str, ...] = ("seeded",)
+    seed: int = 0
+    missing: Literal["keep", "drop"] = "keep"
+    on_infeasible: Literal["error", "withhold"] = "error"
+
+    def __post_init__(self) -> None:
+        """Refuse what no model could read.
+
+        Raises:
+            CompareError: no models, or an unknown one.
+            ReleaseError: a threshold, share or budget is not one.
+        """
+        if not self.models:
+            raise CompareError("--models: name at least one model")
+        for name in self.models:
+            if name not in MODELS:
+                raise CompareError(f"no model {name!r}: give some of {', '.join(MODELS)}")
+        if not self.k or not self.theta:
+            raise CompareError("--k and --theta: give at least one value of each")
+        for text in self.theta:
+            parse_theta(text)
+        for text in self.epsilon:
+            parse_epsilon(text, "--epsilon")
+        for text in self.alpha:
+            parse_share(text, "--alpha")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One series: a model and one set of the parameters that apply to it."""
+
+    model: str
+    theta: str | None
+    """As it was asked for; None where the model has no use for thresholds."""
+    policy: ThetaPolicy | None
+    parameters: tuple[tuple[str, Parameter], ...]
+    """Fields of the model, by name, with the values in force."""
+    options: tuple[tuple[str, Any], ...]
+    """As ``Engine.release`` takes them."""
+    refused: str | None = None
+    """Why the model does not take these parameters."""
+
+    @property
+    def label(self) -> str:
+        """In a few words, for progress."""
+        told = dict(self.options)
+        names = ("k", "l", "alpha", "epsilon", "theta")
+        return " ".join(
+            [self.model, *(f"{name}={told[name]}" for name in names if told.get(name) is not None)]
+        )
+
+    def digest(self, data: str) -> str:
+        """What a finished cell is known by: all that its results follow from.
+
+        ``data``: fingerprint of what is released and of how it is measured.
+        """
+        told = [FORMAT, self.model, self.theta, repr(self.policy), self.parameters, self.options]
+        return hashlib.sha256(json.dumps([told, data], default=str).encode()).hexdigest()[:24]
+
+
+def cells(grid: Grid) -> list[Cell]:
+    """Every cell once, whatever parameters that do not apply to it are varied.
+
+    Which ones apply follows from the fields of the model's class; thresholds apply where rows are
+    released. A combination that the model refuses is a cell all the same.
+    """
+    found: dict[Any, Cell] = {}
+    for model in grid.models:
+        for options in _combinations(grid, model):
+            cell = _cell(model, options)
+            key = (model, cell.parameters, cell.policy and repr(cell.policy), cell.refused)
+            found.setdefault(key, cell)
+    return list(found.values())
+
+
+def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
+    known = {field.name for field in fields(MODELS[model])}
+    asked: Mapping[str, Sequence[Any]] = {
+        name: getattr(grid, name)
+        for name in ("k", "epsilon", "l", "alpha", "calibration", "noise")
+        if name in known and getattr(grid, name)
+    }
+    asked = {**asked, **({"theta": grid.theta} if MODELS[model].rows else {})}
+    for values in itertools.product(*asked.values()):
+        options = dict(zip(asked, values, strict=True))
+        if "l" in known and "l" not in asked:
+            options["l"] = options["k"]
+        yield options | {
+            "model": model,
+            "seed": grid.seed,
+            "missing": grid.missing,
+            "on_infeasible": grid.on_infeasible,
+        }
+
+
+def _cell(model: str, options: dict[str, Any]) -> Cell:
+    theta = options.get("theta")
+    policy = parse_theta(theta) if theta is not None else None
+    try:
+        made = make_request("", options).model  # type: ignore[arg-type]
+    except ReleaseError as error:
+        asked = tuple(
+            (name, value)
+            for name, value in options.items()
+            if name in {field.name for field in fields(MODELS[model])}
+        )
+        return Cell(model, theta, policy, asked, tuple(options.items()), str(error))
+    parameters = tuple((f.name, _plain(getattr(made, f.name))) for f in fields(made))
+    return Cell(model, theta, policy, parameters, tuple(options.items()))
+
+
+def _plain(value: Any) -> Parameter:
+    if isinstance(value, Fraction):
+        return float(value)
+    return value if value is None or isinstance(value, (int, float, str, bool)) else str(value)

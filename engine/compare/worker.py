@@ -1,0 +1,217 @@
+"""One cell in a process of its own: release every quarter, measure, write one file.
+
+Run as ``python -m srsql.engine.compare.worker`` with the task as one line of JSON on stdin, which
+stays open: where it ends, whoever started this is gone, and so this ends too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from srsql.engine.engine import Engine
+from srsql.engine.errors import SrsqlError
+from srsql.engine.models import MODELS
+from srsql.engine.options import make_request
+from srsql.engine.series_check import USUAL_ALPHA
+
+SERIES = "compared"
+ATTACKS = ("b", "f", "l", "md", "ss")
+BIASES = {
+    "a": "a_bias",
+    "prr": "prr_bias",
+    "ror": "ror_bias",
+    "ebgm": "ebgm_bias",
+    "ic": "ic_shift",
+    "ic_shrunk": "ic_shrunk_shift",
+}
+"""Measure of a signal: its bias; ratios, of the ICs differences."""
+LOADING = "kernels"
+"""Stage that costs once per process, and on the first use of an installation much more."""
+CHANGES = ("a", "prr")
+"""Measures of which the papers show released less original."""
+DIGITS = 12
+"""Sums of floating-point numbers depend on the order of threads beyond this many."""
+Row = dict[str, Any]
+
+
+def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
+    """The rows of a cell; what is refused is a row with the reason.
+
+    Args:
+        task: ``snapshot``, ``scratch`` (files), ``dataset``, ``quarters``, ``options``,
+            ``signals``, ``threads``, ``memory_limit``.
+        tell: takes what is being done.
+    """
+    scratch = Path(task["scratch"])
+    for suffix in ("", ".wal"):
+        if Path(task["snapshot"] + suffix).exists():
+            shutil.copyfile(task["snapshot"] + suffix, f"{scratch}{suffix}")
+    rows: list[Row] = []
+    with Engine(
+        scratch,
+        dataset=task["dataset"],
+        threads=task["threads"],
+        memory_limit=task["memory_limit"],
+    ) as engine:
+        released = []
+        for quarter in task["quarters"]:
+            made, found = _release(engine, quarter, task["options"], tell)
+            rows += found
+            released += [(quarter, made)] if made is not None else []
+        for quarter, seconds in released:
+            tell(f"{quarter}: metrics")
+            rows += [row | {"seconds": seconds} for row in _measured(engine, quarter, task)]
+        if released:
+            tell("attacks and signals")
+            rows += list(_audited(engine, task["options"]))
+            if len(released) > 1:
+                whole = f"{released[0][0]}:{released[-1][0]}"
+                rows += list(
+                    _guarded("signals", whole, lambda: _signals(engine, None, whole, task))
+                )
+    return [{name: _finite(value) for name, value in row.items()} for row in rows]
+
+
+def _release(
+    engine: Engine, quarter: str, options: dict[str, Any], tell: Callable[[str], None]
+) -> tuple[float | None, list[Row]]:
+    """Seconds without loading kernels, or None; rows of stages and tables, or of the reason."""
+    try:
+        made = engine.release_range(
+            f"{quarter}:{quarter}", progress=tell, series=SERIES, **options
+        ).released[0]
+    except SrsqlError as error:
+        return None, [_failed("release", quarter, error)]
+    total = sum(seconds for stage, seconds in made.seconds.items() if stage != LOADING)
+    rows = [
+        {"quarter": quarter, "measure": "stage", "scope": stage, "seconds": seconds}
+        for stage, seconds in made.seconds.items()
+    ]
+    rows += [
+        {"quarter": quarter, "measure": "rows", "scope": name, "total": count, "seconds": total}
+        for name, count in made.rows.items()
+    ]
+    return total, rows
+
+
+def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Row]:
+    yield from _guarded(
+        "metrics",
+        quarter,
+        lambda: [
+            {"quarter": quarter} | {k: v for k, v in asdict(row).items() if k != "release"}
+            for row in engine.metrics(quarter, series=SERIES)
+        ],
+    )
+    yield from _guarded("signals", quarter, lambda: _signals(engine, quarter, quarter, task))
+
+
+def _audited(engine: Engine, options: dict[str, Any]) -> Iterator[Row]:
+    """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
+    model = make_request("", options).model  # type: ignore[arg-type]
+    if not model.rows:
+        return
+    alpha: Fraction = model.share or USUAL_ALPHA
+
+    def rows() -> list[Row]:
+        found = engine.audit(
+            attacks=ATTACKS, scopes=("group",), alpha=alpha, evidence=0, series=SERIES
+        )
+        return [
+            {
+                "quarter": row.quarter,
+                "measure": f"audit_{name}",
+                "scope": ",".join(row.attacks),
+                "violating": count,
+                "total": row.groups,
+                "ratio": share,
+            }
+            for row in found.releases
+            for name, count, share in (
+                ("dir", row.dig, row.dir),
+                ("dsr", row.dsg, row.dsr),
+                ("ssgr", row.ssg, row.ssgr),
+            )
+        ]
+
+    yield from _guarded("audit", None, rows)
+
+
+def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any]) -> list[Row]:
+    """Released and original measures of every rule, and the bias."""
+    if not task["signals"] or not MODELS[task["options"]["model"]].rows:
+        return []
+    found = engine.signals(quarter=quarter, series=SERIES, **task["signals"])
+    rows = []
+    for signal in found.signals:
+        where = signal.condition
+        words = [signal.drug]
+        words += [f"age >= {where.min_age}"] if where.min_age is not None else []
+        words += [f"age <= {where.max_age}"] if where.max_age is not None else []
+        words += [f"sex {where.sex}"] if where.sex is not None else []
+        scope = f"{', '.join(words)} => {signal.reaction}"
+        for measure, bias in BIASES.items():
+            after = getattr(signal.released, measure)
+            before = getattr(signal.original, measure) if signal.original else None
+            both = {"quarter": name, "scope": scope, "violating": after, "total": before}
+            ratio = getattr(signal.bias, bias) if signal.bias else None
+            rows.append(both | {"measure": f"signal_{measure}", "ratio": ratio})
+            if measure in CHANGES:
+                change = None if after is None or before is None else after - before
+                rows.append(both | {"measure": f"signal_{measure}_change", "ratio": change})
+    return rows
+
+
+def _guarded(stage: str, quarter: str | None, rows: Callable[[], list[Row]]) -> list[Row]:
+    try:
+        return rows()
+    except SrsqlError as error:
+        return [_failed(stage, quarter, error)]
+
+
+def _failed(stage: str, quarter: str | None, error: SrsqlError) -> Row:
+    return {"quarter": quarter, "measure": stage, "error": " ".join(str(error).split())}
+
+
+def _finite(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def _peak() -> float:
+    """The most memory this process had, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):  # not sys.stdin, whose lock would be held when the interpreter exits
+        pass
+    os._exit(1)
+
+
+def main() -> None:
+    """Do the task and put its file in its place."""
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    rows = run_cell(task, lambda text: print(text, flush=True))
+    file = Path(task["file"])
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
+    os.replace(beside, file)
+
+
+if __name__ == "__main__":
+    main()
