@@ -431,7 +431,7 @@ released = st.lists(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(content=released, cell=st.dictionaries(st.integers(1, 6), cells), data=st.data())
 def test_csv_and_parquet_in_any_order_of_rows_give_what_python_makes_of_them(

@@ -25,7 +25,7 @@ garbage = st.lists(pieces, max_size=120).map(b"".join) | st.binary(max_size=200)
 records = st.lists(garbage, max_size=4).map(b"\n1$10$1$I$42$YR$M$70$KG$US\n".join)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
 @given(demo_body=records, drug_body=garbage, list_body=garbage, header=st.booleans())
 def test_of_any_bytes_every_line_is_loaded_or_rejected(
     tmp_path: Path, demo_body: bytes, drug_body: bytes, list_body: bytes, header: bool
@@ -61,7 +61,7 @@ number = st.one_of(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=10, deadline=None, suppress_health_check=SLOW)
 @given(
     values=st.lists(
         st.tuples(

@@ -458,7 +458,7 @@ def reports(id_type: str) -> st.SearchStrategy[Hospital]:
 
 @pytest.mark.parametrize("id_type", ["text", "integer"])
 @settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -5,6 +5,6 @@ from hypothesis import HealthCheck, settings
 REPEATABLE = settings(
     deadline=None,
     derandomize=True,
-    max_examples=30,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -21,7 +21,7 @@ from srsql.engine.terms.policies import UtilityPolicy
 from srsql.udfs.generalizing import generalize, loss
 from srsql.udfs.rare_sets import Baskets, rare_sets
 
-MANY, SOME = settings(REPEATABLE, max_examples=150), settings(REPEATABLE, max_examples=20)
+MANY, SOME = settings(REPEATABLE, max_examples=80), settings(REPEATABLE, max_examples=20)
 
 
 @dataclass(frozen=True)

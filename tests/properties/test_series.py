@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pytest
 from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release, covers
 from support.quarters import Report, write_quarter
 from support.released import region, rows
@@ -329,11 +328,3 @@ def test_no_periodical_model_publishes_a_group_in_danger(tmp_path: Path) -> None
     assert met["groups"] > 30
     for kind in ("b", "f", "l", "md", "persistent"):
         assert met[kind], kind
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 101))
-def test_no_periodical_model_publishes_a_group_in_danger_in_more_series(
-    tmp_path: Path, seed: int
-) -> None:
-    history(tmp_path / "run", seed)
