@@ -146,7 +146,8 @@ def _bring_back(
 ) -> None:
     """Let withheld cases come back, in bundles down to one carrier, until none can alone.
 
-    The last round is for cases that do not carry: they only take room.
+    The last round is for cases that do not carry: they only take room, which a carrier that
+    comes after them may need.
     """
     at_once = int((out & carrier).sum())
     misses = 0
@@ -155,7 +156,7 @@ def _bring_back(
         added = np.empty(len(out), np.int64)
         count = carriers = 0
         for r in range(len(out)):
-            if not out[r]:
+            if not out[r] or (at_once > 0 and not carrier[r]):
                 continue
             fits = True
             for j in range(offsets[r], offsets[r + 1]):

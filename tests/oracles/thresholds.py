@@ -61,10 +61,13 @@ def returning(
     inside: set[int],
     at_once: int,
 ) -> set[int]:
-    """Who fits, in case order, if at least so many carriers come back together."""
+    """Who fits, in case order, if at least so many carriers come back together; the cases that
+    carry nothing come last, when no carrier can."""
     room = sum(carriers[r] for r in inside) + at_once
     back: set[int] = set()
     for r in sorted(set(range(len(cases))) - inside):
+        if at_once and not carriers[r]:
+            continue
         together = [cases[i] for i in inside | back | {r}]
         if all(
             thetas[value] == 1
