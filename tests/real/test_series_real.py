@@ -67,7 +67,6 @@ def reported(db: Path, first: str, last: str) -> int:
 @pytest.mark.parametrize(
     ("model", "first", "last"),
     [
-        ("ppms", LATE, LAST),
         ("ppms-ear", LATE, LAST),
         ("ppms++", "2014Q1", "2018Q1"),
         ("ppms++", LATE, LAST),
