@@ -18,7 +18,14 @@ from srsql.engine.catalog import dataset_names, registered_dataset
 from srsql.engine.compare.compare import Compared, compare
 from srsql.engine.compare.grid import Grid, Rules
 from srsql.engine.draft import confirm
-from srsql.engine.errors import AttackError, AuditError, DatasetError, ReportError, SignalError
+from srsql.engine.errors import (
+    AttackError,
+    AuditError,
+    DatasetError,
+    ReportError,
+    SignalError,
+    SrsqlError,
+)
 from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
@@ -278,10 +285,7 @@ class Engine:
         """Play one attacker against a release; see ``srsql attack``."""
         known = {name: str(value) for name, value in qids.items()}
         with self.warehouse.guarded():
-            schema = self._told(series, quarter, dataset)
-            need_cases(self.warehouse, schema.name, series, AttackError)
-            if not schema.rows:
-                raise AttackError(TERMS_ALONE.format(series=series))
+            schema = self._with_regions(series, quarter, dataset, AttackError)
             return attack(
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
@@ -301,10 +305,7 @@ class Engine:
     ) -> Audit:
         """Attack every case of a series; see ``srsql audit``."""
         with self.warehouse.guarded():
-            schema = self._told(series, quarter, dataset)
-            need_cases(self.warehouse, schema.name, series, AuditError)
-            if not schema.rows:
-                raise AuditError(TERMS_ALONE.format(series=series))
+            schema = self._with_regions(series, quarter, dataset, AuditError)
             return audit(
                 self.warehouse,
                 schema,
@@ -457,6 +458,20 @@ class Engine:
         """The dataset with the tables of which the series has rows."""
         schema = self._dataset_of(quarter, dataset) if quarter else self.dataset(dataset)
         return as_told(self.warehouse, schema, series)
+
+    def _with_regions(
+        self,
+        series: str,
+        quarter: str | None,
+        dataset: str | Path | None,
+        error: type[SrsqlError],
+    ) -> Dataset:
+        """The same; refused, as ``error``, where the series has no regions to attack."""
+        schema = self._told(series, quarter, dataset)
+        need_cases(self.warehouse, schema.name, series, error)
+        if not schema.rows:
+            raise error(TERMS_ALONE.format(series=series))
+        return schema
 
     def _dataset_of(self, quarter: str, dataset: str | Path | None) -> Dataset:
         """The dataset asked for, or the only one that has the quarter."""

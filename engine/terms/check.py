@@ -59,16 +59,10 @@ def load_originals(warehouse: Warehouse, dataset: Dataset, release_id: int, term
         [quarter] * len(terms.attributes),
     )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_original AS "
-        "WITH most AS (SELECT v.record, v.prefix, v.term, max(v.times) AS times "
-        "FROM temp.main.srsql_told_value AS v GROUP BY v.record, v.prefix, v.term), "
-        "each_time AS (SELECT m.record, m.prefix || m.term AS term, "
-        "unnest(range(CASE WHEN ? THEN m.times ELSE 1 END)) AS nth FROM most AS m) "
-        "SELECT DISTINCT e.record, "
-        "CASE WHEN e.nth = 0 THEN e.term ELSE e.term || ' (' || (e.nth + 1)::VARCHAR || ')' END "
-        "AS term FROM each_time AS e",
+        "CREATE OR REPLACE TEMP TABLE srsql_told_rule AS SELECT ?::BOOLEAN AS repeated",
         [terms.repeated],
     )
+    warehouse.run_step("step_told_originals.sql")
     return ORIGINALS
 
 
