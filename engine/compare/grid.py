@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from srsql.engine.audit_plan import parse_share
 from srsql.engine.errors import CompareError, ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.options import make_request
+from srsql.engine.options import ReleaseOptions, make_request
 from srsql.engine.perturbation import parse_epsilon
 from srsql.engine.thresholds import ThetaPolicy, parse_theta
 
@@ -181,7 +181,7 @@ def _cell(model: str, options: dict[str, Any]) -> Cell:
     theta = options.get("theta")
     policy = parse_theta(theta) if theta is not None else None
     try:
-        made = make_request("", options).model  # type: ignore[arg-type]
+        made = make_request("", cast(ReleaseOptions, options)).model
     except ReleaseError as error:
         asked = tuple(
             (name, value)

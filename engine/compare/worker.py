@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
-from srsql.engine.options import make_request
+from srsql.engine.options import ReleaseOptions, make_request
 from srsql.engine.series_check import USUAL_ALPHA
 
 SERIES = "compared"
@@ -119,7 +119,7 @@ def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Ro
 
 def _audited(engine: Engine, options: dict[str, Any]) -> Iterator[Row]:
     """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
-    model = make_request("", options).model  # type: ignore[arg-type]
+    model = make_request("", cast(ReleaseOptions, options)).model
     if not model.rows:
         return
     alpha: Fraction = model.share or USUAL_ALPHA
