@@ -66,7 +66,8 @@ def check_series(
     The verdict on every release of the series is that of an audit of all: one that shares no case
     with this release, and is not of the quarter before it, is attacked as it was before.
 
-    ``attacks``: what its model withstands; where it withstands none, nothing is refused.
+    ``attacks``: what its model withstands; where it withstands none, nothing is refused, and no
+    other release is looked at.
 
     Raises:
         CheckFailedError: the release makes a group dangerous; the text names the worst.
@@ -74,7 +75,7 @@ def check_series(
     awaited = next_quarter(warehouse, dataset, quarter) if "md" in attacks else None
     if awaited is not None:
         warehouse.run(create(exp.to_table(NEXT), next_cases_query(dataset, awaited), temp=True))
-    touched = _touched(warehouse, release_id)
+    touched = _touched(warehouse, release_id) if attacks else frozenset({release_id})
     after = audit(
         warehouse,
         dataset,
