@@ -29,6 +29,7 @@ from srsql.engine.errors import (
 from srsql.engine.frames import Kind, shaped
 from srsql.engine.imported import Imported, ImportRequest, import_release
 from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.lattice.questions import GroupAnswer, answer_errors, group_answers
 from srsql.engine.lattice.told import need_cases, over_lattice
 from srsql.engine.linkage import measure_linkage
 from srsql.engine.medical import read_medical, shipped_medical
@@ -43,8 +44,9 @@ from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Rule, make_condition, read_rules
 from srsql.engine.signals.signals import signals
 from srsql.engine.status import Status, status
+from srsql.engine.terms.combinations import CombinationShare
 from srsql.engine.terms.counts import TermCount
-from srsql.engine.terms.metrics import count_term_sets, measure_terms
+from srsql.engine.terms.metrics import count_term_sets, measure_terms, term_combinations
 from srsql.engine.terms.told import as_told
 from srsql.engine.thresholds import parse_theta
 from srsql.engine.warehouse import Warehouse
@@ -203,13 +205,53 @@ class Engine:
             known = read_medical(schema, Path(medical)) if medical else shipped_medical(schema)
             release_id = released_id(self.warehouse, schema, quarter, series)
             if over_lattice(self.warehouse, release_id):  # no row that could be linked
-                return measure(self.warehouse, release_id)
+                answers = group_answers(self.warehouse, schema, release_id)
+                return [
+                    *measure(self.warehouse, release_id),
+                    *answer_errors(release_id, answers),
+                ]
             return [
                 *measure(self.warehouse, release_id),
                 *measure_linkage(self.warehouse, schema, release_id, known),
                 *measure_series(self.warehouse, schema, series, release_id, quarter),
                 *measure_terms(self.warehouse, schema, release_id),
             ]
+
+    def age_groups(
+        self,
+        quarter: str,
+        value: str | None = None,
+        *,
+        width: int = 5,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> list[GroupAnswer]:
+        """Q1 to Q4 of Lee 2020 of a release of ipa, full-domain or dp-histogram, and the truth.
+
+        Cases of one informative value by age group (None: of the value that most cases hold).
+        """
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            release_id = released_id(self.warehouse, schema, quarter, series)
+            if not over_lattice(self.warehouse, release_id):
+                return []
+            return group_answers(self.warehouse, schema, release_id, value, width)
+
+    def term_combinations(
+        self,
+        quarter: str,
+        *,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+    ) -> list[CombinationShare]:
+        """How many cases share a combination of terms (Loukides 2014, Fig. 12): the steward's.
+
+        Of the originals of a release with disassociated or generalized terms.
+        """
+        with self.warehouse.guarded():
+            schema = self._dataset_of(quarter, dataset)
+            release_id = released_id(self.warehouse, schema, quarter, series)
+            return term_combinations(self.warehouse, schema, release_id)
 
     def count_terms(
         self,

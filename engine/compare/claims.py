@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import fmean
 from typing import Any, Literal
 
 Row = Mapping[str, Any]
 Outcome = Literal["holds", "does not hold", "cannot be told"]
 Key = tuple[Any, ...]
-SHARED = ("quarter", "theta", "k", "l", "alpha", "epsilon", "calibration", "scope")
+SHARED = (
+    "quarter", "theta", "k", "l", "alpha", "epsilon", "calibration", "m", "policy",
+    "term_attributes", "suppress_below", "informative", "dimensions", "cases", "scope",
+)  # fmt: skip
 """Columns by which two models are compared, each that both have."""
 
 
@@ -52,20 +56,26 @@ class Side:
     measure: str
     scope: str = "release"
     where: Callable[[Row], bool] = lambda _: True
+    value: str = "ratio"
+    """Column that is compared."""
 
     def values(self, rows: Iterable[Row], by: Sequence[str]) -> dict[Key, float]:
-        """Value of each setting, by the columns ``by`` and then the model; the first counts."""
-        found: dict[Key, float] = {}
+        """Value of each setting, by the columns ``by`` and then the model: the mean of several.
+
+        Settings that differ in the seed alone have several.
+        """
+        found: dict[Key, list[float]] = {}
         for row in rows:
             if (
                 row["model"] in self.models
                 and row["measure"] == self.measure
                 and (self.scope == "*" or row.get("scope") == self.scope)
-                and row.get("ratio") is not None
+                and row.get(self.value) is not None
                 and self.where(row)
             ):
-                found.setdefault((*(row.get(name) for name in by), row["model"]), row["ratio"])
-        return found
+                key = (*(row.get(name) for name in by), row["model"])
+                found.setdefault(key, []).append(row[self.value])
+        return {key: fmean(values) for key, values in found.items()}
 
 
 def each(

@@ -16,10 +16,20 @@ from srsql.engine.errors import CompareError, ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.options import ReleaseOptions, make_request
 from srsql.engine.perturbation import parse_epsilon
+from srsql.engine.terms.choice import PolicyChoice, parse_policy
 from srsql.engine.thresholds import ThetaPolicy, parse_theta
 
-FORMAT = 1
+FORMAT = 2
 """Of the files of cells; another one makes every cell anew."""
+VARIED = (
+    "k", "epsilon", "l", "alpha", "calibration", "noise", "suppress_below", "informative",
+    "dimensions",
+)  # fmt: skip
+"""What a grid varies of a model's own parameters."""
+TERMS = ("m", "policy", "term_attributes")
+"""What it varies of terms that are apart from each other."""
+JOINED = frozenset({"term_attributes", "dimensions"})
+"""Lists themselves, so that their names have + between them."""
 Parameter = int | float | str | bool | None
 
 
@@ -83,7 +93,19 @@ class Grid:
     alpha: tuple[str, ...] = ()
     calibration: tuple[str, ...] = ("paper",)
     noise: tuple[str, ...] = ("seeded",)
-    seed: int = 0
+    m: tuple[int, ...] = ()
+    """Of models of terms; so are the next two."""
+    policy: tuple[str, ...] = ()
+    """Utility policies as of ``srsql release``."""
+    term_attributes: tuple[str, ...] = ()
+    """Columns of terms; those that go together with + between them."""
+    terms: Literal["disassociate"] | None = None
+    """Of models that release rows: their terms apart from each other."""
+    suppress_below: tuple[int, ...] = ()
+    informative: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+    """Those of one release with + between them."""
+    seed: tuple[int, ...] = (0,)
     missing: Literal["keep", "drop"] = "keep"
     on_infeasible: Literal["error", "withhold"] = "error"
 
@@ -99,28 +121,34 @@ class Grid:
         for name in self.models:
             if name not in MODELS:
                 raise CompareError(f"no model {name!r}: give some of {', '.join(MODELS)}")
-        if not self.k or not self.theta:
-            raise CompareError("--k and --theta: give at least one value of each")
+        for name in ("k", "theta", "seed"):
+            if not getattr(self, name):
+                raise CompareError(f"--{name}: give at least one value")
         for text in self.theta:
             parse_theta(text)
         for text in self.epsilon:
             parse_epsilon(text, "--epsilon")
         for text in self.alpha:
             parse_share(text, "--alpha")
+        for text in self.policy:
+            parse_policy(text)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One series: a model and one set of the parameters that apply to it."""
+    """One series: a model and one set of the parameters that apply to it, with one seed."""
 
     model: str
     theta: str | None
     """As it was asked for; None where the model has no use for thresholds."""
     policy: ThetaPolicy | None
     parameters: tuple[tuple[str, Parameter], ...]
-    """Fields of the model, by name, with the values in force."""
+    """Fields of the model and what is asked of its terms, by name, with the values in force; and
+    the seed."""
     options: tuple[tuple[str, Any], ...]
     """As ``Engine.release`` takes them."""
+    choice: PolicyChoice | None = None
+    """The utility policy, with its content."""
     refused: str | None = None
     """Why the model does not take these parameters."""
 
@@ -128,7 +156,7 @@ class Cell:
     def label(self) -> str:
         """In a few words, for progress."""
         told = dict(self.options)
-        names = ("k", "l", "alpha", "epsilon", "theta")
+        names = ("k", "l", "alpha", "epsilon", "theta", "m", "policy", "informative", "seed")
         return " ".join(
             [self.model, *(f"{name}={told[name]}" for name in names if told.get(name) is not None)]
         )
@@ -138,7 +166,8 @@ class Cell:
 
         ``data``: fingerprint of what is released and of how it is measured.
         """
-        told = [FORMAT, self.model, self.theta, repr(self.policy), self.parameters, self.options]
+        files = [repr(self.policy), repr(self.choice)]
+        told = [FORMAT, self.model, self.theta, *files, self.parameters, self.options]
         return hashlib.sha256(json.dumps([told, data], default=str).encode()).hexdigest()[:24]
 
 
@@ -152,45 +181,63 @@ def cells(grid: Grid) -> list[Cell]:
     for model in grid.models:
         for options in _combinations(grid, model):
             cell = _cell(model, options)
-            key = (model, cell.parameters, cell.policy and repr(cell.policy), cell.refused)
+            key = (model, cell.parameters, repr((cell.policy, cell.choice)), cell.refused)
             found.setdefault(key, cell)
     return list(found.values())
 
 
 def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
-    known = {field.name for field in fields(MODELS[model])}
+    known = _fields(model)
     asked: Mapping[str, Sequence[Any]] = {
         name: getattr(grid, name)
-        for name in ("k", "epsilon", "l", "alpha", "calibration", "noise")
-        if name in known and getattr(grid, name)
+        for name in (*VARIED, *(TERMS if _of_terms(grid, model) else ()))
+        if getattr(grid, name) and (name in known or name in TERMS)
     }
-    asked = {**asked, **({"theta": grid.theta} if MODELS[model].rows else {})}
+    asked = {**asked, **({"theta": grid.theta} if MODELS[model].rows else {}), "seed": grid.seed}
     for values in itertools.product(*asked.values()):
         options = dict(zip(asked, values, strict=True))
         if "l" in known and "l" not in asked:
             options["l"] = options["k"]
+        for name in JOINED & options.keys():
+            options[name] = options[name].replace("+", ",")
+        if _of_terms(grid, model) and MODELS[model].rows:
+            options["terms"] = grid.terms
         yield options | {
             "model": model,
-            "seed": grid.seed,
             "missing": grid.missing,
             "on_infeasible": grid.on_infeasible,
         }
 
 
+def _of_terms(grid: Grid, model: str) -> bool:
+    """Whether the terms of its releases are apart from each other."""
+    kind = MODELS[model]
+    return bool(grid.terms) if kind.rows else not kind.own_rows
+
+
+def _fields(model: str) -> set[str]:
+    return {field.name for field in fields(MODELS[model])}
+
+
 def _cell(model: str, options: dict[str, Any]) -> Cell:
-    theta = options.get("theta")
+    theta, seed = options.get("theta"), ("seed", options["seed"])
     policy = parse_theta(theta) if theta is not None else None
+    listed = tuple(options.items())
     try:
-        made = make_request("", cast(ReleaseOptions, options)).model
+        request = make_request("", cast(ReleaseOptions, options))
     except ReleaseError as error:
-        asked = tuple(
-            (name, value)
-            for name, value in options.items()
-            if name in {field.name for field in fields(MODELS[model])}
-        )
-        return Cell(model, theta, policy, asked, tuple(options.items()), str(error))
-    parameters = tuple((f.name, _plain(getattr(made, f.name))) for f in fields(made))
-    return Cell(model, theta, policy, parameters, tuple(options.items()))
+        asked = tuple((name, value) for name, value in listed if name in _fields(model))
+        return Cell(model, theta, policy, (*asked, seed), listed, refused=str(error))
+    made, terms = request.model, request.terms
+    parameters = [(f.name, _plain(getattr(made, f.name))) for f in fields(made)]
+    if terms is not None:
+        parameters += [
+            ("m", terms.m),
+            ("policy", terms.policy.name if terms.policy else "none"),
+            ("term_attributes", ",".join(terms.attributes) or None),
+        ]
+    choice = terms.policy if terms else None
+    return Cell(model, theta, policy, (*parameters, seed), listed, choice)
 
 
 def _plain(value: Any) -> Parameter:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from srsql.engine.compare import huang, lin, wu
+from srsql.engine.compare import huang, lee, lin, loukides, wu
 from srsql.engine.compare.claims import Claim
 from srsql.engine.compare.figure import Spec
 
-CLAIMS: tuple[Claim, ...] = (*lin.CLAIMS, *huang.CLAIMS, *wu.CLAIMS)
-FIGURES: tuple[Spec, ...] = (*lin.FIGURES, *huang.FIGURES, *wu.FIGURES)
+PAPERS = (lin, huang, wu, loukides, lee)
+CLAIMS: tuple[Claim, ...] = tuple(claim for paper in PAPERS for claim in paper.CLAIMS)
+FIGURES: tuple[Spec, ...] = tuple(spec for paper in PAPERS for spec in paper.FIGURES)
 OWN: tuple[Spec, ...] = tuple(
     Spec("This comparison", "all models", name, (), measure, scope)
     for name, measure, scope in (

@@ -13,7 +13,10 @@ import pandas as pd
 from srsql.engine.compare.grid import Cell
 from srsql.engine.errors import CompareError
 
-FIRST = ("quarter", "model", "theta", "k", "l", "alpha", "epsilon", "calibration", "noise")
+FIRST = (
+    "quarter", "model", "theta", "k", "l", "alpha", "epsilon", "calibration", "noise", "m",
+    "policy", "term_attributes", "suppress_below", "informative", "dimensions", "seed",
+)  # fmt: skip
 LAST = (
     "measure", "scope", "violating", "total", "ratio", "threshold", "passed", "seconds",
     "peak_mib", "error",
@@ -21,7 +24,7 @@ LAST = (
 MEASURED = ("seconds", "peak_mib")
 """Columns that another run of the same grid gives other values."""
 _NUMBERS = ("alpha", "epsilon", "violating", "total", "ratio", "threshold", *MEASURED)
-_INTEGERS = ("k", "l")
+_INTEGERS = ("k", "l", "m", "suppress_below", "seed")
 Row = dict[str, Any]
 
 

@@ -24,6 +24,7 @@ from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.options import ReleaseOptions, make_request
 from srsql.engine.series_check import USUAL_ALPHA
+from srsql.engine.terms.combinations import MANY
 
 SERIES = "compared"
 ATTACKS = ("b", "f", "l", "md", "ss")
@@ -43,6 +44,11 @@ CHANGES = ("a", "prr")
 DIGITS = 12
 """Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = dict[str, Any]
+
+
+def combination(terms: int, cases: int) -> str:
+    """Scope of the share of the combinations of so many terms that so many cases hold."""
+    return f"{terms} terms, held by {cases if cases < MANY else f'> {MANY - 1}'}"
 
 
 def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
@@ -114,7 +120,34 @@ def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Ro
             for row in engine.metrics(quarter, series=SERIES)
         ],
     )
+    yield from _guarded("questions", quarter, lambda: _answered(engine, quarter))
+    yield from _guarded("combinations", quarter, lambda: _combined(engine, quarter))
     yield from _guarded("signals", quarter, lambda: _signals(engine, quarter, quarter, task))
+
+
+def _answered(engine: Engine, quarter: str) -> list[Row]:
+    """Q1 to Q4 of Lee 2020: what the release answers, and the originals."""
+    found = engine.age_groups(quarter, series=SERIES)
+    return [
+        {"quarter": quarter, "measure": measure, "scope": f"{row.condition}, {row.age_group}",
+         "violating": ours, "total": truth,
+         "ratio": None if ours is None or truth is None else ours - truth}
+        for row in found
+        for measure, ours, truth in (
+            ("group_count", row.expected, row.original),
+            ("group_mean", row.mean_amount, row.original_mean),
+        )
+        if ours is not None or truth is not None
+    ]  # fmt: skip
+
+
+def _combined(engine: Engine, quarter: str) -> list[Row]:
+    """Shares of combinations of terms by how many cases hold them (Loukides 2014, Fig. 12)."""
+    return [
+        {"quarter": quarter, "measure": "combinations", "total": row.examined, "ratio": row.share,
+         "scope": combination(row.terms, row.records)}
+        for row in engine.term_combinations(quarter, series=SERIES)
+    ]  # fmt: skip
 
 
 def _audited(engine: Engine, options: dict[str, Any]) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -57,7 +57,9 @@ def by_age_group(
         raise QueryError(f"an age group has at least 1 year, not {width}")
     share: exp.Expr = exp.convert(1.0)
     for name, label in conditions.items():
-        share = exp.Mul(this=share, expression=_share(dataset, _qid(dataset, name, False), label))
+        qid = _qid(dataset, name, False)
+        part = node_share(dataset, qid, label, column(qid.name, "r"))
+        share = exp.Mul(this=share, expression=part)
     middle: exp.Expr = exp.cast(exp.null(), "DOUBLE")
     if amount is not None:
         low, high = _ends(_qid(dataset, amount, True))
@@ -74,7 +76,14 @@ def by_age_group(
         .from_(table(schema, ROWS, alias="r"))
         .where(exp.func("upper", bare(column(name, "r"))).eq(exp.func("upper", exp.Placeholder())))
     )
-    warehouse.run(create(exp.to_table("srsql_asked_row"), query, temp=True), [value])
+    return counted(warehouse, query, [value], width)
+
+
+def counted(
+    warehouse: Warehouse, shown: exp.Query, parameters: Sequence[object], width: int
+) -> list[AgeGroup]:
+    """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them."""
+    warehouse.run(create(exp.to_table("srsql_asked_row"), shown, temp=True), list(parameters))
     rows = warehouse.rows(
         "SELECT a.* FROM srsql.age_groups('temp.main.srsql_asked_row', ?) AS a", [width]
     )
@@ -94,21 +103,29 @@ def _ends(qid: Qid) -> tuple[exp.Column, exp.Column]:
     return column(f"{qid.name}_low", "r"), column(f"{qid.name}_high", "r")
 
 
-def _share(dataset: Dataset, qid: Qid, label: str) -> exp.Expr:
-    """1 for the node and those below it, its share of the leaves for those above, else 0."""
+def node_share(dataset: Dataset, qid: Qid, label: str, shown: exp.Expr) -> exp.Expr:
+    """1 for the node and those below it, its share of the leaves for those above, else 0.
+
+    Args:
+        dataset: with the hierarchy.
+        qid: whose nodes they are.
+        label: of the node that is asked for.
+        shown: the label that a row has.
+
+    Raises:
+        QueryError: there is no such node.
+    """
     tree = dataset.hierarchies[qid.name]
     if label not in tree.number:
         raise QueryError(f"{label!r} is no node of {qid.name}")
     asked = tree.number[label]
     answer = exp.case()
-    for node, shown in enumerate(tree.labels):
+    for node, name in enumerate(tree.labels):
         if asked <= node <= tree.last[asked]:
             part = Fraction(1)
         elif node <= asked <= tree.last[node]:
             part = Fraction(tree.leaf_count[asked], tree.leaf_count[node])
         else:
             continue
-        answer = answer.when(
-            column(qid.name, "r").eq(exp.Literal.string(shown)), exp.convert(float(part))
-        )
+        answer = answer.when(shown.copy().eq(exp.Literal.string(name)), exp.convert(float(part)))
     return answer.else_(exp.convert(0.0))

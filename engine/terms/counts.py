@@ -33,6 +33,11 @@ class Answering(Protocol):
         """Name of one sampled dataset ``(record, ..., term)``; None: there is none."""
         ...
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Names of the tables that have a column ``term``: together, every released term."""
+        ...
+
     def counts(self, sets: str) -> str:
         """Rows (set_no, lower, expected, upper); ``sets``: a name as SQL text."""
         ...

@@ -6,7 +6,7 @@ from srsql.engine.errors import PolicyError
 from srsql.engine.metrics import MeasureRow
 from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.check import load_originals
-from srsql.engine.terms.combinations import combination_shares
+from srsql.engine.terms.combinations import CombinationShare, combination_shares
 from srsql.engine.terms.counts import Answering, TermCount, count_terms
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.kinds import kind_of
@@ -35,8 +35,9 @@ SEED = 0
 def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[MeasureRow]:
     """ARE on W1 and W2, MRE of the policy, and how many combinations of terms single out.
 
-    Of a release that suppresses terms also how many, and ARE over the queries without any of them,
-    as Loukides 2014, section 6.3, compares "for a fair comparison" (``are_released``).
+    Also how many terms are suppressed (of a disassociated release none, which is counted too), and
+    of a release that generalizes ARE over the queries without any of them, as Loukides 2014,
+    section 6.3, compares "for a fair comparison" (``are_released``).
 
     Reads the raw rows of the released cases; no rows where the release tells no terms apart.
     """
@@ -45,8 +46,9 @@ def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> li
         return []
     terms, tables = found
     originals = load_originals(warehouse, dataset, release_id, terms)
-    gone = _suppressed(warehouse, tables, originals)
-    rows = [] if gone is None else [_suppressed_row(warehouse, originals, release_id, gone)]
+    lost = _suppressed(warehouse, tables, originals)
+    rows = [_suppressed_row(warehouse, originals, release_id, lost)]
+    gone = lost if isinstance(tables, PublishedNodes) else None
     for support in SUPPORTS:
         try:
             sets = frequent_itemsets(warehouse, originals, support, at_most=MOST_SETS)
@@ -74,6 +76,19 @@ def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> li
     return rows
 
 
+def term_combinations(
+    warehouse: Warehouse, dataset: Dataset, release_id: int
+) -> list[CombinationShare]:
+    """The shares of Fig. 12 of Loukides 2014: of the originals of a release's terms.
+
+    Nothing where the release tells no terms apart.
+    """
+    found = _released(warehouse, release_id)
+    if found is None:
+        return []
+    return combination_shares(warehouse, load_originals(warehouse, dataset, release_id, found[0]))
+
+
 def count_term_sets(
     warehouse: Warehouse, release_id: int, sets: list[tuple[str, ...]]
 ) -> list[TermCount]:
@@ -93,15 +108,14 @@ def _errors(
     return found + [("are_released", error) for error in average_relative_error(warehouse, kept)]
 
 
-def _suppressed(warehouse: Warehouse, tables: Answering, originals: str) -> frozenset[str] | None:
-    """The terms of the originals that are not released; None: such a release has all."""
-    if not isinstance(tables, PublishedNodes):
-        return None
+def _suppressed(warehouse: Warehouse, tables: Answering, originals: str) -> frozenset[str]:
+    """The terms of the originals that are not released."""
+    shown = " UNION ".join(f"SELECT t.term FROM {name} AS t" for name in tables.shown)
     return frozenset(
         term
         for (term,) in warehouse.rows(
-            f"SELECT DISTINCT o.term FROM {originals} AS o "
-            f"ANTI JOIN {tables.term_nodes} AS n ON o.term = n.term"
+            f"SELECT DISTINCT o.term FROM {originals} AS o ANTI JOIN ({shown}) AS n "
+            "ON o.term = n.term"
         )
     )
 

@@ -30,6 +30,11 @@ class PublishedNodes:
         """The tables of one schema (or catalog and schema) under their usual names."""
         return cls(dotted(*schema, "generalized_terms"), dotted(*schema, "term_nodes"))
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Name of the table that has a column ``term``: every released term."""
+        return (self.term_nodes,)
+
     def counts(self, sets: str) -> str:
         """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
         return self._call("node_counts", sets)

@@ -44,6 +44,11 @@ class PublishedTerms:
         )  # fmt: skip
         return cls(*(dotted(*schema, prefix + name) for name in names))
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Names of the tables that have a column ``term``: together, every released term."""
+        return self.record_chunk, self.shared_chunk, self.item_chunk
+
     def counts(self, sets: str) -> str:
         """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
         return self.call("term_counts", ALL, sets)
