@@ -750,7 +750,35 @@ class _List(click.ParamType[Any]):
     show_default=True,
     help="Models with noise: seeded repeats with --seed.",
 )
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--m", type=_List(click.INT), default="", help="Models of terms.  [2]")
+@click.option(
+    "--policy",
+    type=_List(click.STRING),
+    default="",
+    help="Utility policies as of srsql release, such as sup:1.25,sim:10:FILE.",
+)
+@click.option(
+    "--term-attributes",
+    type=_List(click.STRING),
+    default="",
+    help="Columns of terms, those of one release with + between them.",
+)
+@click.option("--terms", type=click.Choice([DISASSOCIATE]), help="Of models that release rows.")
+@click.option("--suppress-below", type=_List(click.INT), default="", help="ipa.  [2]")
+@click.option("--informative", type=_List(click.STRING), default="", help="Models of the lattice.")
+@click.option(
+    "--dimensions",
+    type=_List(click.STRING),
+    default="",
+    help="Models of the lattice: such as age+sex,age+sex+state.",
+)
+@click.option(
+    "--seed",
+    type=_List(click.INT),
+    default="0",
+    show_default=True,
+    help="Claims and figures take the mean over several.",
+)
 @click.option(
     "--missing", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
     help="As of srsql release.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -85,7 +86,7 @@ def panels(spec: Spec, rows: Sequence[Row]) -> dict[str, Lines]:
     Values of the same setting (under other seeds) are averaged.
     """
     chosen = [row for row in rows if _shown(spec, row)]
-    varied = [name for name in _VARIED if len({row.get(name) for row in chosen}) > 1]
+    varied = [name for name in _VARIED if len(_values(chosen, name)) > 1]
     found: dict[str, dict[str, dict[Point, list[float]]]] = {}
     for row in chosen:
         panel = found.setdefault(_title(spec, row), {})
@@ -104,6 +105,18 @@ def panels(spec: Spec, rows: Sequence[Row]) -> dict[str, Lines]:
         for title, lines in found.items()
         if lines
     }
+
+
+def _values(rows: Sequence[Row], name: str) -> set[Any]:
+    return {row[name] for row in rows if row.get(name) is not None}
+
+
+def _natural(name: str) -> list[tuple[float, str]]:
+    """Numbers in a name in their order: k = 5 comes before k = 25."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", name)
+    return [
+        (float(part), "") if place % 2 else (-1.0, part) for place, part in enumerate(parts) if part
+    ]
 
 
 def _shown(spec: Spec, row: Row) -> bool:
@@ -158,7 +171,7 @@ def draw(spec: Spec, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
     shown = dict(list(found.items())[:_PANELS])
     left = len(found) - len(shown)
     points = _points(spec, shown)
-    names = sorted({name for lines in shown.values() for name in lines})
+    names = sorted({name for lines in shown.values() for name in lines}, key=_natural)
     with settings():
         columns = min(2, len(shown))
         height = 0.5 + 0.24 * len(names) if len(points) == 1 else 2.3

@@ -89,13 +89,13 @@ CLAIMS = (
         _proportions,
     ),
     Claim(
-        PAPER, "Fig. 9, Tables 9, 10", "Counts by age group (Q1, Q2) are nearer than k-anonymity's",
+        PAPER, "Fig. 9, Tables 9, 10", "Counts by age group (Q1, Q2): nearer than k-anonymization",
         "summed error of ipa at most that of full-domain",
         each(Side((IPA,), "group_count_error", "*"), Side((FULL,), "group_count_error", "*"),
              lambda x, y: x <= y),
     ),
     Claim(
-        PAPER, "Fig. 10, Tables 11, 12", "Means by age group (Q3, Q4) are nearer than k-anonymity's",
+        PAPER, "Fig. 10, Tables 11, 12", "Means by age group (Q3, Q4): nearer than k-anonymization",
         "mean error of ipa at most that of full-domain",
         each(Side((IPA,), "group_mean_error", "*"), Side((FULL,), "group_mean_error", "*"),
              lambda x, y: x <= y),

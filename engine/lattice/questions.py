@@ -14,7 +14,7 @@ from srsql.engine.cases import derived, raw_table
 from srsql.engine.lattice.queries import AgeGroup, by_age_group, counted, node_share
 from srsql.engine.lattice.rows import informative_attribute
 from srsql.engine.metrics import MeasureRow
-from srsql.engine.statements import column, create
+from srsql.engine.statements import column
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 

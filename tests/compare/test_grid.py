@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,9 @@ def test_l_is_k_unless_it_is_given() -> None:
 def test_every_model_of_the_registry_has_a_cell_with_all_its_parameters(model: str) -> None:
     (cell,) = cells(Grid((model,)))
     assert cell.refused is None
-    assert {name for name, _ in cell.parameters} == {f.name for f in fields(MODELS[model])}
+    terms = {"m", "policy", "term_attributes"} if model in ("disassociation", "cba") else set()
+    own = {f.name for f in fields(MODELS[model])}
+    assert {name for name, _ in cell.parameters} == own | terms | {"seed"}
     assert (cell.theta is None) == (not MODELS[model].rows)
 
 
@@ -48,7 +51,7 @@ def test_what_a_model_refuses_is_a_cell_with_the_reason() -> None:
 
 def test_cells_are_known_by_what_their_results_follow_from() -> None:
     one, two = cells(Grid(("ms",), k=(5, 6)))
-    (seeded,) = cells(Grid(("ms",), seed=1))
+    (seeded,) = cells(Grid(("ms",), seed=(1,)))
     assert len({one.digest("a"), two.digest("a"), one.digest("b"), seeded.digest("a")}) == 4
     assert cells(Grid(("ms", "ppms"), k=(6, 5)))[1].digest("a") == one.digest("a")
 
@@ -63,6 +66,42 @@ def test_levels_of_another_content_are_another_cell(tmp_path: Path) -> None:
     assert len(digests) == 2
 
 
+def test_every_seed_is_a_cell_of_its_own() -> None:
+    found = cells(Grid(("ipa", "ms"), seed=(1, 2, 2)))
+    assert [(c.model, dict(c.parameters)["seed"]) for c in found] == [
+        ("ipa", 1), ("ipa", 2), ("ms", 1), ("ms", 2)
+    ]  # fmt: skip
+
+
+def test_parameters_of_terms_go_to_models_of_terms_alone_unless_terms_are_asked_for() -> None:
+    varied: dict[str, Any] = {"m": (2, 3), "policy": ("sup:1", "sup:5")}
+    found = cells(Grid(("ms", "cba", "ipa"), **varied))
+    assert [c.model for c in found] == ["ms"] + ["cba"] * 4 + ["ipa"]
+    assert {(dict(c.parameters).get("m"), dict(c.parameters).get("policy")) for c in found} == {
+        (None, None), (2, "sup:1"), (2, "sup:5"), (3, "sup:1"), (3, "sup:5")
+    }  # fmt: skip
+    apart = cells(Grid(("ms", "cba"), terms="disassociate", **varied))
+    assert [c.model for c in apart] == ["ms"] * 4 + ["cba"] * 4
+    assert dict(apart[0].options)["terms"] == "disassociate"
+    assert "terms" not in dict(apart[4].options)
+
+
+def test_names_that_go_together_have_a_plus_between_them() -> None:
+    (first, second) = cells(Grid(("ipa",), dimensions=("age+sex", "age")))
+    assert [dict(c.options)["dimensions"] for c in (first, second)] == ["age,sex", "age"]
+    (both,) = cells(Grid(("disassociation",), term_attributes=("pt+indi_pt",)))
+    assert dict(both.options)["term_attributes"] == "pt,indi_pt"
+
+
+def test_a_policy_of_another_content_is_another_cell(tmp_path: Path) -> None:
+    file, digests = tmp_path / "policy.csv", set()
+    for term in ("A", "B"):
+        file.write_text(f"constraint,term\nu1,{term}\n")
+        (cell,) = cells(Grid(("cba",), policy=(str(file),)))
+        digests.add(cell.digest(""))
+    assert len(digests) == 2
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -72,6 +111,8 @@ def test_levels_of_another_content_are_another_cell(tmp_path: Path) -> None:
         ({"theta": ("often",)}, "not a threshold"),
         ({"epsilon": ("much",)}, "--epsilon"),
         ({"alpha": ("half",)}, "--alpha"),
+        ({"policy": ("sim:ten:tree.csv",)}, "--policy"),
+        ({"seed": ()}, "--seed: give at least one value"),
     ],
 )
 def test_a_grid_that_means_nothing_is_refused(wrong: dict[str, object], words: str) -> None:

@@ -68,7 +68,8 @@ def test_the_losses_of_the_lattice_are_measured(engine: Engine) -> None:
     heights = [row for (name, _), row in rows.items() if name == "il" and row.scope != "chosen"]
     assert sum(row.total or 0 for row in heights) == 8  # four levels of age, two of sex
     assert {name for name, _ in rows} == {
-        "il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "suppressed", "withheld"
+        "il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "suppressed", "withheld",
+        "group_count_error",
     }  # fmt: skip
     assert rows["ncp (eq. 6)", "chosen"].ratio == pytest.approx(2 * parts[0])
 
