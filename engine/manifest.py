@@ -125,6 +125,7 @@ def private_manifest(
     release_id: int,
     ingestion_id: int,
     infeasible: list[dict[str, Any]],
+    sensitive_not_held: list[str],
 ) -> dict[str, Any]:
     """Seed, input hashes and all counts; stays in the schema ``srsql``."""
     files = warehouse.rows(
@@ -187,6 +188,7 @@ def private_manifest(
         "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
         "values_given_up": {} if parameters.model.own_rows else dict(given_up),
         "infeasible": infeasible,
+        **({"sensitive_terms_not_held": sensitive_not_held} if sensitive_not_held else {}),
     }
 
 

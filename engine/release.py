@@ -43,6 +43,7 @@ from srsql.engine.series_check import check_catalog, check_series
 from srsql.engine.statements import dotted
 from srsql.engine.terms.build import SHAPES, build_term_tables
 from srsql.engine.terms.check import check_released_terms
+from srsql.engine.terms.chunks import not_held
 from srsql.engine.terms.release import need_terms, release_terms
 from srsql.engine.terms.told import family_of, tell
 from srsql.engine.thresholds import apply_theta
@@ -271,6 +272,7 @@ def _publish(
         release_id,
         ingestion_id,
         [asdict(v) for v in infeasible],
+        not_held(warehouse, request.terms) if request.terms else [],
     )
     warehouse.run(
         "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",

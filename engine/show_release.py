@@ -25,6 +25,13 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  withheld, {reason}: {counts['cases']:,} cases, {counts['reports']:,} reports"
     for name, count in facts["values_given_up"].items():
         yield f"  {name} released as missing although known for {count:,} cases"
+    unknown = facts.get("sensitive_terms_not_held", [])
+    if unknown:
+        more = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
+        yield (
+            f"  no released case holds the sensitive term {unknown[0]!r}{more}: check the "
+            "spelling, since a term that is not named is told as any other"
+        )
     if facts["k_effective"] != facts["k"]:
         yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
 

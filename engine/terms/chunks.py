@@ -109,6 +109,22 @@ def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
     )
 
 
+def not_held(warehouse: Warehouse, terms: Terms) -> list[str]:
+    """Sensitive terms that no released case holds: misspelt, or not in the quarter.
+
+    Needs the tables that :func:`make_chunks` left.
+    """
+    if not terms.kept_apart:
+        return []
+    return [
+        name
+        for (name,) in warehouse.rows(
+            "SELECT s.term FROM temp.main.srsql_sensitive_term AS s "
+            "ANTI JOIN temp.main.srsql_case_item AS i ON s.term = i.term ORDER BY s.term"
+        )
+    ]
+
+
 def _add_members_without_terms(warehouse: Warehouse) -> None:
     """Cases without a term count as records where their group is a cluster as a whole."""
     warehouse.run(

@@ -31,6 +31,7 @@ from srsql.engine.errors import (
     ReleaseError,
     ReportError,
 )
+from srsql.engine.show_release import release_lines
 from srsql.engine.terms import chunks as made_by
 from srsql.engine.terms.build import COLUMNS
 
@@ -296,6 +297,27 @@ def test_sensitive_terms_are_told_of_clusters_of_l_only(loaded: Path, tmp_path: 
         items = {row["term"] for row in rows(opened.con, f"FROM {schema}.item_chunk")}
         assert {"DISEASE 0", "DISEASE 3"} <= items
         assert min(row["records"] for row in rows(opened.con, f"FROM {schema}.clusters")) >= 9
+
+
+def test_sensitive_terms_that_nobody_holds_are_said_so(loaded: Path, tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("disease 0\ndisaese 3\nDisaese 4\n")
+    with Engine(loaded) as opened:
+        made = opened.release(
+            "2011Q4", model="disassociation", k=3, sensitive_terms=tmp_path / "terms.txt",
+            series="misspelt", seed=1,
+        )  # fmt: skip
+        told = "\n".join(release_lines(made))
+        assert "no released case holds the sensitive term 'DISAESE 3' and 1 more" in told
+        assert made.manifest["sensitive_terms_not_held"] == ["DISAESE 3", "DISAESE 4"]
+        (public,) = rows(opened.con, "FROM release_misspelt_2011q4.manifest")
+        assert "DISAESE" not in str(public)
+        (tmp_path / "terms.txt").write_text("disease 0\n")
+        again = opened.release(
+            "2011Q4", model="disassociation", k=3, sensitive_terms=tmp_path / "terms.txt",
+            series="spelt", seed=1,
+        )  # fmt: skip
+        assert "sensitive_terms_not_held" not in again.manifest
+        assert "sensitive term" not in "\n".join(release_lines(again))
 
 
 def test_sensitive_terms_are_found_in_any_spelling(tmp_path: Path) -> None:
