@@ -144,14 +144,15 @@ def models_for(
         raise AdviseError(f"advice is on what to release next: {error}") from None
     latest = warehouse.value(
         "SELECT r.model FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-        "AND r.status <> 'draft' ORDER BY r.quarter DESC, r.release_id DESC LIMIT 1",
+        "ORDER BY r.status = 'draft', r.quarter DESC, r.release_id DESC LIMIT 1",
         [dataset.name, series],
     )
-    models = asked or ((latest,) if latest in MODELS else FIRST)
-    for name in models:
-        if name in MODELS and latest is not None and MODELS[name].family != found.family:
-            raise AdviseError(
-                f"series {series!r} holds {found.family} releases, which no release by {name} may "
-                "follow: give other --models, or another --series"
-            )
+    usual = (latest,) if latest in MODELS else FIRST
+    models = asked or tuple(name for name in usual if MODELS[name].family == found.family)
+    strange = [name for name in models if name in MODELS and MODELS[name].family != found.family]
+    if strange or not models:
+        raise AdviseError(
+            f"series {series!r} holds {found.family} releases, which no release by "
+            f"{(strange or usual)[0]} may follow: give other --models, or another --series"
+        )
     return models

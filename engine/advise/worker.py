@@ -15,7 +15,6 @@ from srsql.engine.audit_extremes import extremes
 from srsql.engine.compare.worker import LOADING, Row, finite, own_engine, serve
 from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
-from srsql.engine.models import MODELS
 
 
 def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
@@ -54,9 +53,8 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             {name: value for name, value in asdict(row).items() if name != "release"}
             for row in engine.metrics(quarter, series=task["series"])
         ]
-        if not MODELS[task["options"]["model"]].perturbs:
-            tell("worst target")
-            rows += _worst(engine, quarter, task["series"])
+        tell("worst target")
+        rows += _worst(engine, quarter, task["series"])
     return [{name: finite(value) for name, value in row.items()} for row in rows]
 
 

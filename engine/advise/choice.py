@@ -1,0 +1,118 @@
+"""Which settings are on the frontier, which are worth the whole quarter, which is recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from srsql.engine.advise.figures import Setting
+from srsql.engine.advise.question import Bounds
+
+DIGITS = 4
+"""Losses are shown with so many, and those that look equal are equal to the recommendation."""
+NEAR_SHARE, NEAR = 0.1, 0.005
+"""On a sample, a loss up to a tenth and half a point above the frontier's is close to it."""
+
+
+def frontier(points: Sequence[tuple[float, float]]) -> set[int]:
+    """Places of the points (risk, loss) that no other beats: as small in both, smaller in one."""
+    kept: set[int] = set()
+    least = float("inf")
+    best: tuple[float, float] | None = None
+    for place in sorted(range(len(points)), key=lambda n: points[n]):
+        if points[place][1] < least:
+            best, least = points[place], points[place][1]
+        if points[place] == best:
+            kept.add(place)
+    return kept
+
+
+def judge(settings: Sequence[Setting], bounds: Bounds) -> list[Setting]:
+    """The same settings, told which keep the bounds and which are on the frontier.
+
+    There is a frontier for each kind of risk, since a worst case and a mean are not compared, and
+    with a bound on the confidence only settings that keep it are on one.
+    """
+    marked: set[int] = set()
+    for kind in ("worst", "mean"):
+        places = [
+            n
+            for n, s in enumerate(settings)
+            if s.error is None and s.risk_is == kind and not _excess(s, bounds, only="confidence")
+        ]
+        found = frontier([(settings[n].risk or 0.0, settings[n].loss or 0.0) for n in places])
+        marked |= {places[n] for n in found}
+    return [
+        replace(s, frontier=n in marked, keeps=s.error is None and not _excess(s, bounds))
+        for n, s in enumerate(settings)
+    ]
+
+
+def shortlist(sampled: Sequence[Setting], bounds: Bounds) -> list[int]:
+    """Places of the settings that are measured on the whole quarter.
+
+    Those on the frontier of the sample and close to it: no other that is as safe loses less by more
+    than ``NEAR``. And those that the sample refused, which the quarter need not.
+    """
+    chosen = []
+    for place, one in enumerate(sampled):
+        if one.error is not None:
+            chosen.append(place)
+            continue
+        rivals = [
+            other.loss or 0.0
+            for other in sampled
+            if other.error is None
+            and other.risk_is == one.risk_is
+            and (other.risk or 0.0) <= (one.risk or 0.0)
+            and (bounds.confidence is None or other.frontier)
+        ]
+        if one.frontier or (one.loss or 0.0) <= min(rivals, default=1.0) * (1 + NEAR_SHARE) + NEAR:
+            chosen.append(place)
+    return chosen
+
+
+def recommend(settings: Sequence[Setting], bounds: Bounds) -> list[Setting]:
+    """The settings that keep the bounds, the recommended one first.
+
+    Least loss (or, where the loss alone is bounded, least risk) comes first; where that looks
+    equal, least risk (loss), then the larger k, then the lower confidence. A setting that is judged
+    by its mean risk comes after all whose worst case is known: a mean bounds nobody's risk.
+    """
+    return sorted((s for s in settings if s.keeps), key=lambda s: _rank(s, bounds))
+
+
+def nearest(settings: Sequence[Setting], bounds: Bounds) -> Setting:
+    """Where none keeps the bounds, the setting that misses them by the least share of the bound."""
+    measured = [s for s in settings if s.error is None]
+    return min(measured, key=lambda s: (max(_excess(s, bounds).values()), _rank(s, bounds)))
+
+
+def missed(one: Setting, bounds: Bounds) -> dict[str, tuple[float, float]]:
+    """The bounds that a setting breaks: name -> figure, bound."""
+    found = {"risk": one.risk, "loss": one.loss, "confidence": one.confidence}
+    return {
+        name: (found[name] or 0.0, float(getattr(bounds, name))) for name in _excess(one, bounds)
+    }
+
+
+def _excess(one: Setting, bounds: Bounds, only: str | None = None) -> dict[str, float]:
+    """Of each bound that is broken, by which share of it. A worst risk is compared exactly."""
+    found: dict[str, float] = {}
+    for name in ("risk", "loss", "confidence"):
+        bound = getattr(bounds, name)
+        value = getattr(one, name)
+        if bound is None or value is None or only not in (None, name):
+            continue
+        broken = value > bound
+        if name == "risk" and one.risk_is == "worst":
+            broken = max(one.fewest or 1, 1) * bound < 1
+        if broken:
+            found[name] = float(value / float(bound)) - 1
+    return found
+
+
+def _rank(one: Setting, bounds: Bounds) -> tuple[object, ...]:
+    risk, loss = round(one.risk or 0.0, DIGITS), round(one.loss or 0.0, DIGITS)
+    first = (risk, loss) if bounds.aim == "risk" else (loss, risk)
+    return (one.risk_is == "mean", *first, -one.k, one.confidence or 0.0, one.label)
