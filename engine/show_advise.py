@@ -26,15 +26,27 @@ def sample_title(advice: Advice) -> str:
     return f"tried on a sample of {advice.sample:,} cases"
 
 
+def history(advice: Advice) -> str:
+    """What was released in the series before."""
+    if not advice.after:
+        return "this release alone"
+    span = dict.fromkeys((advice.after[0], advice.after[-1]))
+    many = f"{len(advice.after)} releases" if len(advice.after) > 1 else "release"
+    return f"the earlier {many} of the series as well ({' to '.join(span)})"
+
+
 def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
     """The cells of ``COLUMNS``; the recommended setting is marked."""
     for one in settings:
-        mark = "*" if one == advice.recommended else "~" if one == advice.nearest else ""
-        head = [mark, one.model, str(one.k), one.theta or "", one.epsilon or ""]
         if one.error:
             continue
+        mark = "*" if one == advice.recommended else "~" if one == advice.nearest else ""
         yield [
-            *head,
+            mark,
+            one.model,
+            str(one.k),
+            printable(one.theta or ""),
+            one.epsilon or "",
             share(one.risk) if one.risk_is == "worst" else "",
             share(one.rr),
             share(one.loss),
@@ -54,13 +66,11 @@ def lines(advice: Advice, command: str) -> Iterator[str]:
     for one in advice.settings:
         if one.error:
             yield f"not measured: {one.label}: {printable(one.error)}"
-    earlier = f"after {len(advice.after)} earlier releases ({advice.after[0]} to {advice.after[-1]})"
-    yield f"the attacker has this release {earlier if advice.after else 'alone'}"
+    yield f"the attacker has {history(advice)}"
     yield printable(advice.reason)
     told = advice.recommended or advice.nearest
     if told is not None:
-        yield from (f"  it {printable(line)}" if line.startswith("withholds") else f"  {printable(line)}"
-                    for line in withheld(told))  # fmt: skip
+        yield from (f"  {printable(line)}" for line in withheld(told))
     if advice.recommended is not None:
         yield f"run: {command}"
     yield from (f"wrote {file}" for file in advice.files)

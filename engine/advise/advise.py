@@ -1,4 +1,4 @@
-"""`srsql advise`: settings swept on a sample and on the quarter, one recommended with the reason."""
+"""`srsql advise`: settings swept on a sample and on the quarter, one recommended."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from srsql.engine.advise.figures import Setting, setting
 from srsql.engine.advise.question import SEED, Bounds, Sweep, models_for, settings
 from srsql.engine.advise.sample import count_cases
 from srsql.engine.advise.words import reason_for, reason_none
+from srsql.engine.catalog import dataset_names
 from srsql.engine.compare.grid import Cell, Rules
 from srsql.engine.compare.run import CELLS, Progress, fingerprint, run
 from srsql.engine.compare.table import read_cell
@@ -223,7 +224,7 @@ def _command(place: _Place, best: Setting, sweep: Sweep) -> list[str]:
     """The recommended release as it is typed; without the seed unless one was given."""
     told = {
         "quarter": place.quarter,
-        "dataset": place.dataset.name,
+        "dataset": place.dataset.name if len(dataset_names(place.warehouse)) > 1 else None,
         "series": place.series,
         "model": best.model,
         "k": best.k,

@@ -106,7 +106,9 @@ def setting(
     found = {(row["measure"], row.get("scope")): row for row in rows}
     whole = {row["measure"]: row for row in rows}
     gone = found["withheld", "cases"]
-    deleted = int(found[("withheld", DELETED)]["violating"]) if ("withheld", DELETED) in found else 0
+    deleted = (
+        int(found[("withheld", DELETED)]["violating"]) if ("withheld", DELETED) in found else 0
+    )
     withheld, cases = int(gone["violating"]) - deleted, int(gone["total"]) - deleted
     nil_star, rr = whole["nil_star"]["ratio"], whole["rr"]["ratio"] if "rr" in whole else None
     share = withheld / cases

@@ -80,7 +80,7 @@ def _tempting(best: Setting, every: Sequence[Setting], bounds: Bounds) -> Iterat
     if better:
         first = min(better, key=lambda s: (s.loss or 0.0, -s.k))
         broken = ", ".join(f"{n} {share(v)}" for n, (v, _) in missed(first, bounds).items())
-        yield f"{first.label} would have a loss of {share(first.loss)}, but breaks a bound: {broken}."
+        yield f"{first.label} would lose {share(first.loss)}, but breaks a bound: {broken}."
 
 
 def reason_none(near: Setting | None, bounds: Bounds) -> str:

@@ -26,9 +26,7 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             tell("sample")
             thin(engine.warehouse, dataset, quarter, *task["sample"])
         try:
-            made = engine.release(
-                quarter, series=task["series"], progress=tell, **task["options"]
-            )
+            made = engine.release(quarter, series=task["series"], progress=tell, **task["options"])
         except SrsqlError as error:
             return [{"measure": "release", "error": " ".join(str(error).split())}]
         seconds = sum(taken for stage, taken in made.seconds.items() if stage != LOADING)

@@ -1,0 +1,120 @@
+"""Risk against loss: a marker for each model, the frontier a line, the bounds drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from srsql.engine.advise.figures import Setting
+from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, PALE, RED, WIDTH, label
+from srsql.engine.report.svg import settings, svg
+
+_COLOURS = (BLUE, ORANGE, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
+_MARKERS = "os^DvP<>"
+_NAMES = {
+    "worst": "worst risk: 1 / fewest candidates that remain of any target",
+    "mean": "mean risk: RR of one draw",
+}
+_LABELLED = 14
+"""Settings up to which each has its name; above, those on the frontier have."""
+
+
+def draw(
+    found: Sequence[Setting],
+    sampled: Sequence[Setting],
+    recommended: Setting | None,
+    max_risk: float | None,
+    max_loss: float | None,
+) -> str:
+    """The figure: a panel for each kind of risk, since they are not compared.
+
+    Settings measured on the quarter are filled, those tried on a sample alone are not.
+    """
+    measured = {one.label for one in found if not one.error}
+    rest = [one for one in sampled if not one.error and one.label not in measured]
+    shown = [one for one in found if not one.error]
+    kinds = [k for k in _NAMES if any(s.risk_is == k for s in (*shown, *rest))]
+    models = sorted({one.model for one in (*shown, *rest)})
+    with settings():
+        figure = Figure(figsize=(WIDTH, 3.5 * len(kinds)), layout="constrained")
+        for place, kind in enumerate(kinds):
+            axis = figure.add_subplot(len(kinds), 1, place + 1)
+            mine = [s for s in shown if s.risk_is == kind]
+            _points(axis, models, mine, [s for s in rest if s.risk_is == kind])
+            _frontier(axis, mine)
+            _names(axis, mine, recommended)
+            _bounds(axis, max_risk, max_loss)
+            if recommended is not None and recommended.risk_is == kind:
+                axis.plot(
+                    [recommended.risk], [recommended.loss], marker="o", markersize=15,
+                    markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8,
+                    linestyle="none", label="recommended",
+                )  # fmt: skip
+            axis.set_xlabel(_NAMES[kind])
+            axis.set_ylabel("loss: w + (1 − w) NIL*")
+            axis.set_xlim(left=0)
+            axis.set_ylim(bottom=0)
+            axis.legend(loc="upper right")
+        return svg(figure, "frontier", _told(shown, recommended))
+
+
+def _points(
+    axis: Axes, models: Sequence[str], shown: Sequence[Setting], rest: Sequence[Setting]
+) -> None:
+    for order, model in enumerate(models):
+        colour = _COLOURS[order % len(_COLOURS)]
+        style = {"marker": _MARKERS[order % len(_MARKERS)], "linestyle": "none", "color": colour}
+        mine = [s for s in shown if s.model == model]
+        if mine:
+            axis.plot([s.risk for s in mine], [s.loss for s in mine], label=model, **style)
+        others = [s for s in rest if s.model == model]
+        if others:
+            axis.plot(
+                [s.risk for s in others], [s.loss for s in others], label=f"{model}, sample alone",
+                markerfacecolor="white", **style,
+            )  # fmt: skip
+
+
+def _frontier(axis: Axes, shown: Sequence[Setting]) -> None:
+    ends = sorted({(s.risk or 0.0, s.loss or 0.0) for s in shown if s.frontier})
+    if ends:
+        x, y = zip(*ends, strict=True)
+        axis.plot(x, y, color="black", linewidth=1.0, drawstyle="steps-post", label="frontier")
+
+
+def _names(axis: Axes, shown: Sequence[Setting], recommended: Setting | None) -> None:
+    """One name a point: settings that measure the same share it."""
+    named = shown if len(shown) <= _LABELLED else [s for s in shown if s.frontier]
+    at: dict[tuple[float, float], list[str]] = {}
+    for one in named:
+        told = [f"k={one.k}", one.theta or "", f"ε={one.epsilon}" if one.epsilon else ""]
+        place = (round(one.risk or 0.0, 4), round(one.loss or 0.0, 4))
+        at.setdefault(place, []).append(" ".join(part for part in told if part))
+    for (x, y), names in at.items():
+        text = names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "")
+        axis.annotate(
+            label(text, 30), (x, y), (6, 3), textcoords="offset points", fontsize=7,
+        )  # fmt: skip
+
+
+def _bounds(axis: Axes, max_risk: float | None, max_loss: float | None) -> None:
+    """What lies beyond a bound is hatched."""
+    if max_risk is not None:
+        axis.axvline(max_risk, color=RED, linestyle="--", linewidth=1.0, label="bounds")
+        far = max(axis.get_xlim()[1], max_risk * 1.15)
+        axis.axvspan(max_risk, far, facecolor="none", edgecolor=PALE, hatch="////", linewidth=0)
+        axis.set_xlim(right=far)
+    if max_loss is not None:
+        named = "bounds" if max_risk is None else None
+        axis.axhline(max_loss, color=RED, linestyle="--", linewidth=1.0, label=named)
+        far = max(axis.get_ylim()[1], max_loss * 1.15)
+        axis.axhspan(max_loss, far, facecolor="none", edgecolor=PALE, hatch="////", linewidth=0)
+        axis.set_ylim(top=far)
+
+
+def _told(shown: Sequence[Setting], recommended: Setting | None) -> str:
+    frontier = ", ".join(s.label for s in shown if s.frontier)
+    best = f"; recommended: {recommended.label}" if recommended else ""
+    return f"Risk against loss of {len(shown)} settings; on the frontier: {frontier}{best}"
