@@ -876,9 +876,7 @@ def compare(
 @_dataset
 @_db
 @_json
-@click.pass_context
 def advise(
-    context: click.Context,
     quarter: str,
     max_risk: str | None,
     max_loss: str | None,
@@ -905,6 +903,7 @@ def advise(
             series=series,
             progress=progress,
         )
+    context = click.get_current_context()
     typed = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
     command = show_advise.command(made, ["--db", str(db)] if typed else [])
     if as_json:

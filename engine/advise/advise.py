@@ -127,7 +127,7 @@ def advise(
     kept = recommend(found, bounds)
     best = kept[0] if kept else None
     near = None if best else nearest(found, bounds)
-    made = {
+    made: dict[str, Any] = {
         "dataset": dataset.name,
         "series": series,
         "quarter": quarter,
@@ -187,7 +187,7 @@ def _measured(
         Rules(),
         place.jobs,
         tell,
-        worker=WORKER,
+        module=WORKER,
         more={"series": place.series, "sample": sample},
     )
     found = []

@@ -40,7 +40,7 @@ def judge(settings: Sequence[Setting], bounds: Bounds) -> list[Setting]:
             for n, s in enumerate(settings)
             if s.error is None and s.risk_is == kind and not _excess(s, bounds, only="confidence")
         ]
-        found = frontier([(settings[n].risk or 0.0, settings[n].loss or 0.0) for n in places])
+        found = frontier([settings[n].point for n in places])
         marked |= {places[n] for n in found}
     return [
         replace(s, frontier=n in marked, keeps=s.error is None and not _excess(s, bounds))
@@ -59,15 +59,16 @@ def shortlist(sampled: Sequence[Setting], bounds: Bounds) -> list[int]:
         if one.error is not None:
             chosen.append(place)
             continue
+        risk, loss = one.point
         rivals = [
-            other.loss or 0.0
+            other.point[1]
             for other in sampled
             if other.error is None
             and other.risk_is == one.risk_is
-            and (other.risk or 0.0) <= (one.risk or 0.0)
+            and other.point[0] <= risk
             and (bounds.confidence is None or other.frontier)
         ]
-        if one.frontier or (one.loss or 0.0) <= min(rivals, default=1.0) * (1 + NEAR_SHARE) + NEAR:
+        if one.frontier or loss <= min(rivals, default=1.0) * (1 + NEAR_SHARE) + NEAR:
             chosen.append(place)
     return chosen
 
@@ -113,6 +114,6 @@ def _excess(one: Setting, bounds: Bounds, only: str | None = None) -> dict[str, 
 
 
 def _rank(one: Setting, bounds: Bounds) -> tuple[object, ...]:
-    risk, loss = round(one.risk or 0.0, DIGITS), round(one.loss or 0.0, DIGITS)
+    risk, loss = (round(figure, DIGITS) for figure in one.point)
     first = (risk, loss) if bounds.aim == "risk" else (loss, risk)
     return (one.risk_is == "mean", *first, -one.k, one.confidence or 0.0, one.label)

@@ -80,6 +80,11 @@ class Setting:
     """Every bound."""
 
     @property
+    def point(self) -> tuple[float, float]:
+        """Risk and loss of a setting that has them; without a release they mean nothing."""
+        return self.risk or 0.0, self.loss or 0.0
+
+    @property
     def withheld_share(self) -> float:
         """w; 0 of nobody."""
         return self.withheld / self.cases if self.cases else 0.0

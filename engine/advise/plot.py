@@ -48,7 +48,7 @@ def draw(
             _bounds(axis, max_risk, max_loss)
             if recommended is not None and recommended.risk_is == kind:
                 axis.plot(
-                    [recommended.risk], [recommended.loss], marker="o", markersize=15,
+                    *_xy([recommended]), marker="o", markersize=15,
                     markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8,
                     linestyle="none", label="recommended",
                 )  # fmt: skip
@@ -60,25 +60,26 @@ def draw(
         return svg(figure, "frontier", _told(shown, recommended))
 
 
+def _xy(shown: Sequence[Setting]) -> tuple[list[float], list[float]]:
+    return [one.point[0] for one in shown], [one.point[1] for one in shown]
+
+
 def _points(
     axis: Axes, models: Sequence[str], shown: Sequence[Setting], rest: Sequence[Setting]
 ) -> None:
     for order, model in enumerate(models):
-        colour = _COLOURS[order % len(_COLOURS)]
-        style = {"marker": _MARKERS[order % len(_MARKERS)], "linestyle": "none", "color": colour}
-        mine = [s for s in shown if s.model == model]
-        if mine:
-            axis.plot([s.risk for s in mine], [s.loss for s in mine], label=model, **style)
-        others = [s for s in rest if s.model == model]
-        if others:
-            axis.plot(
-                [s.risk for s in others], [s.loss for s in others], label=f"{model}, sample alone",
-                markerfacecolor="white", **style,
-            )  # fmt: skip
+        colour, marker = _COLOURS[order % len(_COLOURS)], _MARKERS[order % len(_MARKERS)]
+        for which, fill, more in ((shown, colour, ""), (rest, "white", ", sample alone")):
+            mine = [s for s in which if s.model == model]
+            if mine:
+                axis.plot(
+                    *_xy(mine), marker=marker, linestyle="none", color=colour,
+                    markerfacecolor=fill, label=model + more,
+                )  # fmt: skip
 
 
 def _frontier(axis: Axes, shown: Sequence[Setting]) -> None:
-    ends = sorted({(s.risk or 0.0, s.loss or 0.0) for s in shown if s.frontier})
+    ends = sorted({s.point for s in shown if s.frontier})
     if ends:
         x, y = zip(*ends, strict=True)
         axis.plot(x, y, color="black", linewidth=1.0, drawstyle="steps-post", label="frontier")
@@ -90,7 +91,7 @@ def _names(axis: Axes, shown: Sequence[Setting], recommended: Setting | None) ->
     at: dict[tuple[float, float], list[str]] = {}
     for one in named:
         told = [f"k={one.k}", one.theta or "", f"ε={one.epsilon}" if one.epsilon else ""]
-        place = (round(one.risk or 0.0, 4), round(one.loss or 0.0, 4))
+        place = (round(one.point[0], 4), round(one.point[1], 4))
         at.setdefault(place, []).append(" ".join(part for part in told if part))
     for (x, y), names in at.items():
         text = names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "")

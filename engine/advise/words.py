@@ -75,10 +75,10 @@ def _tempting(best: Setting, every: Sequence[Setting], bounds: Bounds) -> Iterat
     better = [
         s for s in every
         if not s.error and not s.keeps and s.risk_is == best.risk_is
-        and (s.loss or 0.0) < (best.loss or 0.0)
+        and s.point[1] < best.point[1]
     ]  # fmt: skip
     if better:
-        first = min(better, key=lambda s: (s.loss or 0.0, -s.k))
+        first = min(better, key=lambda s: (s.point[1], -s.k))
         broken = ", ".join(f"{n} {share(v)}" for n, (v, _) in missed(first, bounds).items())
         yield f"{first.label} would lose {share(first.loss)}, but breaks a bound: {broken}."
 

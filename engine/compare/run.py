@@ -80,12 +80,12 @@ def run(
     rules: Rules,
     jobs: int | None,
     progress: Progress | None,
-    worker: str = WORKER,
+    module: str = WORKER,
     more: Mapping[str, Any] | None = None,
 ) -> dict[Path, str]:
     """Work the cells off; each that ends well has its file. The warehouse is only read.
 
-    ``worker``: the module that does it, with ``more`` in its task.
+    ``module``: what works a cell off, with ``more`` in its task.
 
     Returns:
         Of cells whose worker broke off, why.
@@ -103,7 +103,7 @@ def run(
     jobs = jobs or _fitting(size)
     task = {
         **(more or {}),
-        "worker": worker,
+        "module": module,
         "dataset": dataset.name,
         "quarters": quarters,
         "signals": rules.asked,
@@ -154,7 +154,7 @@ def _work(
     """Have one worker do the task; why it broke off, if it did."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", task["worker"]],
+            [sys.executable, "-P", "-m", task["module"]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
