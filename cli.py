@@ -833,9 +833,9 @@ def compare(
 @click.option(
     "--theta",
     type=_List(click.STRING),
-    default=",".join(question.THETA),
-    show_default=True,
-    help="Thresholds as of srsql release.",
+    default="",
+    help=f"Thresholds as of srsql release.  [{','.join(question.THETA)}; of models with noise the "
+    "first]",
 )
 @click.option(
     "--epsilon",

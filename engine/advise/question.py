@@ -75,7 +75,9 @@ class Sweep:
     models: tuple[str, ...] = ()
     """Empty: see ``models_for``."""
     k: tuple[int, ...] = K
-    theta: tuple[str, ...] = THETA
+    theta: tuple[str, ...] = ()
+    """Empty: ``THETA``, and the first of them for models with noise, whose risk and loss hardly
+    follow from it."""
     epsilon: tuple[str, ...] = EPSILON
     missing: Literal["keep", "drop"] = "keep"
     on_infeasible: Literal["error", "withhold"] = "withhold"
@@ -108,11 +110,21 @@ def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
             raise AdviseError(
                 f"--models {name}: its releases may not be published; 'srsql compare' measures it"
             )
+    return [
+        cell
+        for name in models
+        for cell in _settings(
+            sweep, name, sweep.theta or THETA[: 1 if MODELS[name].perturbs else None]
+        )
+    ]
+
+
+def _settings(sweep: Sweep, model: str, theta: tuple[str, ...]) -> list[Cell]:
     return cells(
         Grid(
-            models=models,
+            models=(model,),
             k=sweep.k,
-            theta=sweep.theta,
+            theta=theta,
             epsilon=sweep.epsilon,
             calibration=("sound",),
             noise=("secure",),

@@ -51,10 +51,16 @@ def reason_for(kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds
     if best.risk_is == "mean":
         told.append("Its risk is a mean over the cases of one draw: it bounds nobody's own.")
     if len(kept) > 1:
-        told.append(f"Runner-up: {kept[1].label}, {_why(kept[1], best, bounds)}.")
+        second = next((s for s in kept[1:] if not _same(s, best)), kept[1])
+        told.append(f"Runner-up: {second.label}, {_why(second, best, bounds)}.")
     if bounds.aim == "loss":
         told += _tempting(best, every, bounds)
     return " ".join(told)
+
+
+def _same(one: Setting, other: Setting) -> bool:
+    """Whether both measure the same, as it is shown: such as two k below what theta needs."""
+    return (one.risk_is, *map(share, one.point)) == (other.risk_is, *map(share, other.point))
 
 
 def _why(second: Setting, best: Setting, bounds: Bounds) -> str:
