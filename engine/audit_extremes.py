@@ -40,21 +40,35 @@ class Extremes:
     """Its threshold."""
 
 
-def extremes(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str) -> Extremes:
+def extremes(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    quarter: str,
+    attacks: tuple[str, ...] | None = None,
+) -> Extremes:
     """Audit the release of one quarter for its worst target; only temporary tables are written.
 
     Source: Huang 2021, Definitions 1 to 5; candidates as in SPEC section 9.
 
+    Args:
+        warehouse: may be read-only.
+        dataset: whose series it is.
+        series: the releases that the attacker has.
+        quarter: its newest release is judged.
+        attacks: as of an audit; default: what the release promises, else b, f and l.
+
     Raises:
         AuditError: the quarter is not released in the series, or tells no bounds.
     """
-    choice = Choice(quarter)
+    choice = Choice(quarter, attacks)
     subjects = plan(warehouse, dataset, series, choice)
-    awaited = next_quarter(warehouse, dataset, quarter)
-    if awaited is not None and any("md" in s.not_evaluated for s in subjects if s.reported):
-        warehouse.run(create(exp.to_table(NEXT), next_cases_query(dataset, awaited), temp=True))
-        choice = Choice(quarter, next_cases=f"temp.main.{NEXT}")
-        subjects = plan(warehouse, dataset, series, choice)
+    if any("md" in s.not_evaluated for s in subjects if s.reported):
+        awaited = next_quarter(warehouse, dataset, quarter)
+        if awaited is not None:
+            warehouse.run(create(exp.to_table(NEXT), next_cases_query(dataset, awaited), temp=True))
+            choice = Choice(quarter, attacks, next_cases=f"temp.main.{NEXT}")
+            subjects = plan(warehouse, dataset, series, choice)
     subject = [s for s in subjects if s.reported][-1]
     with workspace(warehouse):
         prepare(warehouse, subjects, choice.next_cases)

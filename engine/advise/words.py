@@ -31,7 +31,8 @@ def bounds_in_words(bounds: Bounds) -> str:
 
 
 def _bound(value: Fraction) -> str:
-    return f"{float(value):.{DIGITS}g}"
+    text = f"{float(value):.{DIGITS}g}"
+    return text if Fraction(text) == value else str(value)
 
 
 def reason_for(kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds) -> str:
