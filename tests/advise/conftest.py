@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.advice import task_of
 from support.files import copied
 from support.quarters import crowd
 
@@ -14,8 +15,6 @@ from srsql.engine.advise.worker import run_setting
 from srsql.engine.compare.grid import Cell, Rules
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-OPTIONS = {"missing": "keep", "on_infeasible": "withhold", "seed": 0}
 
 
 @pytest.fixture(scope="session")
@@ -28,21 +27,6 @@ def db(kept: Path, tmp_path: Path) -> Path:
     """A warehouse with 2011Q3 and 2011Q4, nothing released; half the cases are in both."""
     quarters = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
     return copied(kept / "advise", tmp_path / "w.duckdb", quarters)
-
-
-def task_of(db: Path, scratch: Path, quarter: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The task of a worker."""
-    return {
-        "snapshot": str(db),
-        "scratch": str(scratch),
-        "dataset": None,
-        "quarters": [quarter],
-        "series": "main",
-        "sample": None,
-        "options": OPTIONS | dict(options),
-        "threads": 2,
-        "memory_limit": "2GiB",
-    }
 
 
 @pytest.fixture

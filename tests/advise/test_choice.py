@@ -116,7 +116,7 @@ def test_a_setting_that_the_sample_refuses_is_tried_on_the_quarter() -> None:
     refused = Setting("s9", "m", 3, None, None, "sample", error="nothing can be released")
     judged = judge(
         [make(1, 5, 0.1, False, 0, 5), make(2, 5, 0.9, False, 0, 5), refused], Bounds(None, None)
-    )  # noqa: E501
+    )
     assert shortlist(judged, Bounds(None, None)) == [0, 2]
     assert not judged[2].keeps
 
