@@ -11,7 +11,7 @@ from srsql.engine.compare.grid import Cell, Grid, cells
 from srsql.engine.errors import AdviseError, SrsqlError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.registration import find_ingestion
-from srsql.engine.series import check_turn, find_series
+from srsql.engine.series import check_name, check_turn, find_series
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -95,31 +95,13 @@ def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
     """Every setting once, as it may be published: sound calibration and secure noise.
 
     Raises:
-        AdviseError: a model's releases have no regions, or may not be published.
         SrsqlError: a value is not one.
     """
-    for name in models:
-        if name not in MODELS:
-            raise AdviseError(f"no model {name!r}: give some of {', '.join(MODELS)}")
-        if not MODELS[name].rows:
-            raise AdviseError(
-                f"--models {name}: advice is on models that release each case under a region, and "
-                "this one does not; 'srsql compare' measures it"
-            )
-        if MODELS[name].unpublishable:
-            raise AdviseError(
-                f"--models {name}: its releases may not be published; 'srsql compare' measures it"
-            )
-    return [
-        cell
-        for name in models
-        for cell in _settings(
-            sweep, name, sweep.theta or THETA[: 1 if MODELS[name].perturbs else None]
-        )
-    ]
+    return [cell for name in dict.fromkeys(models) for cell in _settings(sweep, name)]
 
 
-def _settings(sweep: Sweep, model: str, theta: tuple[str, ...]) -> list[Cell]:
+def _settings(sweep: Sweep, model: str) -> list[Cell]:
+    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs else THETA)
     return cells(
         Grid(
             models=(model,),
@@ -135,6 +117,21 @@ def _settings(sweep: Sweep, model: str, theta: tuple[str, ...]) -> list[Cell]:
     )
 
 
+def _check_models(models: tuple[str, ...]) -> None:
+    for name in models:
+        if name not in MODELS:
+            raise AdviseError(f"no model {name!r}: give some of {', '.join(MODELS)}")
+        if not MODELS[name].rows:
+            raise AdviseError(
+                f"--models {name}: advice is on models that release each case under a region, and "
+                "this one does not; 'srsql compare' measures it"
+            )
+        if MODELS[name].unpublishable:
+            raise AdviseError(
+                f"--models {name}: its releases may not be published; 'srsql compare' measures it"
+            )
+
+
 def models_for(
     warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, asked: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -144,8 +141,11 @@ def models_for(
     without releases ``FIRST``.
 
     Raises:
-        SrsqlError: the quarter is not ingested, or its turn is over, or a model may not follow.
+        SrsqlError: the quarter is not ingested, or its turn is over; or a model may not follow, has
+            releases without regions, or such as may not be published.
     """
+    check_name(series)
+    _check_models(asked)
     find_ingestion(warehouse, dataset, quarter)
     found = find_series(warehouse, dataset, series)
     if found is None:
@@ -161,7 +161,7 @@ def models_for(
     )
     usual = (latest,) if latest in MODELS else FIRST
     models = asked or tuple(name for name in usual if MODELS[name].family == found.family)
-    strange = [name for name in models if name in MODELS and MODELS[name].family != found.family]
+    strange = [name for name in models if MODELS[name].family != found.family]
     if strange or not models:
         raise AdviseError(
             f"series {series!r} holds {found.family} releases, which no release by "

@@ -13,6 +13,7 @@ from support.quarters import crowd
 
 from srsql.engine.advise.worker import run_setting
 from srsql.engine.compare.grid import Cell, Rules
+from srsql.engine.engine import Engine
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -27,6 +28,19 @@ def db(kept: Path, tmp_path: Path) -> Path:
     """A warehouse with 2011Q3 and 2011Q4, nothing released; half the cases are in both."""
     quarters = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
     return copied(kept / "advise", tmp_path / "w.duckdb", quarters)
+
+
+@pytest.fixture
+def followed(db: Path, kept: Path) -> Path:
+    """The same, 2011Q3 released by ppms++ in the series main."""
+    ready = kept / "followed.duckdb"
+    if not ready.exists():
+        building = shutil.copy(db, kept / "building.duckdb")
+        with Engine(building) as engine:
+            engine.release("2011Q3", model="ppms++", seed=1)
+        Path(building).rename(ready)
+    shutil.copy(ready, db)
+    return db
 
 
 @pytest.fixture
