@@ -43,9 +43,51 @@ def followed(db: Path, kept: Path) -> Path:
     return db
 
 
+Work = Callable[[dict[str, Any]], list[dict[str, Any]]]
+
+
 @pytest.fixture
 def inside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Settings are measured within this process, one after the other; their labels."""
+
+    def work(task: dict[str, Any]) -> list[dict[str, Any]]:
+        (tmp_path / "own").mkdir()
+        rows = run_setting(task, lambda _: None)
+        shutil.rmtree(tmp_path / "own")
+        return rows
+
+    return replaced(monkeypatch, tmp_path, work)
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Nothing is measured: risk falls and loss grows with k; their labels."""
+
+    def work(task: dict[str, Any]) -> list[dict[str, Any]]:
+        k = task["options"]["k"]
+        cases = task["sample"][0] if task["sample"] else 60
+        told: list[tuple[str, str | None, float, float]] = [
+            ("withheld", "cases", 6, cases),
+            ("withheld", "cases: no_group_fits", 6, cases),
+            ("nil_star", "release", k / 100, 0),
+            ("rr", "release", 1 / k / 2, 0),
+            ("group_size", "min", k, 0),
+            ("groups", None, 9, 0),
+            ("k_effective", None, k, 0),
+            ("fewest", "b,f,l", k, 0),
+            ("confidence", "Ache", 1 / k, 0),
+            ("release", None, 0, 0),
+        ]
+        return [
+            {"measure": m, "scope": s, "violating": n, "total": total, "ratio": n}
+            for m, s, n, total in told
+        ]
+
+    return replaced(monkeypatch, tmp_path, work)
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> list[str]:
+    """``work`` in the place of workers; the labels of what it is given."""
     done: list[str] = []
 
     def run(
@@ -59,14 +101,13 @@ def inside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         module: str,
         more: Mapping[str, Any],
     ) -> dict[Path, str]:
+        assert module == "srsql.engine.advise.worker"
         for cell, file in todo:
             assert warehouse.path is not None
-            folder = tmp_path / f"own-{len(done)}"
-            folder.mkdir()
-            task = task_of(warehouse.path, folder / "w.duckdb", quarters[0], dict(cell.options))
-            rows = run_setting(task | {"dataset": dataset.name, **more}, lambda _: None)
+            own = tmp_path / "own" / "w.duckdb"
+            task = task_of(warehouse.path, own, quarters[0], dict(cell.options))
+            rows = work(task | {"dataset": dataset.name, **more})
             file.write_text(json.dumps({"peak_mib": 1.0, "rows": rows}), encoding="utf-8")
-            shutil.rmtree(folder)
             done.append(cell.label)
         return {}
 
