@@ -12,7 +12,7 @@ from srsql.engine.show_text import printable
 
 COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
-    "confidence", "DSR", "frontier", "keeps", "seconds",
+    "confidence", "DSR", "frontier", "keeps",
 ]  # fmt: skip
 
 
@@ -56,8 +56,7 @@ def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             share(one.confidence),
             share(one.dsr),
             "yes" if one.frontier else "",
-            "yes" if one.keeps else "NO",
-            f"{one.seconds or 0:.1f}",
+            "" if one.measured_on == "sample" else "yes" if one.keeps else "NO",
         ]
 
 

@@ -84,9 +84,9 @@ def recommend(settings: Sequence[Setting], bounds: Bounds) -> list[Setting]:
 
 
 def nearest(settings: Sequence[Setting], bounds: Bounds) -> Setting:
-    """Where none keeps the bounds, the setting that misses them by the least share of the bound."""
+    """Where none keeps the bounds, the setting that misses them by the least shares, added up."""
     measured = [s for s in settings if s.error is None]
-    return min(measured, key=lambda s: (max(_excess(s, bounds).values()), _rank(s, bounds)))
+    return min(measured, key=lambda s: (sum(_excess(s, bounds).values()), _rank(s, bounds)))
 
 
 def missed(one: Setting, bounds: Bounds) -> dict[str, tuple[float, float]]:

@@ -128,6 +128,6 @@ def _row(one: Setting) -> tuple[Value, ...]:
         one.confidence,
         one.dsr,
         "on it" if one.frontier else None,
-        one.keeps,
+        one.keeps if one.measured_on == "quarter" else None,
         one.seconds,
     )
