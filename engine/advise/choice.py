@@ -10,8 +10,8 @@ from srsql.engine.advise.question import Bounds
 
 DIGITS = 4
 """Losses are shown with so many, and those that look equal are equal to the recommendation."""
-NEAR_SHARE, NEAR = 0.1, 0.005
-"""On a sample, a loss up to a tenth and half a point above the frontier's is close to it."""
+NEAR_SHARE, NEAR = 0.25, 10**-DIGITS
+"""On a sample, a loss a quarter above the frontier's, and what is not shown, is close to it."""
 
 
 def frontier(points: Sequence[tuple[float, float]]) -> set[int]:

@@ -88,7 +88,8 @@ def page(dataset: Dataset, advice: Advice) -> str:
         facts=facts,
         withheld=withheld(told) if told else [],
         figure=Figure("frontier", image, "Each setting by risk and loss; filled: measured on the "
-                      "whole quarter; hatched: beyond a bound"),
+                      "whole quarter; hatched: beyond a bound (one far from every setting is not "
+                      "drawn)"),
         measured=_table("settings", f"Measured on all {advice.cases:,} cases", advice.settings),
         sampled=_table(
             "sampled", f"Tried on a sample of {advice.sample or 0:,} cases", advice.sampled

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from srsql.engine.advise.figures import Setting
 from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, PALE, RED, WIDTH, label
@@ -17,8 +18,8 @@ _NAMES = {
     "worst": "worst risk: 1 / fewest candidates that remain of any target",
     "mean": "mean risk: RR of one draw",
 }
-_LABELLED = 14
-"""Settings up to which each has its name; above, those on the frontier have."""
+_FAR = 1.5
+"""Times the axis: how far off a bound is still drawn."""
 
 
 def draw(
@@ -44,7 +45,8 @@ def draw(
             mine = [s for s in shown if s.risk_is == kind]
             _points(axis, models, mine, [s for s in rest if s.risk_is == kind])
             _frontier(axis, mine)
-            _names(axis, mine, recommended)
+            _names(axis, mine)
+            axis.margins(0.15)
             _bounds(axis, max_risk, max_loss)
             if recommended is not None and recommended.risk_is == kind:
                 axis.plot(
@@ -54,9 +56,7 @@ def draw(
                 )  # fmt: skip
             axis.set_xlabel(_NAMES[kind])
             axis.set_ylabel("loss: w + (1 − w) NIL*")
-            axis.set_xlim(left=0)
-            axis.set_ylim(bottom=0)
-            axis.legend(loc="upper right")
+            axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
         return svg(figure, "frontier", _told(shown, recommended))
 
 
@@ -85,34 +85,42 @@ def _frontier(axis: Axes, shown: Sequence[Setting]) -> None:
         axis.plot(x, y, color="black", linewidth=1.0, drawstyle="steps-post", label="frontier")
 
 
-def _names(axis: Axes, shown: Sequence[Setting], recommended: Setting | None) -> None:
-    """One name a point: settings that measure the same share it."""
-    named = shown if len(shown) <= _LABELLED else [s for s in shown if s.frontier]
+def _names(axis: Axes, shown: Sequence[Setting]) -> None:
+    """One name a point of the frontier: settings that measure the same share it."""
     at: dict[tuple[float, float], list[str]] = {}
-    for one in named:
-        told = [f"k={one.k}", one.theta or "", f"ε={one.epsilon}" if one.epsilon else ""]
-        place = (round(one.point[0], 4), round(one.point[1], 4))
-        at.setdefault(place, []).append(" ".join(part for part in told if part))
-    for (x, y), names in at.items():
+    for one in shown:
+        if one.frontier:
+            told = [f"k={one.k}", one.theta or "", f"ε={one.epsilon}" if one.epsilon else ""]
+            place = (round(one.point[0], 4), round(one.point[1], 4))
+            at.setdefault(place, []).append(" ".join(part for part in told if part))
+    for place, names in at.items():
         text = names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "")
-        axis.annotate(
-            label(text, 30), (x, y), (6, 3), textcoords="offset points", fontsize=7,
-        )  # fmt: skip
+        axis.annotate(label(text, 30), place, (6, 3), textcoords="offset points", fontsize=7)
 
 
 def _bounds(axis: Axes, max_risk: float | None, max_loss: float | None) -> None:
-    """What lies beyond a bound is hatched."""
-    if max_risk is not None:
-        axis.axvline(max_risk, color=RED, linestyle="--", linewidth=1.0, label="bounds")
-        far = max(axis.get_xlim()[1], max_risk * 1.15)
-        axis.axvspan(max_risk, far, facecolor="none", edgecolor=PALE, hatch="////", linewidth=0)
-        axis.set_xlim(right=far)
-    if max_loss is not None:
-        named = "bounds" if max_risk is None else None
-        axis.axhline(max_loss, color=RED, linestyle="--", linewidth=1.0, label=named)
-        far = max(axis.get_ylim()[1], max_loss * 1.15)
-        axis.axhspan(max_loss, far, facecolor="none", edgecolor=PALE, hatch="////", linewidth=0)
-        axis.set_ylim(top=far)
+    """What lies beyond a bound is hatched; one far beyond every setting is not drawn."""
+    right, top = axis.get_xlim()[1], axis.get_ylim()[1]
+    name = "bounds"
+    if max_risk is not None and max_risk < _FAR * right:
+        right = max(right, max_risk * 1.15)
+        axis.axvline(max_risk, color=RED, linestyle="--", linewidth=1.0, label=name)
+        _beyond(axis, (max_risk, 0), right - max_risk, _FAR * top)
+        name = ""
+    if max_loss is not None and max_loss < _FAR * top:
+        top = max(top, max_loss * 1.15)
+        axis.axhline(max_loss, color=RED, linestyle="--", linewidth=1.0, label=name or None)
+        _beyond(axis, (0, max_loss), _FAR * right, top - max_loss)
+    axis.set_xlim(0, right)
+    axis.set_ylim(0, top)
+
+
+def _beyond(axis: Axes, corner: tuple[float, float], width: float, height: float) -> None:
+    axis.add_patch(
+        Rectangle(
+            corner, width, height, facecolor="none", edgecolor=PALE, hatch="////", linewidth=0
+        )
+    )
 
 
 def _told(shown: Sequence[Setting], recommended: Setting | None) -> str:

@@ -44,11 +44,15 @@ def reason_for(kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds
         bounds: what was asked.
     """
     best = kept[0]
-    least, figure = ("risk", risk(best)) if bounds.aim == "risk" else ("loss", share(best.loss))
-    other = f"loss {share(best.loss)}" if bounds.aim == "risk" else risk(best)
-    of = f"{len(kept)} settings that keep" if len(kept) > 1 else "one setting that keeps"
-    told = [f"{best.label} has the least {least} ({figure}) of the {of} {bounds_in_words(bounds)}; "
-            f"{other}."]  # fmt: skip
+    figures = [f"loss {share(best.loss)}", risk(best)]
+    least, (figure, other) = bounds.aim, figures if bounds.aim == "loss" else figures[::-1]
+    told = [
+        f"{best.label} has the least {least} of the {len(kept)} settings that keep "
+        f"{bounds_in_words(bounds)}: {figure}, {other}."
+        if len(kept) > 1
+        else f"{best.label} is the only setting that keeps {bounds_in_words(bounds)}: {figure}, "
+        f"{other}."
+    ]
     if best.risk_is == "mean":
         told.append("Its risk is a mean over the cases of one draw: it bounds nobody's own.")
     if len(kept) > 1:
