@@ -34,8 +34,10 @@ class Extremes:
     matches everybody, and nobody should rely on an attacker taking such a case for as likely."""
     term: str | None
     """The value of which most is inferred, of those with a threshold below 1."""
-    confidence: float | None
-    """Greatest share of a target's remaining candidates, in its group, that hold it."""
+    held: int | None
+    """Of a target's remaining candidates in its group, so many hold it, in units of the release;"""
+    of: int | None
+    """of so many. ``held / of`` is the confidence: the greatest of all targets and values."""
     theta: float | None
     """Its threshold."""
 
@@ -83,12 +85,15 @@ def extremes(
 
 def _greatest(
     warehouse: Warehouse, subject: Subject
-) -> tuple[str | None, float | None, float | None]:
+) -> tuple[str | None, int | None, int | None, float | None]:
     tables = ", ".join(literal(f"temp.main.srsql_audit_{name}") for name in _TABLES)
     rows = warehouse.rows(
-        "SELECT t.term, g.weight / g.whole, g.theta_num / g.theta_den "
+        "SELECT t.term, g.weight, g.whole, g.theta_num / g.theta_den "
         f"FROM srsql.greatest_share({tables}, {subject.weight_one:d}) AS g "
         "INNER JOIN srsql.threshold AS t ON g.term_no = t.term_no AND t.release_id = ?",
         [subject.release_id],
     )
-    return rows[0] if rows else (None, None, None)
+    if not rows:
+        return None, None, None, None
+    term, held, of, theta = rows[0]
+    return term, int(held), int(of), theta

@@ -20,7 +20,7 @@ from srsql.engine.errors import AdviseError
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-FORMAT = 1
+FORMAT = 2
 """Of the files of measured settings; another one measures every setting anew."""
 WORKER = "srsql.engine.advise.worker"
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from srsql.engine.advise.figures import Setting
 from srsql.engine.advise.question import Bounds
+from srsql.engine.compare.table import finite
 
 DIGITS = 4
 """Losses are shown with so many, and those that look equal are equal to the recommendation."""
@@ -98,16 +99,22 @@ def missed(one: Setting, bounds: Bounds) -> dict[str, tuple[float, float]]:
 
 
 def _excess(one: Setting, bounds: Bounds, only: str | None = None) -> dict[str, float]:
-    """Of each bound that is broken, by which share of it. A worst risk is compared exactly."""
+    """Of each bound that is broken, by which share of it.
+
+    What is counted is compared exactly (1/3 keeps 1/3, 2/3 keeps 2/3), means as they are stored.
+    """
     found: dict[str, float] = {}
     for name in ("risk", "loss", "confidence"):
         bound = getattr(bounds, name)
         value = getattr(one, name)
         if bound is None or value is None or only not in (None, name):
             continue
-        broken = value > bound
         if name == "risk" and one.risk_is == "worst":
             broken = max(one.fewest or 1, 1) * bound < 1
+        elif name == "confidence":
+            broken = (one.confidence_held or 0) > bound * (one.confidence_of or 0)
+        else:
+            broken = value > finite(float(bound))
         if broken:
             found[name] = float(value / float(bound)) - 1
     return found

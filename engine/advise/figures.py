@@ -59,6 +59,10 @@ class Setting:
     confidence: float | None = None
     """Greatest, in any value with a threshold below 1, about any target within its group (of a
     model with noise: its internal group)."""
+    confidence_held: int | None = None
+    """What it is the quotient of, so that bounds are compared exactly:"""
+    confidence_of: int | None = None
+    """candidates that hold the value, and all that remain (with external knowledge: weights)."""
     confidence_in: str | None = None
     dsr: float | None = None
     """Share of groups in which a value exceeds its threshold after exclusions; 0 is promised."""
@@ -126,7 +130,9 @@ def setting(
         fewest=remaining,
         attacks="" if noisy else fewest["scope"],
         rr=rr,
-        confidence=confidence.get("ratio"),
+        confidence=confidence["violating"] / confidence["total"] if confidence["total"] else None,
+        confidence_held=confidence["violating"],
+        confidence_of=confidence["total"],
         confidence_in=confidence.get("scope"),
         dsr=next((r["ratio"] for (name, scope), r in found.items()
                   if name == "dsr" and str(scope).startswith("group")), None),

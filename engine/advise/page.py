@@ -25,7 +25,17 @@ _COLUMNS = (
     "model", "k", "theta", "epsilon", "worst risk", "candidates", "mean risk (RR)", "loss", "NIL*",
     "withheld", "share", "groups", "smallest", "confidence", "DSR", "frontier", "keeps", "seconds",
 )  # fmt: skip
-_INTEGERS = ("k", "fewest", "cases", "withheld", "groups", "smallest", "k_effective")
+_INTEGERS = (
+    "k",
+    "fewest",
+    "cases",
+    "withheld",
+    "groups",
+    "smallest",
+    "k_effective",
+    "confidence_held",
+    "confidence_of",
+)
 
 
 def write_all(dataset: Dataset, advice: Advice, out: Path) -> list[str]:

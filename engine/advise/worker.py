@@ -12,7 +12,8 @@ from typing import Any
 
 from srsql.engine.advise.sample import thin
 from srsql.engine.audit_extremes import extremes
-from srsql.engine.compare.worker import LOADING, Row, finite, own_engine, serve
+from srsql.engine.compare.table import finite
+from srsql.engine.compare.worker import LOADING, Row, own_engine, serve
 from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
 
@@ -63,7 +64,8 @@ def _worst(engine: Engine, quarter: str, series: str) -> list[Row]:
         {
             "measure": "confidence",
             "scope": found.term,
-            "ratio": found.confidence,
+            "violating": found.held,
+            "total": found.of,
             "threshold": found.theta,
         },
     ]

@@ -7,7 +7,6 @@ stays open: where it ends, whoever started this is gone, and so this ends too.
 from __future__ import annotations
 
 import json
-import math
 import os
 import resource
 import shutil
@@ -19,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
+from srsql.engine.compare.table import finite
 from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
@@ -40,8 +40,6 @@ LOADING = "kernels"
 """Stage that costs once per process, and on the first use of an installation much more."""
 CHANGES = ("a", "prr")
 """Measures of which the papers show released less original."""
-DIGITS = 12
-"""Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = dict[str, Any]
 
 
@@ -187,13 +185,6 @@ def _guarded(stage: str, quarter: str | None, rows: Callable[[], list[Row]]) -> 
 
 def _failed(stage: str, quarter: str | None, error: SrsqlError) -> Row:
     return {"quarter": quarter, "measure": stage, "error": " ".join(str(error).split())}
-
-
-def finite(value: Any) -> Any:
-    """A value that JSON has, and that another run gives again."""
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
 def _peak() -> float:

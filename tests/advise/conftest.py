@@ -75,7 +75,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
             ("groups", None, 9, 0),
             ("k_effective", None, k, 0),
             ("fewest", "b,f,l", k, 0),
-            ("confidence", "Ache", 1 / k, 0),
+            ("confidence", "Ache", 1, k),
             ("release", None, 0, 0),
         ]
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -32,6 +33,8 @@ def make(n: int, fewest: int, loss: float, noisy: bool, confidence: float, k: in
         fewest=None if noisy else fewest,
         loss=loss,
         confidence=confidence,
+        confidence_held=int(8 * confidence),
+        confidence_of=8,
     )
 
 
@@ -125,6 +128,22 @@ def test_losses_that_look_equal_are_equal_and_the_less_risky_setting_is_taken() 
     asked = Bounds(Fraction(1, 2), None)
     made = judge([make(1, 5, 0.12341, False, 0, 5), make(2, 6, 0.12342, False, 0, 6)], asked)
     assert recommend(made, asked)[0].label == "s2"
+
+
+def test_a_bound_that_is_met_exactly_is_kept_whatever_floats_make_of_it() -> None:
+    one = replace(make(1, 3, 0.05, False, 0, 5), confidence=2 / 3, confidence_held=2,
+                  confidence_of=3)  # fmt: skip
+    exact = Bounds(Fraction(1, 3), Fraction(1, 20), Fraction(2, 3))
+    assert judge([one], exact)[0].keeps
+    fifth = replace(one, confidence=0.2, confidence_held=1, confidence_of=5)
+    assert judge([fifth], replace(exact, confidence=Fraction(1, 5)))[0].keeps
+    less = Fraction(1, 10**9)
+    for closer in (
+        replace(exact, risk=Fraction(1, 3) - less),
+        replace(exact, loss=Fraction(1, 20) - less),
+        replace(exact, confidence=Fraction(2, 3) - less),
+    ):
+        assert not judge([one], closer)[0].keeps
 
 
 def test_by_default_nobody_may_be_picked_with_a_chance_above_a_fifth() -> None:

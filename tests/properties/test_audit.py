@@ -278,7 +278,7 @@ def test_the_worst_target_is_left_the_fewest_candidates_and_the_surest_value(
             for s, theta in own.thetas.items()
             if f.remaining and theta < 1
         ]
-        assert (found.confidence or 0) == pytest.approx(float(max(shares, default=0)))
+        assert Fraction(found.held or 0, found.of or 1) == max(shares, default=0)
         if found.term is not None:
             assert Fraction(own.thetas[found.term]) == Fraction(found.theta).limit_denominator(9)
 
