@@ -13,10 +13,12 @@ from typing import Any
 
 import click
 import duckdb
+from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
 from srsql.engine import (
+    show_advise,
     show_attack,
     show_audit,
     show_compare,
@@ -26,6 +28,7 @@ from srsql.engine import (
     show_release,
     show_signals,
 )
+from srsql.engine.advise import question
 from srsql.engine.artifact.publish import CASE_IDS, FORMATS, STORAGE_VERSION
 from srsql.engine.artifact.verify import verify as verify_artifacts
 from srsql.engine.audit import SCOPES
@@ -832,6 +835,122 @@ def compare(
         return
     for line in show_compare.lines(made):
         out.print(line)
+
+
+@cli.command()
+@_quarter
+@click.option(
+    "--max-risk",
+    help="Largest chance of picking a patient's record, such as 0.1 or 1/11.  [0.2, unless "
+    "--max-loss is given]",
+)
+@click.option("--max-loss", help="Largest loss of quasi-identifiers, withheld cases included.")
+@click.option(
+    "--max-confidence", help="Largest confidence in a sensitive value with a threshold below 1."
+)
+@click.option(
+    "--models",
+    type=_List(click.STRING),
+    default="",
+    help="Models to choose from.  [that of the latest release of the series, else "
+    f"{','.join(question.FIRST)}]",
+)
+@click.option(
+    "--k", type=_List(click.INT), default=",".join(map(str, question.K)), show_default=True
+)
+@click.option(
+    "--theta",
+    type=_List(click.STRING),
+    default="",
+    help=f"Thresholds as of srsql release.  [{','.join(question.THETA)}; of models with noise the "
+    "first]",
+)
+@click.option(
+    "--epsilon",
+    type=_List(click.STRING),
+    default=",".join(question.EPSILON),
+    show_default=True,
+    help="Budgets of models with noise.",
+)
+@click.option(
+    "--missing", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
+    help="As of srsql release.",
+)  # fmt: skip
+@click.option(
+    "--on-infeasible", type=click.Choice(["error", "withhold"]), default="withhold",
+    show_default=True, help="As of srsql release.",
+)  # fmt: skip
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=question.SAMPLE,
+    show_default=True,
+    help="Cases that all settings are tried on before the best are measured on the whole quarter; "
+    "0 for no sample.",
+)
+@click.option(
+    "--seed", type=int, help="Seed of sample and releases; the command it ends with has it, too."
+)
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("srsql-advise"),
+    show_default=True,
+    help="Folder for page, table and measured settings.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Workers.  [as cores and memory allow]")
+@_series
+@_dataset
+@_db
+@_json
+def advise(
+    quarter: str,
+    max_risk: str | None,
+    max_loss: str | None,
+    max_confidence: str | None,
+    folder: Path,
+    jobs: int | None,
+    series: str,
+    dataset: str | None,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Recommend model, k, theta and epsilon for the next release of a series."""
+    with _progress() as progress, _engine(_existing(db), read_only=True) as engine:
+        made = engine.advise(
+            quarter,
+            folder,
+            max_risk=max_risk,
+            max_loss=max_loss,
+            max_confidence=max_confidence,
+            sweep=question.Sweep(**options),
+            jobs=jobs,
+            dataset=dataset,
+            series=series,
+            progress=progress,
+        )
+    context = click.get_current_context()
+    typed = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
+    command = show_advise.command(made, ["--db", str(db)] if typed else [])
+    if as_json:
+        _emit(dataclasses.asdict(made))
+    else:
+        if made.sampled:
+            _print_settings(show_advise.sample_title(made), show_advise.rows(made, made.sampled))
+        _print_settings(show_advise.title(made), show_advise.rows(made, made.settings))
+        for line in show_advise.lines(made, command):
+            out.print(line)
+    if made.recommended is None:
+        context.exit(1)
+
+
+def _print_settings(title: str, rows: Iterator[list[str]]) -> None:
+    table = _table(title, show_advise.COLUMNS)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
 
 
 @cli.command()

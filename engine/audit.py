@@ -32,7 +32,7 @@ PARTED = (
     "the release of {quarter} by {model} shows reports of a case in several regions, so the cases "
     "that match cannot be counted: give --scope group"
 )
-_STEPS = {
+STEPS = {
     ("group", True): ("step_audit_targets.sql", "step_audit_group.sql"),
     ("group", False): ("step_audit_cells.sql", "step_audit_group.sql"),
     ("match", True): ("step_audit_places.sql", "step_audit_match.sql", "step_audit_sets.sql"),
@@ -159,11 +159,11 @@ def audit(
     subjects = plan(warehouse, dataset, series, choice)
     rows: list[AuditRow] = []
     shown: list[GroupEvidence] = []
-    with _workspace(warehouse):
-        _prepare(warehouse, subjects, next_cases)
+    with workspace(warehouse):
+        prepare(warehouse, subjects, next_cases)
         for subject in subjects:
             if subject.reported:
-                _load(warehouse, subject, theta)
+                load_subject(warehouse, subject, theta)
                 for row, groups in _judge(warehouse, dataset, subject, scopes, evidence):
                     rows.append(row)
                     shown.extend(groups)
@@ -171,7 +171,7 @@ def audit(
 
 
 @contextmanager
-def _workspace(warehouse: Warehouse) -> Iterator[None]:
+def workspace(warehouse: Warehouse) -> Iterator[None]:
     """Temporary tables that begin with ``srsql_audit_`` are gone afterwards.
 
     After an error within a transaction they go with its rollback.
@@ -184,7 +184,7 @@ def _workspace(warehouse: Warehouse) -> Iterator[None]:
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
 
 
-def _prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | None) -> None:
+def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | None) -> None:
     """What the attacker knows of the series as a whole."""
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_audit_release AS SELECT unnest($ids::INTEGER[]) AS"
@@ -205,7 +205,7 @@ def _prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | No
     warehouse.run_step("step_audit.sql")
 
 
-def _load(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
+def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
     """The cases, groups and bounds of one release."""
     alpha = subject.alpha if subject.alpha is not None else Fraction(1)
     flags = ", ".join(f"{name in subject.attacks} AS {name}" for name in ATTACKS)
@@ -243,7 +243,7 @@ def _judge(
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
-        for file in _STEPS[scope, subject.originals]:
+        for file in STEPS[scope, subject.originals]:
             warehouse.run_step(file)
         if scope == "group":
             facts = _facts(warehouse, subject)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 import duckdb
 import pandas as pd
 
+from srsql.engine.advise.advise import Advice, advise
+from srsql.engine.advise.question import Sweep, make_bounds
 from srsql.engine.artifact.layout import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.attack import Attack, attack
@@ -446,6 +448,35 @@ class Engine:
             )
             return compare(
                 self.warehouse, schema, quarters, grid, rules or Rules(), Path(out), jobs, progress
+            )
+
+    def advise(
+        self,
+        quarter: str,
+        out: str | Path,
+        *,
+        max_risk: str | None = None,
+        max_loss: str | None = None,
+        max_confidence: str | None = None,
+        sweep: Sweep | None = None,
+        jobs: int | None = None,
+        dataset: str | Path | None = None,
+        series: str = DEFAULTS.series,
+        progress: Progress | None = None,
+    ) -> Advice:
+        """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
+        bounds = make_bounds(max_risk, max_loss, max_confidence)
+        with self.warehouse.guarded():
+            return advise(
+                self.warehouse,
+                self._dataset_of(quarter, dataset),
+                quarter,
+                bounds,
+                sweep or Sweep(),
+                series=series,
+                out=Path(out),
+                jobs=jobs,
+                progress=progress,
             )
 
     def status(self) -> Status:

@@ -73,6 +73,10 @@ class CompareError(SrsqlError):
     """A comparison cannot be run or written; the text says what to give."""
 
 
+class AdviseError(SrsqlError):
+    """No advice can be given or written; the text says what to give."""
+
+
 class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 

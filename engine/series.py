@@ -84,8 +84,7 @@ def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) 
     Raises:
         ReleaseError: bad name, or the series holds releases of another model family.
     """
-    if not _NAME.fullmatch(name):
-        raise ReleaseError(f"--series {name!r}: use letters, digits, _ and - only")
+    check_name(name)
     found = find_series(warehouse, dataset, name)
     if found:
         if found.family != family:
@@ -102,6 +101,16 @@ def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) 
         [dataset.name, name, family, cumulative, key],
     )
     return Series(dataset.name, name, family, cumulative, key)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name of which no schema could be called.
+
+    Raises:
+        ReleaseError: it has other characters than letters, digits, _ and -.
+    """
+    if not _NAME.fullmatch(name):
+        raise ReleaseError(f"--series {name!r}: use letters, digits, _ and - only")
 
 
 def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | None:

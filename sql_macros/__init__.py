@@ -24,6 +24,7 @@ MACRO_FILES: tuple[str, ...] = (
     "covering.sql",
     "cells.sql",
     "evidence.sql",
+    "extremes.sql",
     "signals.sql",
     "shrinkage.sql",
     "report.sql",

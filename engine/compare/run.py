@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +31,8 @@ LEAST = 2**31
 SHARE = 0.8
 """Of the memory that is available, what all workers may take."""
 Progress = Callable[[str], None]
+WORKER = "srsql.engine.compare.worker"
+"""Module that works a cell off."""
 _COPY = "import shutil, sys; shutil.copyfile(sys.argv[1], sys.argv[2])"
 
 
@@ -78,8 +80,12 @@ def run(
     rules: Rules,
     jobs: int | None,
     progress: Progress | None,
+    module: str = WORKER,
+    more: Mapping[str, Any] | None = None,
 ) -> dict[Path, str]:
     """Work the cells off; each that ends well has its file. The warehouse is only read.
+
+    ``module``: what works a cell off, with ``more`` in its task.
 
     Returns:
         Of cells whose worker broke off, why.
@@ -90,12 +96,14 @@ def run(
     if not todo:
         return {}
     if warehouse.path is None:
-        raise CompareError("compare works on copies of a warehouse file: open one, or give --db")
+        raise CompareError("this works on copies of a warehouse file: open one, or give --db")
     if dataset.name not in dataset_names(warehouse):
         raise CompareError(f"dataset {dataset.name} is not in the warehouse: ingest it first")
     size = sum(f.stat().st_size for f in _files(warehouse.path))
     jobs = jobs or _fitting(size)
     task = {
+        **(more or {}),
+        "module": module,
         "dataset": dataset.name,
         "quarters": quarters,
         "signals": rules.asked,
@@ -146,7 +154,7 @@ def _work(
     """Have one worker do the task; why it broke off, if it did."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", "srsql.engine.compare.worker"],
+            [sys.executable, "-P", "-m", task["module"]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

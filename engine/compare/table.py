@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +26,16 @@ MEASURED = ("seconds", "peak_mib")
 """Columns that another run of the same grid gives other values."""
 _NUMBERS = ("alpha", "epsilon", "violating", "total", "ratio", "threshold", *MEASURED)
 _INTEGERS = ("k", "l", "m", "suppress_below", "seed")
+DIGITS = 12
+"""Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = dict[str, Any]
+
+
+def finite(value: Any) -> Any:
+    """A value that JSON has, and that another run gives again."""
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
 def read_cell(file: Path) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ stays open: where it ends, whoever started this is gone, and so this ends too.
 from __future__ import annotations
 
 import json
-import math
 import os
 import resource
 import shutil
@@ -19,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
+from srsql.engine.compare.table import finite
 from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
@@ -41,8 +41,6 @@ LOADING = "kernels"
 """Stage that costs once per process, and on the first use of an installation much more."""
 CHANGES = ("a", "prr")
 """Measures of which the papers show released less original."""
-DIGITS = 12
-"""Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = dict[str, Any]
 
 
@@ -59,17 +57,8 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             ``signals``, ``threads``, ``memory_limit``.
         tell: takes what is being done.
     """
-    scratch = Path(task["scratch"])
-    for suffix in ("", ".wal"):
-        if Path(task["snapshot"] + suffix).exists():
-            shutil.copyfile(task["snapshot"] + suffix, f"{scratch}{suffix}")
     rows: list[Row] = []
-    with Engine(
-        scratch,
-        dataset=task["dataset"],
-        threads=task["threads"],
-        memory_limit=task["memory_limit"],
-    ) as engine:
+    with own_engine(task) as engine:
         released = []
         for quarter in task["quarters"]:
             made, found = _release(engine, quarter, task["options"], tell)
@@ -86,7 +75,21 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
                 rows += list(
                     _guarded("signals", whole, lambda: _signals(engine, None, whole, task))
                 )
-    return [{name: _finite(value) for name, value in row.items()} for row in rows]
+    return [{name: finite(value) for name, value in row.items()} for row in rows]
+
+
+def own_engine(task: dict[str, Any]) -> Engine:
+    """The engine on a copy of the snapshot that is this process's own."""
+    scratch = Path(task["scratch"])
+    for suffix in ("", ".wal"):
+        if Path(task["snapshot"] + suffix).exists():
+            shutil.copyfile(task["snapshot"] + suffix, f"{scratch}{suffix}")
+    return Engine(
+        scratch,
+        dataset=task["dataset"],
+        threads=task["threads"],
+        memory_limit=task["memory_limit"],
+    )
 
 
 def _release(
@@ -217,12 +220,6 @@ def _failed(stage: str, quarter: str | None, error: SrsqlError) -> Row:
     return {"quarter": quarter, "measure": stage, "error": " ".join(str(error).split())}
 
 
-def _finite(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-
-
 def _peak() -> float:
     """The most memory this process had, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -235,11 +232,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def main() -> None:
-    """Do the task and put its file in its place."""
+def serve(work: Callable[[dict[str, Any], Callable[[str], None]], list[Row]]) -> None:
+    """Do the task with ``work`` and put its file in its place."""
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    rows = run_cell(task, lambda text: print(text, flush=True))
+    rows = work(task, lambda text: print(text, flush=True))
     file = Path(task["file"])
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
@@ -247,4 +244,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(run_cell)

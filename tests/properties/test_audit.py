@@ -18,6 +18,7 @@ from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from oracles.examples import REPEATABLE
 
 from srsql.engine.audit import Audit, audit
+from srsql.engine.audit_extremes import extremes
 from srsql.engine.errors import AuditError
 from srsql.engine.warehouse import Warehouse
 
@@ -252,6 +253,34 @@ def test_an_audit_finds_what_the_definitions_find(
         name = "temp.main.coming"
     found = audit(catalog.warehouse, DATASET, "main", attacks=chosen, next_cases=name)
     check(found, releases, chosen, next_ids)
+
+
+@settings(parent=REPEATABLE, max_examples=EXAMPLES)
+@given(releases=series(), attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))
+def test_the_worst_target_is_left_the_fewest_candidates_and_the_surest_value(
+    catalog: Catalog, releases: list[Release], attacks: list[str]
+) -> None:
+    catalog.store(releases)
+    chosen = tuple(a for a in ATTACKS if a in attacks)
+    published = [coded(release) for release in releases]
+    for i, own in enumerate(published):
+        if own.quarter in [later.quarter for later in published[i + 1 :]]:
+            continue
+        found = extremes(catalog.warehouse, DATASET, "main", own.quarter, chosen)
+        evaluated = tuple(a for a in chosen if a != "md" or own.quarter != published[-1].quarter)
+        assert found.attacks == evaluated
+        findings = list(Attacker(published, i, evaluated, "group").findings())
+        assert found.fewest == min((len(f.remaining) for f in findings), default=None)
+        terms = {c.case_id: c.terms for g in own.groups for c in g.cases}
+        shares = [
+            Fraction(sum(terms[who].get(s, 0) for who in f.remaining), len(f.remaining) * own.unit)
+            for f in findings
+            for s, theta in own.thetas.items()
+            if f.remaining and theta < 1
+        ]
+        assert Fraction(found.held or 0, found.of or 1) == max(shares, default=0)
+        if found.term is not None:
+            assert Fraction(own.thetas[found.term]) == Fraction(found.theta).limit_denominator(9)
 
 
 VALUES: list[Box] = [

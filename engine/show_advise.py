@@ -1,0 +1,80 @@
+"""What `srsql advise` prints."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from srsql.engine.advise.advise import Advice
+from srsql.engine.advise.figures import Setting
+from srsql.engine.advise.words import share, withheld
+from srsql.engine.show_text import printable
+
+COLUMNS = [
+    "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
+    "confidence", "DSR", "frontier", "keeps",
+]  # fmt: skip
+
+
+def title(advice: Advice) -> str:
+    """What the settings of the table were measured on."""
+    return f"{advice.quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
+
+
+def sample_title(advice: Advice) -> str:
+    """The same, of the sample."""
+    return f"tried on a sample of {advice.sample:,} cases"
+
+
+def history(advice: Advice) -> str:
+    """What was released in the series before."""
+    if not advice.after:
+        return "this release alone"
+    span = dict.fromkeys((advice.after[0], advice.after[-1]))
+    many = f"{len(advice.after)} releases" if len(advice.after) > 1 else "release"
+    return f"the earlier {many} of the series as well ({' to '.join(span)})"
+
+
+def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
+    """The cells of ``COLUMNS``; the recommended setting is marked."""
+    for one in settings:
+        if one.error:
+            continue
+        mark = "*" if one == advice.recommended else "~" if one == advice.nearest else ""
+        yield [
+            mark,
+            one.model,
+            str(one.k),
+            printable(one.theta or ""),
+            one.epsilon or "",
+            share(one.risk) if one.risk_is == "worst" else "",
+            share(one.rr),
+            share(one.loss),
+            share(one.nil_star),
+            f"{one.withheld:,}",
+            f"{one.smallest or 0:,}",
+            share(one.confidence),
+            share(one.dsr),
+            "yes" if one.frontier else "",
+            "" if one.measured_on == "sample" else "yes" if one.keeps else "NO",
+        ]
+
+
+def lines(advice: Advice, command: str) -> Iterator[str]:
+    """What the tables do not say: refusals, the reason, what is withheld, what to run."""
+    for one in advice.settings:
+        if one.error:
+            yield f"not measured: {one.label}: {printable(one.error)}"
+    yield f"the attacker has {history(advice)}"
+    yield printable(advice.reason)
+    told = advice.recommended or advice.nearest
+    if told is not None:
+        yield from (f"  {printable(line)}" for line in withheld(told))
+    if advice.recommended is not None:
+        yield f"run: {command}"
+    yield from (f"wrote {file}" for file in advice.files)
+
+
+def command(advice: Advice, more: list[str]) -> str:
+    """The recommended release as a line for a shell; ``more``: words to end it with."""
+    return shlex.join([*(advice.command or []), *more])
