@@ -776,6 +776,12 @@ class _List(click.ParamType[Any]):
     help="Models of the lattice: such as age+sex,age+sex+state.",
 )
 @click.option(
+    "--cases",
+    type=_List(click.INT),
+    default="",
+    help="Samples of so many cases of each quarter.  [all]",
+)
+@click.option(
     "--seed",
     type=_List(click.INT),
     default="0",

@@ -10,13 +10,13 @@ from typing import Any, Literal
 from srsql.engine.advise.choice import judge, missed, nearest, recommend, shortlist
 from srsql.engine.advise.figures import Setting, setting
 from srsql.engine.advise.question import SEED, Bounds, Sweep, models_for, settings
-from srsql.engine.advise.sample import count_cases
 from srsql.engine.advise.words import reason_for, reason_none
 from srsql.engine.catalog import dataset_names
 from srsql.engine.compare.grid import Cell, Rules
 from srsql.engine.compare.run import CELLS, Progress, fingerprint, run
 from srsql.engine.compare.table import read_cell
 from srsql.engine.errors import AdviseError
+from srsql.engine.sample import count_cases
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -110,7 +110,7 @@ def _settings(sweep: Sweep, model: str) -> list[Cell]:
             epsilon=sweep.epsilon,
             calibration=("sound",),
             noise=("secure",),
-            seed=SEED if sweep.seed is None else sweep.seed,
+            seed=(SEED if sweep.seed is None else sweep.seed,),
             missing=sweep.missing,
             on_infeasible=sweep.on_infeasible,
         )

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from srsql.engine.advise.sample import thin
 from srsql.engine.audit_extremes import extremes
 from srsql.engine.compare.table import finite
 from srsql.engine.compare.worker import LOADING, Row, own_engine, serve
 from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
+from srsql.engine.sample import thin
 
 
 def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:

@@ -20,7 +20,9 @@ _COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
 _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":", "-.")
 _HATCHES = ("", "//", "..", "xx", "\\\\")
-_VARIED = ("m", "policy", "term_attributes", "suppress_below", "informative", "dimensions")
+_VARIED = (
+    "m", "policy", "term_attributes", "suppress_below", "informative", "dimensions", "cases",
+)  # fmt: skip
 """Parameters that a line names where the figure has more than one value of them."""
 _PANELS = 12
 """Panels up to which a figure is drawn whole; it says how many it leaves out."""

@@ -105,6 +105,8 @@ class Grid:
     informative: tuple[str, ...] = ()
     dimensions: tuple[str, ...] = ()
     """Those of one release with + between them."""
+    cases: tuple[int, ...] = ()
+    """Sizes of samples of every quarter; empty: the whole quarters."""
     seed: tuple[int, ...] = (0,)
     missing: Literal["keep", "drop"] = "keep"
     on_infeasible: Literal["error", "withhold"] = "error"
@@ -124,6 +126,8 @@ class Grid:
         for name in ("k", "theta", "seed"):
             if not getattr(self, name):
                 raise CompareError(f"--{name}: give at least one value")
+        if any(count < 1 for count in self.cases):
+            raise CompareError("--cases: a sample has at least 1 case")
         for text in self.theta:
             parse_theta(text)
         for text in self.epsilon:
@@ -143,12 +147,14 @@ class Cell:
     """As it was asked for; None where the model has no use for thresholds."""
     policy: ThetaPolicy | None
     parameters: tuple[tuple[str, Parameter], ...]
-    """Fields of the model and what is asked of its terms, by name, with the values in force; and
-    the seed."""
+    """Fields of the model and what is asked of its terms, by name, with the values in force; the
+    size of a sample, the seed."""
     options: tuple[tuple[str, Any], ...]
     """As ``Engine.release`` takes them."""
     choice: PolicyChoice | None = None
     """The utility policy, with its content."""
+    cases: int | None = None
+    """At most so many cases of each quarter, drawn with the seed; None: all."""
     refused: str | None = None
     """Why the model does not take these parameters."""
 
@@ -157,8 +163,11 @@ class Cell:
         """In a few words, for progress."""
         told = dict(self.options)
         names = ("k", "l", "alpha", "epsilon", "theta", "m", "policy", "informative", "seed")
+        told |= {"cases": self.cases}
         return " ".join(
-            [self.model, *(f"{name}={told[name]}" for name in names if told.get(name) is not None)]
+            f"{name}={told[name]}" if name != "model" else self.model
+            for name in ("model", *names, "cases")
+            if told.get(name) is not None
         )
 
     def digest(self, data: str) -> str:
@@ -179,8 +188,8 @@ def cells(grid: Grid) -> list[Cell]:
     """
     found: dict[Any, Cell] = {}
     for model in grid.models:
-        for options in _combinations(grid, model):
-            cell = _cell(model, options)
+        for options, cases in itertools.product(_combinations(grid, model), grid.cases or (None,)):
+            cell = _cell(model, options, cases)
             key = (model, cell.parameters, repr((cell.policy, cell.choice)), cell.refused)
             found.setdefault(key, cell)
     return list(found.values())
@@ -219,15 +228,16 @@ def _fields(model: str) -> set[str]:
     return {field.name for field in fields(MODELS[model])}
 
 
-def _cell(model: str, options: dict[str, Any]) -> Cell:
-    theta, seed = options.get("theta"), ("seed", options["seed"])
+def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:
+    theta = options.get("theta")
+    beside = (*([("cases", cases)] if cases is not None else []), ("seed", options["seed"]))
     policy = parse_theta(theta) if theta is not None else None
     listed = tuple(options.items())
     try:
         request = make_request("", cast(ReleaseOptions, options))
     except ReleaseError as error:
         asked = tuple((name, value) for name, value in listed if name in _fields(model))
-        return Cell(model, theta, policy, (*asked, seed), listed, refused=str(error))
+        return Cell(model, theta, policy, (*asked, *beside), listed, refused=str(error))
     made, terms = request.model, request.terms
     parameters = [(f.name, _plain(getattr(made, f.name))) for f in fields(made)]
     if terms is not None:
@@ -237,7 +247,7 @@ def _cell(model: str, options: dict[str, Any]) -> Cell:
             ("term_attributes", ",".join(terms.attributes) or None),
         ]
     choice = terms.policy if terms else None
-    return Cell(model, theta, policy, (*parameters, seed), listed, choice)
+    return Cell(model, theta, policy, (*parameters, *beside), listed, choice, cases)
 
 
 def _plain(value: Any) -> Parameter:

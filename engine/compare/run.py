@@ -126,6 +126,7 @@ def run(
                     "snapshot": str(snapshot),
                     "scratch": str(Path(own) / "w.duckdb"),
                     "options": options,
+                    "cases": cell.cases,
                     "file": str(file),
                 }
                 why = _work(asked, lambda text: told(cell, text), stopped, running)

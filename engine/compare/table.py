@@ -16,7 +16,7 @@ from srsql.engine.errors import CompareError
 
 FIRST = (
     "quarter", "model", "theta", "k", "l", "alpha", "epsilon", "calibration", "noise", "m",
-    "policy", "term_attributes", "suppress_below", "informative", "dimensions", "seed",
+    "policy", "term_attributes", "suppress_below", "informative", "dimensions", "cases", "seed",
 )  # fmt: skip
 LAST = (
     "measure", "scope", "violating", "total", "ratio", "threshold", "passed", "seconds",
@@ -25,7 +25,7 @@ LAST = (
 MEASURED = ("seconds", "peak_mib")
 """Columns that another run of the same grid gives other values."""
 _NUMBERS = ("alpha", "epsilon", "violating", "total", "ratio", "threshold", *MEASURED)
-_INTEGERS = ("k", "l", "m", "suppress_below", "seed")
+_INTEGERS = ("k", "l", "m", "suppress_below", "cases", "seed")
 DIGITS = 12
 """Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = dict[str, Any]

@@ -23,6 +23,7 @@ from srsql.engine.engine import Engine
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.options import ReleaseOptions, make_request
+from srsql.engine.sample import thin
 from srsql.engine.series_check import USUAL_ALPHA
 from srsql.engine.terms.combinations import MANY
 
@@ -54,12 +55,18 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
 
     Args:
         task: ``snapshot``, ``scratch`` (files), ``dataset``, ``quarters``, ``options``,
-            ``signals``, ``threads``, ``memory_limit``.
+            ``signals``, ``threads``, ``memory_limit``; ``cases``: of each quarter at most, or None.
         tell: takes what is being done.
     """
     rows: list[Row] = []
     with own_engine(task) as engine:
         released = []
+        if task["cases"] is not None:
+            for quarter in task["quarters"]:
+                thin(
+                    engine.warehouse, engine.dataset(), quarter, task["cases"],
+                    task["options"]["seed"],
+                )  # fmt: skip
         for quarter in task["quarters"]:
             made, found = _release(engine, quarter, task["options"], tell)
             rows += found

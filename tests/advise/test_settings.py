@@ -16,9 +16,9 @@ from support.quarters import crowd
 
 from srsql.engine.advise.figures import Setting, setting
 from srsql.engine.advise.question import Sweep, settings
-from srsql.engine.advise.sample import count_cases, thin
 from srsql.engine.advise.worker import run_setting
 from srsql.engine.engine import Engine
+from srsql.engine.sample import count_cases, thin
 
 QUARTER = "x'; DROP TABLE t; --"
 

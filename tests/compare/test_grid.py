@@ -66,6 +66,16 @@ def test_levels_of_another_content_are_another_cell(tmp_path: Path) -> None:
     assert len(digests) == 2
 
 
+def test_samples_of_several_sizes_are_cells_that_release_with_the_same_options() -> None:
+    whole, *some = cells(Grid(("ms",))) + cells(Grid(("ms",), cases=(10, 20)))
+    assert [cell.cases for cell in (whole, *some)] == [None, 10, 20]
+    assert [dict(cell.parameters).get("cases") for cell in (whole, *some)] == [None, 10, 20]
+    assert whole.options == some[0].options == some[1].options
+    assert len({cell.digest("") for cell in (whole, *some)}) == 3
+    with pytest.raises(CompareError, match="at least 1 case"):
+        Grid(("ms",), cases=(0,))
+
+
 def test_every_seed_is_a_cell_of_its_own() -> None:
     found = cells(Grid(("ipa", "ms"), seed=(1, 2, 2)))
     assert [(c.model, dict(c.parameters)["seed"]) for c in found] == [
