@@ -40,7 +40,7 @@ class Runs:
 
     def __init__(self, folder: Path, peers: Path | None) -> None:
         self._folder, self._peers = folder, peers
-        self._out_of_reach: dict[str, str] = {}
+        self._out_of_reach: dict[tuple[str, bool], str] = {}
         self._complete: dict[str, str] = {}
 
     def warm_up(self, contestant: Contestant, people: Path) -> float:
@@ -54,8 +54,9 @@ class Runs:
     def anonymize(self, contestant: Contestant, table: Table) -> Outcome:
         """Run and judge; a peer that stops at a missing value gets the complete rows."""
         name = contestant.name
-        if name in self._out_of_reach:
-            return Outcome(failed=self._out_of_reach[name])
+        reached = (name, table.complete)
+        if reached in self._out_of_reach:
+            return Outcome(failed=self._out_of_reach[reached])
         task = {**contestant.options, "tool": contestant.tool, "people": str(table.file)}
         task["released"] = str(self.released(contestant))
         cost, error = self._run(task | {"complete": name in self._complete}, contestant.ours)
@@ -66,7 +67,7 @@ class Runs:
                 self._complete[name] = first
         if error:
             if error.startswith("over "):
-                self._out_of_reach[name] = f"not tried: {error} for {table.name}"
+                self._out_of_reach[reached] = f"not tried: {error} for {table.name}"
             return Outcome(failed=error)
         released = pd.read_csv(task["released"], dtype={"sex": "str", "term": "str"})
         verdict = judge(pd.read_csv(table.file, dtype={"sex": "str", "term": "str"}), released)

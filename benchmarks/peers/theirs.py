@@ -77,7 +77,7 @@ def _anonypyx(task: dict[str, Any]) -> Any:
     def anonymize(people: Frame) -> Frame:
         return Anonymiser(_typed(people)[[*QIDS, TERM]], **options).anonymise()
 
-    return anonymize, lambda people, answer: rows_of_groups(people, sum(parts, []), answer)
+    return anonymize, lambda people, answer: rows_of_groups(people, parts[0] + parts[1], answer)
 
 
 def _anonypy(task: dict[str, Any]) -> Any:
@@ -203,7 +203,7 @@ def rows_of_table(people: Frame, answer: Frame) -> Frame:
     """anjana's table; where it left rows out, the column ``index`` says which are there."""
     if answer.empty:
         return _in_region(people.head(0), ("", "", ""))
-    kept = answer["index"] if "index" in answer else answer.index
+    kept = answer.get("index", answer.index.to_series())
     made: dict[str, Any] = {"row": people["row"].to_numpy()[kept.to_numpy()]}
     for name in NUMBERS:
         both = [ends(str(value)) for value in answer[name]]
