@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -34,26 +35,40 @@ if TYPE_CHECKING:
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
 
 
-def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
-    """Register every UDF under the prefix ``srsql_``; registering twice is harmless."""
-    known = {
-        row[0]
-        for row in con.execute(
-            "SELECT DISTINCT function_name FROM duckdb_functions() "
-            "WHERE starts_with(function_name, 'srsql_')"
-        ).fetchall()
-    }
+def register_udfs(con: duckdb.DuckDBPyConnection, *, untouched: bool = False) -> None:
+    """Register every UDF under the prefix ``srsql_``; registering twice is harmless.
+
+    Args:
+        con: the connection.
+        untouched: nobody had the connection before, so that it has none of them.
+    """
+    known = set() if untouched else _registered(con)
     for name, (function, parameters, returns) in _UDFS.items():
         if name not in known:
             con.create_function(
                 name,
                 function,
-                [duckdb.sqltype(p) for p in parameters],
-                duckdb.sqltype(returns),
+                [_type(parameter) for parameter in parameters],
+                _type(returns),
                 type=PythonUDFType.ARROW,
                 null_handling=FunctionNullHandling.SPECIAL,
                 side_effects=name in _RANDOM,
             )
+
+
+def _registered(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Those that are there; a macro that somebody called like one of them is not."""
+    found = con.execute(
+        "SELECT DISTINCT f.function_name FROM system.main.duckdb_functions() AS f "
+        "WHERE f.internal AND system.main.starts_with(f.function_name, 'srsql_')"
+    ).fetchall()
+    return {row[0] for row in found}
+
+
+@cache
+def _type(text: str) -> duckdb.sqltypes.DuckDBPyType:
+    """A type that DuckDB has parsed; it belongs to no connection."""
+    return duckdb.sqltype(text)
 
 
 def _terms(
