@@ -109,10 +109,10 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
 def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> None:
     """Bring the bounds up to date after case ``r`` was taken from its cell."""
     cell = cells.of_case[r]
-    node = shape.leaf_of[cell]
+    node = np.int64(shape.leaf_of[cell])
     if cells.head[cell] < 0:
         while node >= 0 and refresh(node, shape, cells, losses, bounds):
-            node = shape.up[node]
+            node = np.int64(shape.up[node])
         return
     while node >= 0 and bounds.least[node] == r:  # the box stays, only the least case moves on
         least = NONE
@@ -124,4 +124,4 @@ def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -
         else:
             least = min(bounds.least[shape.left[node]], bounds.least[shape.right[node]])
         bounds.least[node] = least
-        node = shape.up[node]
+        node = np.int64(shape.up[node])

@@ -187,12 +187,12 @@ def _grow(
     seed = first
     while seed >= 0:
         r = seed
-        size, carriers, held = 0, 0, 0
+        size, carriers, held = np.int64(0), np.int64(0), np.int64(0)
         state = new_state(task.k)
         while True:
             take(cells, r)
             forget(r, shape, cells, losses, bounds)
-            loss = 0
+            loss = np.int64(0)
             for i in range(d):
                 hull_low[i] = low[r, i] if size == 0 else min(hull_low[i], low[r, i])
                 hull_high[i] = high[r, i] if size == 0 else max(hull_high[i], high[r, i])

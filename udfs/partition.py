@@ -95,8 +95,10 @@ def _partition(
     order = np.arange(n)
     group = np.full(n, -1, np.int32)
     seen = np.full(len(kinds), -1, np.int64)
-    stamp = 0
-    if n == 0 or not _diverse(order, 0, n, offsets, values, kinds, sensitive, least, seen, stamp):
+    stamp = np.int64(0)
+    if n == 0 or not _diverse(
+        order, np.int64(0), n, offsets, values, kinds, sensitive, least, seen, stamp
+    ):
         return group
     begins, ends = [0], [n]
     while len(begins):
