@@ -110,7 +110,7 @@ def _search(
     counts = np.zeros(min(size + 1, m) + 1, np.int64)
     stack[0] = bits[t]
     counts[0] = support
-    verdict = _look(bits, chunk, 0, size, stack[0], support, k, m - 1)
+    verdict = _look(bits, chunk, np.int64(0), size, stack[0], support, k, m - 1)
     if verdict != _OPEN:
         return bool(verdict == _SAFE)
     seen = size

@@ -23,12 +23,12 @@ def pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> I
     leaves = len(leaf_start) - 1
     cluster = np.full(leaves, -1, np.int64)
     following = np.full(leaves, -1, np.int64)
-    depth = 0
+    depth = np.int64(0)
     deepest = len(chains.start) + 1
     head, tail = np.full(deepest, -1, np.int64), np.full(deepest, -1, np.int64)
     size, stop = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
-    c = part = 0
-    last = -1
+    c = part = np.int64(0)
+    last = np.int64(-1)
     for i in range(leaves):
         while c < len(chains.start) and chains.start[c] == leaf_start[i]:
             depth += 1

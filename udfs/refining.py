@@ -103,7 +103,7 @@ def _join(
     members = np.empty((clusters, 2), np.int64)
     terms = np.empty((len(nodes.rank), 3), np.int64)
     barred = np.zeros(len(offers.numbers), np.bool_)
-    i = out = rows = found = 0
+    i = out = rows = found = np.int64(0)
     while i < n:
         a = order[i]
         b = order[i + 1] if i + 1 < n else -1

@@ -119,7 +119,7 @@ def _clusters(
             p = pairs[i]
             support[i] = held.holder[p + 1] - held.holder[p]
             owner[i] = constraint[held.term[p]]
-            set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], 0)
+            set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], np.int64(0))
         found = np.zeros(frequent, np.int64)
         chunks = assign_chunks(bits, support, owner, pairs, k, m, found)
         if frequent == last - first and not _room(bits, found, chunks, sizes[c], k, m):
@@ -158,7 +158,7 @@ def assign_chunks(
     left, number = terms, 0
     while left > 0:
         number += 1
-        size = 0
+        size = np.int64(0)
         leading = -1
         for t in order:
             if chunk[t] == 0 and may_join(bits, current, size, t, k, m, stack):
