@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import hull_loss
 from srsql.udfs.problem import Attributes, Cases, Ints, Losses, integer_losses
+from srsql.udfs.whole import whole
 
 
 def partition_cases(
@@ -95,9 +96,9 @@ def _partition(
     order = np.arange(n)
     group = np.full(n, -1, np.int32)
     seen = np.full(len(kinds), -1, np.int64)
-    stamp = np.int64(0)
+    stamp = whole(0)
     if n == 0 or not _diverse(
-        order, np.int64(0), n, offsets, values, kinds, sensitive, least, seen, stamp
+        order, whole(0), n, offsets, values, kinds, sensitive, least, seen, stamp
     ):
         return group
     begins, ends = [0], [n]
