@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -48,8 +47,8 @@ def register_udfs(con: duckdb.DuckDBPyConnection, *, untouched: bool = False) ->
             con.create_function(
                 name,
                 function,
-                [_type(parameter) for parameter in parameters],
-                _type(returns),
+                [duckdb.sqltype(p) for p in parameters],
+                duckdb.sqltype(returns),
                 type=PythonUDFType.ARROW,
                 null_handling=FunctionNullHandling.SPECIAL,
                 side_effects=name in _RANDOM,
@@ -63,12 +62,6 @@ def _registered(con: duckdb.DuckDBPyConnection) -> set[str]:
         "WHERE f.internal AND system.main.starts_with(f.function_name, 'srsql_')"
     ).fetchall()
     return {row[0] for row in found}
-
-
-@cache
-def _type(text: str) -> duckdb.sqltypes.DuckDBPyType:
-    """A type that DuckDB has parsed; it belongs to no connection."""
-    return duckdb.sqltype(text)
 
 
 def _terms(
