@@ -39,7 +39,9 @@ SETTINGS = {
 
 
 @contextmanager
-def guarded(con: duckdb.DuckDBPyConnection, database: str | None = None) -> Iterator[str]:
+def guarded(
+    con: duckdb.DuckDBPyConnection, database: str | None = None, *, untouched: bool = False
+) -> Iterator[str]:
     """While this lasts, names, functions and settings are those that the engine expects.
 
     DuckDB looks a function up along the search path, where a macro in the schema ``main`` precedes
@@ -48,6 +50,8 @@ def guarded(con: duckdb.DuckDBPyConnection, database: str | None = None) -> Iter
     Args:
         con: the connection; as it was when this ends.
         database: the attached database that holds the catalog; the current one by default.
+        untouched: nobody had the connection before, so that it has no temporary macro; DuckDB
+            lists all of its functions to find one.
 
     Yields:
         The caller's search path.
@@ -56,14 +60,10 @@ def guarded(con: duckdb.DuckDBPyConnection, database: str | None = None) -> Iter
         WarehouseError: a temporary macro precedes a built-in all the same (they always do), the
             database is gone, or the configuration is locked with another value of a setting.
     """
-    hidden = con.execute(
-        "SELECT f.function_name FROM system.main.duckdb_functions() AS f "
-        "WHERE f.database_name = 'temp' "
-        "INTERSECT SELECT f.function_name FROM system.main.duckdb_functions() AS f WHERE f.internal"
-    ).fetchall()
+    hidden = [] if untouched else _hidden(con)
     if hidden:
         raise WarehouseError(
-            f"the temporary macro {hidden[0][0]!r} hides a built-in function: drop it"
+            f"the temporary macro {hidden[0]!r} hides a built-in function: drop it"
         )
     before, current = con.execute(
         "SELECT system.main.current_setting('search_path'), system.main.current_database()"
@@ -78,6 +78,16 @@ def guarded(con: duckdb.DuckDBPyConnection, database: str | None = None) -> Iter
         for name, value in changed.items():
             con.execute(f"SET {name} = ?", [value])
         con.execute("SET search_path = ?", [before])
+
+
+def _hidden(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Built-in functions that a temporary macro precedes."""
+    found = con.execute(
+        "SELECT f.function_name FROM system.main.duckdb_functions() AS f "
+        "WHERE f.database_name = 'temp' OR f.internal GROUP BY f.function_name "
+        "HAVING system.main.bool_or(f.database_name = 'temp') AND system.main.bool_or(f.internal)"
+    ).fetchall()
+    return [row[0] for row in found]
 
 
 def _path(con: duckdb.DuckDBPyConnection, database: str) -> str:

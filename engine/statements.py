@@ -29,10 +29,25 @@ def dotted(*parts: str) -> str:
 
 
 @cache
+def source(package: str, file: str) -> str:
+    """The text of one `.sql` file of the package."""
+    return (resources.files(package) / file).read_text(encoding="utf-8")
+
+
+@cache
+def parsed(package: str, file: str) -> tuple[duckdb.Statement, ...]:
+    """The statements of one `.sql` file of the package, in order, for any connection.
+
+    Parsing a macro takes longer than making it, so that it is done once for all warehouses that a
+    process opens.
+    """
+    return tuple(duckdb.extract_statements(source(package, file)))
+
+
+@cache
 def statements(package: str, file: str) -> tuple[str, ...]:
-    """The statements of one `.sql` file of the package, in order."""
-    text = (resources.files(package) / file).read_text(encoding="utf-8")
-    return tuple(s.query.strip() for s in duckdb.extract_statements(text))
+    """The texts of the statements of one `.sql` file of the package, in order."""
+    return tuple(statement.query.strip() for statement in parsed(package, file))
 
 
 def column(name: str, table: str | None = None) -> exp.Column:

@@ -16,12 +16,23 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.guard import guarded
-from srsql.engine.statements import dotted, literal, statements
+from srsql.engine.statements import dotted, literal, parsed, source
 from srsql.version import __version__
 
 LAYOUT = 1
 ALIAS = "srsql_warehouse"
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
+_NAMES = tuple(
+    f"SELECT o.schema_name, o.{name} FROM system.main.{catalog}() AS o "
+    "WHERE o.database_name = ? AND o.schema_name IN ('srsql', 'srsql_data') "
+    f"ORDER BY o.{name} <> 'warehouse', o.schema_name, o.{name} LIMIT 1"
+    for catalog, name in (
+        ("duckdb_tables", "table_name"),
+        ("duckdb_views", "view_name"),
+        ("duckdb_functions", "function_name"),
+    )
+)
+"""What the schemas of our names hold; functions last, since DuckDB lists all of its own first."""
 
 
 class Warehouse:
@@ -60,7 +71,7 @@ class Warehouse:
             if memory_limit is not None:
                 self.con.execute("SET memory_limit = ?", [memory_limit])
             self.database = _database(self.con)
-            install(self.con, catalog=not read_only)
+            _install(self.con, catalog=not read_only, untouched=self._owned)
         except BaseException:
             self.close()
             raise
@@ -129,13 +140,15 @@ class Warehouse:
         except duckdb.Error as error:
             raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
 
-    def run(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> None:
+    def run(
+        self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()
+    ) -> None:
         """Execute one statement for its effect."""
         self.con.execute(query, parameters or None)
 
     def run_step(self, file: str) -> None:
         """Execute the statements of one ``step_*.sql`` file of ``sql_macros``."""
-        for statement in statements("srsql.sql_macros", file):
+        for statement in parsed("srsql.sql_macros", file):
             self.run(statement)
 
     def rows(
@@ -185,6 +198,10 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
         WarehouseError: one of these schemas is somebody else's, a transaction is open, or nothing
             can be written there.
     """
+    _install(con, catalog=catalog, untouched=False)
+
+
+def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) -> None:
     from srsql.sql_macros import MACRO_FILES
     from srsql.udfs.register import register_udfs
 
@@ -195,14 +212,12 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
             "attach it under another name, or give the engine the path of the file"
         )
     database = _database(con)
-    definitions = [
-        *statements("srsql.schemas", "catalog.sql"),
-        *(s for file in MACRO_FILES for s in statements("srsql.sql_macros", file)),
-    ]
-    fingerprint = hashlib.sha256("\n".join(definitions).encode()).hexdigest()
+    files = [("srsql.schemas", "catalog.sql"), *(("srsql.sql_macros", f) for f in MACRO_FILES)]
+    definitions = "\n".join(source(*file) for file in files)
+    fingerprint = hashlib.sha256(definitions.encode()).hexdigest()
     found = _installed(con, database)
-    with guarded(con):
-        register_udfs(con)
+    with guarded(con, untouched=untouched):
+        register_udfs(con, untouched=untouched)
         if found == (LAYOUT, fingerprint):
             return
         if not catalog:
@@ -216,8 +231,9 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
         try:
             con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")
             con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
-            for definition in definitions:
-                con.execute(definition)
+            for file in files:
+                for definition in parsed(*file):
+                    con.execute(definition)
             con.execute("DELETE FROM srsql.warehouse")
             con.execute(
                 "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
@@ -241,17 +257,10 @@ def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str]
         WarehouseError: the warehouse was made by an incompatible version, or a schema with a name
             of ours is somebody else's.
     """
-    held = con.execute(
-        "SELECT o.schema_name, o.name FROM ("
-        "SELECT database_name, schema_name, table_name AS name FROM system.main.duckdb_tables() "
-        "UNION ALL SELECT database_name, schema_name, view_name FROM system.main.duckdb_views() "
-        "UNION ALL SELECT database_name, schema_name, function_name "
-        "FROM system.main.duckdb_functions()) AS o "
-        "WHERE o.database_name = ? AND o.schema_name IN ('srsql', 'srsql_data') "
-        "ORDER BY o.name <> 'warehouse', o.schema_name, o.name LIMIT 1",
-        [database],
-    ).fetchall()
-    if not held:
+    held = next(
+        (found[0] for names in _NAMES if (found := con.execute(names, [database]).fetchall())), None
+    )
+    if held is None:
         return None
     try:
         layout, fingerprint = con.execute(
@@ -259,7 +268,7 @@ def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str]
         ).fetchall()[0]
     except (duckdb.CatalogException, duckdb.BinderException, IndexError):
         raise WarehouseError(
-            f"the schema {held[0][0]} of {database} is somebody else's (it has {held[0][1]}): "
+            f"the schema {held[0]} of {database} is somebody else's (it has {held[1]}): "
             "rename it, or give the engine a database of its own (ATTACH and USE)"
         ) from None
     if layout != LAYOUT:

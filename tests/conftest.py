@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
-        from srsql.udfs import greedy, nearest, partition
+    if hasattr(config, "workerinput"):
+        return
+    others = None
+    if getattr(config.option, "numprocesses", None):  # as many processors as that are free now
+        others = subprocess.Popen(
+            [sys.executable, "-m", "support.kernels"], cwd=Path(__file__).parent
+        )
+    from srsql.udfs import greedy
 
-        greedy.warm_up()
-        nearest.warm_up()
-        partition.warm_up()
+    greedy.warm_up()
+    if others is not None and others.wait():
+        raise pytest.UsageError("the kernels cannot be compiled: see above")

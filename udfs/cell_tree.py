@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from srsql.udfs.box_tree import Shape
 from srsql.udfs.cells import Cells
 from srsql.udfs.problem import Ints, Losses
+from srsql.udfs.whole import whole
 
 NONE = 2**62
 
@@ -109,10 +110,10 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
 def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> None:
     """Bring the bounds up to date after case ``r`` was taken from its cell."""
     cell = cells.of_case[r]
-    node = shape.leaf_of[cell]
+    node = whole(shape.leaf_of[cell])
     if cells.head[cell] < 0:
         while node >= 0 and refresh(node, shape, cells, losses, bounds):
-            node = shape.up[node]
+            node = whole(shape.up[node])
         return
     while node >= 0 and bounds.least[node] == r:  # the box stays, only the least case moves on
         least = NONE
@@ -124,4 +125,4 @@ def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -
         else:
             least = min(bounds.least[shape.left[node]], bounds.least[shape.right[node]])
         bounds.least[node] = least
-        node = shape.up[node]
+        node = whole(shape.up[node])

@@ -24,6 +24,7 @@ from srsql.udfs.problem import Attributes, Bounding, Cases, Ints, integer_losses
 from srsql.udfs.risk import Terms, set_base
 from srsql.udfs.search import farthest, nearest
 from srsql.udfs.task import Task
+from srsql.udfs.whole import whole
 
 Leftovers = Literal["withhold", "merge"]
 
@@ -187,12 +188,12 @@ def _grow(
     seed = first
     while seed >= 0:
         r = seed
-        size, carriers, held = 0, 0, 0
+        size, carriers, held = whole(0), whole(0), whole(0)
         state = new_state(task.k)
         while True:
             take(cells, r)
             forget(r, shape, cells, losses, bounds)
-            loss = 0
+            loss = whole(0)
             for i in range(d):
                 hull_low[i] = low[r, i] if size == 0 else min(hull_low[i], low[r, i])
                 hull_high[i] = high[r, i] if size == 0 else max(hull_high[i], high[r, i])

@@ -16,6 +16,7 @@ from srsql.udfs.box_tree import Shape, hull_loss
 from srsql.udfs.cell_tree import NONE
 from srsql.udfs.problem import Ints, Losses
 from srsql.udfs.task import Task
+from srsql.udfs.whole import whole
 
 
 class Groups(NamedTuple):
@@ -74,7 +75,7 @@ def new_groups(task: Task, group: NDArray[np.int32], count: int) -> Groups:
     groups.state[:, 1, :] = task.k
     for r in range(n - 1, -1, -1):
         if group[r] >= 0:
-            _enter(r, group[r], task, groups, False)
+            _enter(r, whole(group[r]), task, groups, False)
     for g in range(count):
         groups.loss[g] = region_loss(g, groups, task.losses)
     return groups

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from srsql.udfs.whole import whole
+
 Bits = NDArray[np.uint64]
 """[terms, words]: bit r of row t: record r has term t."""
 WORD = 64
@@ -110,7 +112,7 @@ def _search(
     counts = np.zeros(min(size + 1, m) + 1, np.int64)
     stack[0] = bits[t]
     counts[0] = support
-    verdict = _look(bits, chunk, 0, size, stack[0], support, k, m - 1)
+    verdict = _look(bits, chunk, whole(0), size, stack[0], support, k, m - 1)
     if verdict != _OPEN:
         return bool(verdict == _SAFE)
     seen = size

@@ -30,6 +30,7 @@ from srsql.udfs.problem import Ints
 from srsql.udfs.risk import cannot_win
 from srsql.udfs.search import STACK, added_loss
 from srsql.udfs.task import Task
+from srsql.udfs.whole import whole
 
 PATIENCE = 48
 """Members looked at one by one before the holders of the case's terms are looked up at once."""
@@ -46,7 +47,7 @@ def place_leftovers(task: Task, group: NDArray[np.int32], groups: Groups) -> Non
     sums = np.zeros((count, len(task.terms.frequent)), np.int64)
     for r in range(len(group)):
         if group[r] >= 0:
-            _count_frequent(r, group[r], task, sums)
+            _count_frequent(r, whole(group[r]), task, sums)
     full = np.empty(count, np.int64)
     for g in range(count):
         full[g] = _full_mask(g, groups, task, sums)
@@ -62,10 +63,10 @@ def place_leftovers(task: Task, group: NDArray[np.int32], groups: Groups) -> Non
             join(r, g, task, group, groups)
             _count_frequent(r, g, task, sums)
             full[g] = _full_mask(g, groups, task, sums)
-            node = shape.leaf_of[g]
+            node = whole(shape.leaf_of[g])
             while node >= 0:
                 refresh_reach(node, shape, groups, full, task.losses, reach)
-                node = shape.up[node]
+                node = whole(shape.up[node])
 
 
 @njit(cache=True)
@@ -107,7 +108,8 @@ def _best_group(
         b = terms.bit[terms.terms[j]]
         if b >= 0:
             held |= 1 << b
-    best, best_loss, best_risk, best_plain = -1, 0, np.inf, False
+    best, best_loss = whole(-1), whole(0)
+    best_risk, best_plain = np.inf, best >= 0
     node_stack = np.empty(STACK, np.int32)
     loss_stack = np.empty(STACK, np.int64)
     node_stack[0], loss_stack[0] = 0, 0
@@ -156,7 +158,7 @@ def _best_group(
                     ):
                         continue
             best, best_loss, best_risk, best_plain = better_of(
-                r, shape.order[j], best, best_loss, best_risk, best_plain,
+                r, whole(g), best, best_loss, best_risk, best_plain,
                 task, group, groups, desk,
             )  # fmt: skip
     return best

@@ -14,6 +14,7 @@ from srsql.udfs.leftovers import better_of
 from srsql.udfs.problem import Losses
 from srsql.udfs.search import added_loss
 from srsql.udfs.task import Task
+from srsql.udfs.whole import whole
 
 
 @njit(cache=True)
@@ -37,7 +38,8 @@ def _place(r: int, task: Task, group: NDArray[np.int32], groups: Groups, desk: D
     while True:
         desk.listed[0] = -1  # what was looked up is of the groups as they were
         desk.risk_of[:] = -1
-        best, best_loss, best_risk, best_plain = -1, 0, np.inf, False
+        best, best_loss = whole(-1), whole(0)
+        best_risk, best_plain = np.inf, best >= 0
         for g in range(len(groups.size)):
             if groups.size[g] > 0:
                 best, best_loss, best_risk, best_plain = better_of(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.box_tree import hull_loss
 from srsql.udfs.problem import Attributes, Cases, Ints, Losses, integer_losses
+from srsql.udfs.whole import whole
 
 
 def partition_cases(
@@ -95,8 +96,10 @@ def _partition(
     order = np.arange(n)
     group = np.full(n, -1, np.int32)
     seen = np.full(len(kinds), -1, np.int64)
-    stamp = 0
-    if n == 0 or not _diverse(order, 0, n, offsets, values, kinds, sensitive, least, seen, stamp):
+    stamp = whole(0)
+    if n == 0 or not _diverse(
+        order, whole(0), n, offsets, values, kinds, sensitive, least, seen, stamp
+    ):
         return group
     begins, ends = [0], [n]
     while len(begins):

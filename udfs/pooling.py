@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from srsql.udfs.problem import Ints
+from srsql.udfs.whole import whole
 
 
 class Chains(NamedTuple):
@@ -23,12 +24,12 @@ def pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, least: int) -> I
     leaves = len(leaf_start) - 1
     cluster = np.full(leaves, -1, np.int64)
     following = np.full(leaves, -1, np.int64)
-    depth = 0
+    depth = whole(0)
     deepest = len(chains.start) + 1
     head, tail = np.full(deepest, -1, np.int64), np.full(deepest, -1, np.int64)
     size, stop = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
-    c = part = 0
-    last = -1
+    c = part = whole(0)
+    last = whole(-1)
     for i in range(leaves):
         while c < len(chains.start) and chains.start[c] == leaf_start[i]:
             depth += 1

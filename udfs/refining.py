@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.joining import Nodes, Offers, refining_terms, share
 from srsql.udfs.problem import Ints
+from srsql.udfs.whole import whole
 
 PASSES = 64
 """Passes at most: beyond, single pairs would be joined at the price of sorting all nodes."""
@@ -103,7 +104,7 @@ def _join(
     members = np.empty((clusters, 2), np.int64)
     terms = np.empty((len(nodes.rank), 3), np.int64)
     barred = np.zeros(len(offers.numbers), np.bool_)
-    i = out = rows = found = 0
+    i = out = rows = found = whole(0)
     while i < n:
         a = order[i]
         b = order[i + 1] if i + 1 < n else -1

@@ -34,15 +34,14 @@ if TYPE_CHECKING:
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
 
 
-def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
-    """Register every UDF under the prefix ``srsql_``; registering twice is harmless."""
-    known = {
-        row[0]
-        for row in con.execute(
-            "SELECT DISTINCT function_name FROM duckdb_functions() "
-            "WHERE starts_with(function_name, 'srsql_')"
-        ).fetchall()
-    }
+def register_udfs(con: duckdb.DuckDBPyConnection, *, untouched: bool = False) -> None:
+    """Register every UDF under the prefix ``srsql_``; registering twice is harmless.
+
+    Args:
+        con: the connection.
+        untouched: nobody had the connection before, so that it has none of them.
+    """
+    known = set() if untouched else _registered(con)
     for name, (function, parameters, returns) in _UDFS.items():
         if name not in known:
             con.create_function(
@@ -54,6 +53,15 @@ def register_udfs(con: duckdb.DuckDBPyConnection) -> None:
                 null_handling=FunctionNullHandling.SPECIAL,
                 side_effects=name in _RANDOM,
             )
+
+
+def _registered(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Those that are there; a macro that somebody called like one of them is not."""
+    found = con.execute(
+        "SELECT DISTINCT f.function_name FROM system.main.duckdb_functions() AS f "
+        "WHERE f.internal AND system.main.starts_with(f.function_name, 'srsql_')"
+    ).fetchall()
+    return {row[0] for row in found}
 
 
 def _terms(

@@ -11,6 +11,7 @@ from srsql.udfs.cell_tree import NONE, Bounds
 from srsql.udfs.cells import Cells
 from srsql.udfs.problem import Ints, Losses
 from srsql.udfs.risk import Terms, cannot_win, mask_risk, privacy_risk, risk_fractions
+from srsql.udfs.whole import whole
 
 STACK = 512
 
@@ -24,7 +25,7 @@ def added_loss(
     With a node's ``low_max`` and ``high_min`` for the box it is a lower bound over the node, since
     every hull with one of its boxes contains the hull with that interval.
     """
-    joint = 0
+    joint = whole(0)
     for i in range(len(low)):
         joint += hull_loss(losses, i, min(low[i], box_low[i]), max(high[i], box_high[i]))
     return size * (joint - loss) + joint
@@ -80,7 +81,8 @@ def nearest(
     found, PR being at least the least plain PR in it. ``held`` is the mask of frequent terms in the
     group, ``kinds`` that of the kinds it may still take.
     """
-    best, best_loss, best_risk, best_plain = -1, 0, np.inf, False
+    best, best_loss = whole(-1), whole(0)
+    best_risk, best_plain = np.inf, best >= 0
     if bounds.kinds[0] & kinds == 0:
         return best
     node_stack = np.empty(STACK, np.int32)
@@ -120,7 +122,7 @@ def nearest(
             continue
         for j in range(shape.begin[node], shape.end[node]):
             cell = shape.order[j]
-            r = cells.head[cell]
+            r = whole(cells.head[cell])
             if r < 0 or kinds >> cells.kind[cell] & 1 == 0:
                 continue
             cell_loss = added_loss(low, high, size, loss, cells.low[cell], cells.high[cell], losses)
@@ -141,7 +143,7 @@ def nearest(
                     best, best_loss, best_risk, best_plain = r, cell_loss, risk, plain
                 if plain or (own == 0 and (terms.one == 1 or not terms.after_join)):
                     break  # least PR of its cell, and least case number at that PR
-                r = cells.after[r]
+                r = whole(cells.after[r])
     return best
 
 
@@ -167,7 +169,7 @@ def farthest(
     Distance: |difference of midpoints| / span per numeric QID, h(LCA) / h(root) per categorical;
     at equal distance the least case number.
     """
-    best, best_far = -1, -1
+    best, best_far = whole(-1), whole(-1)
     if bounds.least[0] == NONE:
         return best
     node_stack = np.empty(STACK, np.int32)

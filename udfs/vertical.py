@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.km import WORD, Bits, count_ones, may_join
 from srsql.udfs.problem import Ints
+from srsql.udfs.whole import whole
 
 SLICES = 64
 Words = NDArray[np.int32]
@@ -119,7 +120,7 @@ def _clusters(
             p = pairs[i]
             support[i] = held.holder[p + 1] - held.holder[p]
             owner[i] = constraint[held.term[p]]
-            set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], 0)
+            set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], whole(0))
         found = np.zeros(frequent, np.int64)
         chunks = assign_chunks(bits, support, owner, pairs, k, m, found)
         if frequent == last - first and not _room(bits, found, chunks, sizes[c], k, m):
@@ -158,7 +159,7 @@ def assign_chunks(
     left, number = terms, 0
     while left > 0:
         number += 1
-        size = 0
+        size = whole(0)
         leading = -1
         for t in order:
             if chunk[t] == 0 and may_join(bits, current, size, t, k, m, stack):

@@ -46,7 +46,6 @@ from srsql.engine.artifact.verify import verify
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
-from srsql.engine.report import report
 from srsql.engine.statements import dotted
 from srsql.engine.terms.told import released_terms
 from srsql.engine.warehouse import Warehouse
@@ -217,6 +216,8 @@ def _describe(
         HIERARCHIES: hierarchies_csv(dataset),
     }
     if dataset.rows:
+        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
+
         page = report(warehouse, dataset, asked.series, asked.quarter, public=True)
         documents[REPORT] = page.html.encode()
     if claim:

@@ -15,7 +15,7 @@ from srsql.engine.artifact.verdict import Check
 from srsql.engine.artifact.verify_claims import Trees, hierarchy_faults, uniform_faults
 from srsql.engine.artifact.verify_tables import loaded, text
 from srsql.engine.models import MODELS
-from srsql.engine.statements import column, create, statements, temporary, union_all
+from srsql.engine.statements import column, create, parsed, temporary, union_all
 
 ONE_REGION = "one region"
 ROW_CHECKS = ("ids", "order", "period", "counts", ONE_REGION, "k", "theta", "thresholds")
@@ -86,7 +86,7 @@ def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) ->
             manifest.counts.released_reports,
         ],
     )
-    for statement in statements("srsql.sql_macros", "step_verify.sql"):
+    for statement in parsed("srsql.sql_macros", "step_verify.sql"):
         con.execute(statement)
 
 

@@ -13,7 +13,7 @@ from srsql.engine.artifact.verdict import Check
 from srsql.engine.artifact.verify_rows import hierarchy_nodes, prepare, region_text
 from srsql.engine.artifact.verify_tables import connection, loaded, read_tables, text
 from srsql.engine.errors import VerifyError
-from srsql.engine.statements import column, statements, temporary, union_all
+from srsql.engine.statements import column, parsed, temporary, union_all
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 _TABLES = (
@@ -55,7 +55,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
             "INSERT INTO temp.main.srsql_above SELECT unnest(?), unnest(?), unnest(?)",
             [list(names) for names in _above(given[0][0])],
         )
-        for statement in statements("srsql.sql_macros", "step_verify_series.sql"):
+        for statement in parsed("srsql.sql_macros", "step_verify_series.sql"):
             con.execute(statement)
         found = dict(
             con.execute(

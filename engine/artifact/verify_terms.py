@@ -11,7 +11,7 @@ from sqlglot import exp
 from srsql.engine.artifact.layout import Manifest
 from srsql.engine.artifact.verdict import Check
 from srsql.engine.artifact.verify_tables import loaded
-from srsql.engine.statements import column, statements, temporary
+from srsql.engine.statements import column, parsed, temporary
 from srsql.engine.terms.build import CLUSTERS, COLUMNS
 from srsql.engine.terms.checks import breaches, check_reconstructed, check_terms
 from srsql.engine.terms.published import PublishedTerms
@@ -51,7 +51,7 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
         raise ValueError(f"the manifest declares terms, and no table {min(missing)}")
     con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
     for file in MACROS:
-        for statement in statements("srsql.sql_macros", file):
+        for statement in parsed("srsql.sql_macros", file):
             con.execute(statement)
     tables = PublishedTerms(*(f"temp.main.{loaded(name)}" for name in COLUMNS))
     reader = _Reader(con)

@@ -82,33 +82,30 @@ def possible(qid: Qid) -> tuple[Fraction, Fraction] | None:
 
 def measured(rows: exp.Select, qids: Iterable[Qid]) -> exp.Select:
     """``rows`` with the columns that ``numeric`` works on, two layers of them for every QID."""
-    parts = exp.select("*").from_(rows.subquery("rows"))
-    numbers = exp.select("*")
-    granules = exp.select("*")
+    parts: list[exp.Expression] = []
+    numbers: list[exp.Expression] = []
+    granules: list[exp.Expression] = []
     for qid in qids:
         if qid.kind != "numeric":
             continue
         way, name = scale(qid), qid.name
         text = normalized(column(qid.column, "rows"))
-        parts = parts.select(
-            _named(text, "text", name),
-            _named(_call("regexp_extract", text, _text(_PARTS), _PART_NAMES.copy()), "part", name),
-        )
+        found = _call("regexp_extract", text.copy(), _text(_PARTS), _PART_NAMES.copy())
+        parts += [_named(text, "text", name), _named(found, "part", name)]
         factor: exp.Expression = _huge(way.factors.get("", 1))
         if qid.unit_column is not None:
             unit = normalized(column(qid.unit_column, "rows"))
-            parts = parts.select(_named(unit, "unit", name))
+            parts.append(_named(unit, "unit", name))
             factor = exp.Case(this=_work("unit", name))
             for code, share in way.factors.items():
                 factor = factor.when(_text(code), _huge(share))
-        numbers = numbers.select(
-            _named(_digits(name, way), "digits", name), _named(factor, "factor", name)
-        )
+        numbers += [_named(_digits(name, way), "digits", name), _named(factor, "factor", name)]
         product = exp.Mul(this=_work("digits", name), expression=_work("factor", name))
         value = _rounded(product, way.common * 10**way.decimals, half_up=qid.rounding == "half_up")
-        granules = granules.select(_named(value, "granules", name))
-    numbers = numbers.from_(parts.subquery("parts"))
-    return granules.from_(numbers.subquery("numbers"))
+        granules.append(_named(value, "granules", name))
+    inner = exp.select("*", *parts).from_(rows.subquery("rows"), copy=False)
+    middle = exp.select("*", *numbers).from_(inner.subquery("parts", copy=False), copy=False)
+    return exp.select("*", *granules).from_(middle.subquery("numbers", copy=False), copy=False)
 
 
 def numeric(qid: Qid) -> tuple[exp.Expression, exp.Expression]:

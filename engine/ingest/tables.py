@@ -136,7 +136,7 @@ def judge(
             "THEN 'duplicate report id' ELSE reason END AS reason"
         )
         judged = exp.select("line", "lines", "field", repeated, dialect="duckdb").from_(
-            judged.subquery("judged")
+            judged.subquery("judged", copy=False), copy=False
         )
     warehouse.run(create(_JUDGED.copy(), judged, temp=True))
     warehouse.run("DROP TABLE temp.main.srsql_record")
@@ -146,28 +146,31 @@ def load(
     warehouse: Warehouse, dataset: Dataset, declared: Table, place: Mapping[str, int], quarter: str
 ) -> None:
     """Insert the records that can be loaded, in file order, with their derived columns."""
-    parsed = exp.select("line").from_(_JUDGED.copy()).where("reason IS NULL")
-    for name in typed.source_columns(declared):
-        parsed = parsed.select(
-            exp.alias_(_source(dataset, declared, place, name), name, quoted=True)
-        )
+    # a select that grows column by column is copied with all its columns every time
+    names = typed.source_columns(declared)
+    read = (exp.alias_(_source(dataset, declared, place, n), n, quoted=True) for n in names)
+    parsed = exp.select("line", *read).from_(_JUDGED.copy()).where("reason IS NULL")
     parsed = numbers.measured(parsed, typed.qids(dataset, declared))
-    query = exp.select(exp.Literal.string(quarter), column("line", "parsed")).from_(
-        parsed.subquery("parsed")
-    )
-    query = query.select(*(column(name, "parsed") for name in typed.source_columns(declared)))
+    query = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
+    derived = []
     for qid in typed.qids(dataset, declared):
         if qid.kind == "numeric":
-            query = query.select(numbers.numeric(qid)[0])
+            derived.append(numbers.numeric(qid)[0])
         else:
-            query = typed.code_join(query, qid, "parsed").select(
-                typed.categorical(qid, "parsed")[0]
-            )
+            query = typed.code_join(query, qid, "parsed")
+            derived.append(typed.categorical(qid, "parsed")[0])
     for name, placeholders in typed.terms(dataset, declared).items():
-        query = query.select(typed.term(name, placeholders, "parsed"))
+        derived.append(typed.term(name, placeholders, "parsed"))
+    query = query.select(
+        exp.Literal.string(quarter),
+        *(column(name, "parsed") for name in ("line", *names)),
+        *derived,
+        copy=False,
+    )
     if declared.unpivot:
         query = query.where(
-            exp.or_(*(_known(trimmed(column(name, "parsed"))) for name in declared.unpivot))
+            exp.or_(*(_known(trimmed(column(name, "parsed"))) for name in declared.unpivot)),
+            copy=False,
         )
     target = exp.Schema(
         this=raw_table(dataset, declared.name),
@@ -175,7 +178,7 @@ def load(
             exp.to_identifier(name, quoted=True) for name in typed.raw_columns(dataset, declared)
         ],
     )
-    query = query.order_by(column("line", "parsed"))
+    query = query.order_by(column("line", "parsed"), copy=False)
     warehouse.run(exp.Insert(this=target, expression=query).sql(dialect="duckdb"))
 
 
