@@ -163,7 +163,7 @@ class Cell:
         """In a few words, for progress."""
         told = dict(self.options)
         names = ("k", "l", "alpha", "epsilon", "theta", "m", "policy", "informative", "seed")
-        told |= {"cases": self.cases}
+        told |= {"cases": self.cases, "seed": told.get("seed") or None}
         return " ".join(
             f"{name}={told[name]}" if name != "model" else self.model
             for name in ("model", *names, "cases")
