@@ -44,6 +44,7 @@ from srsql.engine.statements import dotted
 from srsql.engine.terms.build import SHAPES, build_term_tables
 from srsql.engine.terms.check import check_released_terms
 from srsql.engine.terms.chunks import not_held
+from srsql.engine.terms.kinds import KINDS
 from srsql.engine.terms.release import need_terms, release_terms
 from srsql.engine.terms.told import family_of, tell
 from srsql.engine.thresholds import apply_theta
@@ -94,6 +95,8 @@ def release(
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
+                if request.terms:
+                    KINDS[request.model.tells].prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
                 if request.terms:

@@ -42,6 +42,8 @@ class Kind:
 
     published: Callable[[str], Answering]
     """The tables in a schema."""
+    prepare: Callable[[], None]
+    """Loads the kernels, or compiles them."""
     make: _Make
     """Fills the tables ``srsql_pub_*`` from the baskets and the policy."""
     check_told: _CheckTold
@@ -50,9 +52,25 @@ class Kind:
     """The checks that need nothing but the published tables and the catalog."""
 
 
+def _load_chunks() -> None:
+    from srsql.udfs.warm_terms import warm_chunks
+
+    warm_chunks()
+
+
+def _load_nodes() -> None:
+    from srsql.udfs.warm_terms import warm_nodes
+
+    warm_nodes()
+
+
 KINDS: dict[Literal["chunks", "nodes"], Kind] = {
-    "chunks": Kind(PublishedTerms.in_schema, make_chunks, check_told_chunks, check_shown_chunks),
-    "nodes": Kind(PublishedNodes.in_schema, make_nodes, check_told_nodes, check_shown_nodes),
+    "chunks": Kind(
+        PublishedTerms.in_schema, _load_chunks, make_chunks, check_told_chunks, check_shown_chunks
+    ),
+    "nodes": Kind(
+        PublishedNodes.in_schema, _load_nodes, make_nodes, check_told_nodes, check_shown_nodes
+    ),
 }
 """By ``GroupingModel.tells``."""
 
