@@ -136,6 +136,32 @@ def test_a_figure_has_a_panel_per_setting_and_a_line_per_model() -> None:
     assert draw(spec, [row("ms", "dr", 0.1)], "f") is None
 
 
+def test_settings_that_differ_in_any_parameter_but_the_seed_are_apart_on_the_page() -> None:
+    rows = [
+        row("disassociation", "stage", None, scope="terms", seconds=y, seed=seed, peak_mib=9.0)
+        | {name: x}
+        for name, pair in (("cases", (50, 200)), ("m", (2, 3)), ("policy", ("sup:1", "sim:5")))
+        for x, y in zip(pair, (1.5, 4.0), strict=True)
+        for seed in (1, 2)
+    ]
+    html = page(load_dataset("faers"), "2011Q1", rows)
+    table = html[html.index('id="summary"') :].partition("</table>")[0]
+    assert table.count("<tr") == 1 + 6
+    for name in ("cases", "m", "policy"):
+        assert f">{name}</th>" in table
+
+
+def test_a_line_of_its_own_kind_tells_samples_apart_all_the_same() -> None:
+    rows = [row("disassociation", "are", y, scope="W1, 5 %", m=2, policy="sup:1", cases=x)
+            for x, y in ((50, 0.9), (200, 0.1))]  # fmt: skip
+    (spec,) = [s for s in FIGURES if (s.paper, s.place) == ("Loukides 2014", "Fig. 13(c)")]
+    ((_, lines),) = panels(spec, rows).items()
+    assert lines == {
+        "disassociation (m 2), cases 50": {5.0: 0.9},
+        "disassociation (m 2), cases 200": {5.0: 0.1},
+    }
+
+
 def test_the_page_shows_every_claim_and_loads_nothing() -> None:
     rows = [row("ms", "nil", 0.2), row("k-anonymity", "nil", 0.1)]
     rows.append(row("ppms", "release", None, error="<script>it is refused</script>"))
