@@ -65,6 +65,22 @@ def test_alpha_k_is_compared_where_alpha_is_the_threshold() -> None:
     assert outcome(words, rows) == ("holds", 1, 1)
 
 
+def test_times_the_loss_of_k_anonymity_are_told_of_the_larger_threshold_alone() -> None:
+    words = "With θ = 0.4 MS-bounding loses 5 to 40 times k-anonymity"
+    rows = [row(m, "nil", y, theta=x) for m, x, y in (
+        ("k-anonymity", "0.4", 0.01), ("ms", "0.4", 0.1), ("k-anonymity", "0.2", 0.01),
+        ("ms", "0.2", 0.9))]  # fmt: skip
+    assert outcome(words, rows) == ("holds", 1, 1)
+
+
+def test_the_danger_of_samples_is_compared_within_samples_of_one_size() -> None:
+    words = "By frequency every model has less DR than level-wise"
+    rows = [row("alpha-k", "dr", y, theta=theta, cases=n, alpha=0.4, scope="without E")
+            for theta, n, y in (("frequency", 50, 0.3), ("levels:f", 50, 0.1),
+                                ("frequency", 500, 0.0), ("levels:f", 500, 0.4))]  # fmt: skip
+    assert outcome(words, rows) == ("does not hold", 1, 2)
+
+
 def test_l_diversity_is_compared_where_l_is_k() -> None:
     words = "Multi-sensitive l-diversity loses much more than the others"
     rows = [
