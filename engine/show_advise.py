@@ -60,7 +60,7 @@ def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
         ]
 
 
-def lines(advice: Advice, command: str) -> Iterator[str]:
+def lines(advice: Advice) -> Iterator[str]:
     """What the tables do not say: refusals, the reason, what is withheld, what to run."""
     for one in advice.settings:
         if one.error:
@@ -71,10 +71,5 @@ def lines(advice: Advice, command: str) -> Iterator[str]:
     if told is not None:
         yield from (f"  {printable(line)}" for line in withheld(told))
     if advice.recommended is not None:
-        yield f"run: {command}"
+        yield f"run: {shlex.join(advice.command or [])}"
     yield from (f"wrote {file}" for file in advice.files)
-
-
-def command(advice: Advice, more: list[str]) -> str:
-    """The recommended release as a line for a shell; ``more``: words to end it with."""
-    return shlex.join([*(advice.command or []), *more])
