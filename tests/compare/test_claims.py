@@ -115,6 +115,14 @@ def test_a_model_without_a_parameter_is_compared_with_every_value_of_it() -> Non
     assert outcome(words, rows) == ("does not hold", 1, 2)
 
 
+def test_a_release_whose_next_quarter_is_unknown_has_no_part_in_the_claims_of_huang() -> None:
+    words = "HA leaves no groups with too many substantial symptoms (SSGR)"
+    newest = row("ppms-alpha", "audit_ssgr", 0.5, scope="b,f,l,ss")
+    assert outcome(words, [newest]) == ("cannot be told", 0, 0)
+    known = row("ppms-alpha", "audit_ssgr", 0.0, scope="b,f,l,md,ss")
+    assert outcome(words, [newest, known]) == ("holds", 1, 1)
+
+
 def test_in_general_means_the_share_that_the_rule_names() -> None:
     rows = [row("a", "x", 1.0, k=k) for k in (1, 2)] + [
         row("b", "x", float(k), k=k) for k in (1, 2)
