@@ -161,7 +161,7 @@ class Cell:
     choice: PolicyChoice | None = None
     """The utility policy, with its content."""
     cases: int | None = None
-    """At most so many cases of each quarter, drawn with the seed; None: all."""
+    """So many cases of each quarter, drawn with the seed; None: all."""
     refused: str | None = None
     """Why the model does not take these parameters."""
 

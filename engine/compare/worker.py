@@ -56,7 +56,7 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
 
     Args:
         task: ``snapshot``, ``scratch`` (files), ``dataset``, ``quarters``, ``options``,
-            ``signals``, ``threads``, ``memory_limit``; ``cases``: of each quarter at most, or None.
+            ``signals``, ``threads``, ``memory_limit``; ``cases``: of each quarter, or None: all.
         tell: takes what is being done.
     """
     rows: list[Row] = []

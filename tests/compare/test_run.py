@@ -143,6 +143,7 @@ def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
         (("--models", "ms", "--quarters", "2012Q1"), "ingest it first"),
         (("--models", "ms", "--rules", "none.csv"), "none.csv: cannot be read"),
         (("--models", "ms", "--drug", "a"), "--reaction"),
+        (("--models", "ms", "--cases", "20,61"), "--cases 61: 2011Q3 has 60 cases"),
         (("--models", "ms", "--db", "none.duckdb"), "no warehouse at none.duckdb"),
         (("--models", "ms", "--out", "w.duckdb"), "w.duckdb"),
     ],
