@@ -80,7 +80,7 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             tell("attacks and signals")
             rows += list(_audited(engine, task))
             if len(released) > 1:
-                whole = f"{released[0][0]}:{released[-1][0]}"
+                whole = _span(task["quarters"], [quarter for quarter, _ in released])
                 rows += list(
                     _guarded("signals", whole, lambda: _signals(engine, None, whole, task))
                 )
@@ -99,6 +99,13 @@ def own_engine(task: dict[str, Any]) -> Engine:
         threads=task["threads"],
         memory_limit=task["memory_limit"],
     )
+
+
+def _span(asked: list[str], released: list[str]) -> str:
+    """The range of what is released, and which quarters in it are not: as a series lacks them."""
+    first, last = released[0], released[-1]
+    gone = [q for q in asked if first < q < last and q not in released]
+    return f"{first}:{last}" + (f" without {', '.join(gone)}" if gone else "")
 
 
 def _free_series(engine: Engine) -> str:

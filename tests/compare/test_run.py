@@ -16,7 +16,7 @@ from support.advice import task_of
 from support.command import srsql
 
 from srsql.engine.compare.table import MEASURED
-from srsql.engine.compare.worker import run_cell
+from srsql.engine.compare.worker import _span, run_cell
 from srsql.engine.engine import Engine
 
 GRID = ("--quarters", "2011Q3:2011Q4", "--jobs", 2)
@@ -114,6 +114,13 @@ def test_a_quarter_that_is_refused_is_a_row_with_the_reason_and_the_others_go_on
     assert kept.loc["signal_a", "scope"] == "Drug 1, age >= 18 => Reaction 01"
     assert kept.loc["signal_a", "total"] > 0
     assert "1 cells, 1 of them finished before" in srsql(*grid).out
+
+
+def test_a_range_with_a_refused_quarter_is_not_compared_with_the_whole_range() -> None:
+    asked = ["2011Q1", "2011Q2", "2011Q3", "2011Q4"]
+    assert _span(asked, asked) == "2011Q1:2011Q4"
+    assert _span(asked, asked[:2]) == "2011Q1:2011Q2"
+    assert _span(asked, ["2011Q1", "2011Q3", "2011Q4"]) == "2011Q1:2011Q4 without 2011Q2"
 
 
 def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
