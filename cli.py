@@ -938,18 +938,32 @@ def advise(
             progress=progress,
         )
     context = click.get_current_context()
-    typed = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
-    command = show_advise.command(made, ["--db", str(db)] if typed else [])
+    if made.command and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
+        made = dataclasses.replace(made, command=[*made.command, "--db", str(db)])
+    unmeasured = _unmeasured(context, made.command or [])
+    if unmeasured:
+        err.print(
+            f"srsql: srsql.toml sets {', '.join(unmeasured)} of release, which advice does not "
+            "measure: take it out for the release that is recommended"
+        )
     if as_json:
         _emit(dataclasses.asdict(made))
     else:
         if made.sampled:
             _print_settings(show_advise.sample_title(made), show_advise.rows(made, made.sampled))
         _print_settings(show_advise.title(made), show_advise.rows(made, made.settings))
-        for line in show_advise.lines(made, command):
+        for line in show_advise.lines(made):
             out.print(line)
     if made.recommended is None:
         context.exit(1)
+
+
+def _unmeasured(context: click.Context, command: list[str]) -> list[str]:
+    """Options of ``release`` by default that change a release, and that the command leaves be."""
+    told = context.parent.default_map if context.parent else None
+    names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
+    beside = ("db", "dataset", "draft", "as-json")
+    return sorted(f"--{n}" for n in names if n not in beside and f"--{n}" not in command)
 
 
 def _print_settings(title: str, rows: Iterator[list[str]]) -> None:

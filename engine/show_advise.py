@@ -18,7 +18,8 @@ COLUMNS = [
 
 def title(advice: Advice) -> str:
     """What the settings of the table were measured on."""
-    return f"{advice.quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
+    quarter = printable(advice.quarter)
+    return f"{quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
 
 
 def sample_title(advice: Advice) -> str:
@@ -32,7 +33,7 @@ def history(advice: Advice) -> str:
         return "this release alone"
     span = dict.fromkeys((advice.after[0], advice.after[-1]))
     many = f"{len(advice.after)} releases" if len(advice.after) > 1 else "release"
-    return f"the earlier {many} of the series as well ({' to '.join(span)})"
+    return f"the earlier {many} of the series as well ({printable(' to '.join(span))})"
 
 
 def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
@@ -60,21 +61,16 @@ def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
         ]
 
 
-def lines(advice: Advice, command: str) -> Iterator[str]:
+def lines(advice: Advice) -> Iterator[str]:
     """What the tables do not say: refusals, the reason, what is withheld, what to run."""
     for one in advice.settings:
         if one.error:
-            yield f"not measured: {one.label}: {printable(one.error)}"
+            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
     yield f"the attacker has {history(advice)}"
     yield printable(advice.reason)
     told = advice.recommended or advice.nearest
     if told is not None:
         yield from (f"  {printable(line)}" for line in withheld(told))
     if advice.recommended is not None:
-        yield f"run: {command}"
+        yield f"run: {shlex.join(advice.command or [])}"
     yield from (f"wrote {file}" for file in advice.files)
-
-
-def command(advice: Advice, more: list[str]) -> str:
-    """The recommended release as a line for a shell; ``more``: words to end it with."""
-    return shlex.join([*(advice.command or []), *more])

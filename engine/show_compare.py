@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from srsql.engine.compare.compare import Compared
+from srsql.engine.show_text import printable
 
 _SHOWN = 5
 
@@ -11,10 +12,10 @@ def lines(made: Compared) -> list[str]:
     """What was run, what could not be, what the papers' claims came to, where it is."""
     span = made.quarters[0] + (f" to {made.quarters[-1]}" if len(made.quarters) > 1 else "")
     told = [
-        f"{span} of {made.dataset}: {made.cells} cells, {made.already} of them finished before, "
-        f"{made.rows:,} rows"
+        f"{printable(span)} of {made.dataset}: {made.cells} cells, {made.already} of them finished "
+        f"before, {made.rows:,} rows"
     ]
-    told += [f"not run: {text}" for text in made.errors[:_SHOWN]]
+    told += [f"not run: {printable(text)}" for text in made.errors[:_SHOWN]]
     if len(made.errors) > _SHOWN:
         told.append(f"not run: {len(made.errors) - _SHOWN} more, see the page")
     verdicts = ("holds", "does not hold", "cannot be told")

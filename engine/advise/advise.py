@@ -140,7 +140,9 @@ def advise(
         "recommended": best,
         "nearest": near,
         "misses": missed(near, bounds) if near else {},
-        "reason": reason_for(kept, found, bounds) if best else reason_none(near, bounds),
+        "reason": reason_for(kept, found, bounds, seeded=sweep.seed is not None)
+        if best
+        else reason_none(near, bounds),
         "command": _command(place, best, sweep) if best else None,
         "settings": found,
         "sampled": sampled,

@@ -92,26 +92,34 @@ def nearest(settings: Sequence[Setting], bounds: Bounds) -> Setting:
 
 def missed(one: Setting, bounds: Bounds) -> dict[str, tuple[float, float]]:
     """The bounds that a setting breaks: name -> figure, bound."""
-    found = {"risk": one.risk, "loss": one.loss, "confidence": one.confidence}
     return {
-        name: (found[name] or 0.0, float(getattr(bounds, name))) for name in _excess(one, bounds)
+        name: (_figure(one, name) or 0.0, float(getattr(bounds, name)))
+        for name in _excess(one, bounds)
     }
+
+
+def _figure(one: Setting, name: str) -> float | None:
+    """A risk, loss or confidence; a confidence that no threshold bounds may be as large as 1."""
+    value: float | None = getattr(one, name)
+    return 1.0 if name == "confidence" and value is None and one.error is None else value
 
 
 def _excess(one: Setting, bounds: Bounds, only: str | None = None) -> dict[str, float]:
     """Of each bound that is broken, by which share of it.
 
     What is counted is compared exactly (1/3 keeps 1/3, 2/3 keeps 2/3), means as they are stored.
+    A setting whose thresholds bound no value that anybody holds keeps no bound on the confidence
+    below 1: nothing was measured, which is no evidence.
     """
     found: dict[str, float] = {}
     for name in ("risk", "loss", "confidence"):
         bound = getattr(bounds, name)
-        value = getattr(one, name)
+        value = _figure(one, name)
         if bound is None or value is None or only not in (None, name):
             continue
         if name == "risk" and one.risk_is == "worst":
             broken = max(one.fewest or 1, 1) * bound < 1
-        elif name == "confidence":
+        elif name == "confidence" and one.confidence is not None:
             broken = (one.confidence_held or 0) > bound * (one.confidence_of or 0)
         else:
             broken = value > finite(float(bound))

@@ -101,7 +101,7 @@ def setting(
     options = dict(cell.options)
     noisy = MODELS[cell.model].perturbs
     base: dict[str, Any] = {
-        "label": cell.label,
+        "label": cell.label.removesuffix(f" seed={options['seed']}"),  # one for all of them
         "model": cell.model,
         "k": options["k"],
         "theta": options.get("theta"),

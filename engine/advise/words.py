@@ -35,13 +35,16 @@ def _bound(value: Fraction) -> str:
     return text if Fraction(text) == value else str(value)
 
 
-def reason_for(kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds) -> str:
+def reason_for(
+    kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds, *, seeded: bool = False
+) -> str:
     """Why the first of ``kept`` is recommended, what came next, and what the bounds cost.
 
     Args:
         kept: the settings that keep the bounds, best first.
         every: all that were measured on the quarter.
         bounds: what was asked.
+        seeded: whether the release is made with the seed that was measured.
     """
     best = kept[0]
     figures = [f"loss {share(best.loss)}", risk(best)]
@@ -55,6 +58,11 @@ def reason_for(kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds
     ]
     if best.risk_is == "mean":
         told.append("Its risk is a mean over the cases of one draw: it bounds nobody's own.")
+    elif not seeded and bounds.risk is not None and best.k_effective * bounds.risk < 1:
+        told.append(
+            f"It promises no more than 1 of {best.k_effective}: with another seed the release may "
+            "break the bound on the risk; give --seed, or a larger --k."
+        )
     if len(kept) > 1:
         second = next((s for s in kept[1:] if not _same(s, best)), kept[1])
         told.append(f"Runner-up: {second.label}, {_why(second, best, bounds)}.")

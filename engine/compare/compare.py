@@ -11,6 +11,7 @@ from srsql.engine.compare.grid import Grid, Rules, cells
 from srsql.engine.compare.run import CELLS, Progress, fingerprint, quarters_of, run
 from srsql.engine.compare.table import collect, read_cell, write_table
 from srsql.engine.errors import CompareError
+from srsql.engine.sample import count_cases
 from srsql.engine.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -56,13 +57,15 @@ def compare(
         progress: takes one line at a time.
 
     Raises:
-        CompareError: nothing of the grid can be run, or ``out`` cannot be written.
+        CompareError: nothing of the grid can be run, a quarter has fewer cases than a sample, or
+            ``out`` cannot be written.
     """
     from srsql.engine.compare.page import judged, page  # brings matplotlib
 
     if jobs is not None and jobs < 1:
         raise CompareError(f"--jobs {jobs}: give at least 1")
     listed = quarters_of(warehouse, dataset, quarters)
+    _check_samples(warehouse, dataset, listed, grid)
     data = fingerprint(warehouse, dataset, listed, rules)
     wanted = cells(grid)
     if all(cell.refused for cell in wanted):
@@ -88,6 +91,14 @@ def compare(
         dict(Counter(verdict.outcome for *_, verdict in judged(rows))),
         [str(file) for file in files],
     )
+
+
+def _check_samples(warehouse: Warehouse, dataset: Dataset, quarters: list[str], grid: Grid) -> None:
+    """Refuse samples whose size would be told, and judged by, though they are smaller."""
+    for quarter in quarters if grid.cases else ():
+        has = count_cases(warehouse, dataset, quarter)
+        if max(grid.cases) > has:
+            raise CompareError(f"--cases {max(grid.cases)}: {quarter} has {has} cases: give fewer")
 
 
 def _write(file: Path, text: str) -> Path:

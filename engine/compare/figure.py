@@ -24,6 +24,8 @@ _VARIED = (
     "m", "policy", "term_attributes", "suppress_below", "informative", "dimensions", "cases",
 )  # fmt: skip
 """Parameters that a line names where the figure has more than one value of them."""
+_BESIDE = ("term_attributes", "suppress_below", "informative", "dimensions", "cases")
+"""Those of them that no figure tells apart by other means."""
 _PANELS = 12
 """Panels up to which a figure is drawn whole; it says how many it leaves out."""
 _TITLE = 46
@@ -149,7 +151,8 @@ def _title(spec: Spec, row: Row) -> str:
 
 def _line(spec: Spec, row: Row, varied: Sequence[str]) -> str:
     if spec.line is not None:
-        return spec.line(row)
+        left = [f"{n} {row[n]}" for n in varied if n in _BESIDE and row.get(n) and n != spec.at]
+        return ", ".join([spec.line(row), *left])
     told = [
         f"{name} {row[name]:g}"
         for name in ("l", "alpha", "epsilon")

@@ -115,7 +115,8 @@ class Grid:
         """Refuse what no model could read.
 
         Raises:
-            CompareError: no models, or an unknown one.
+            CompareError: no models, or an unknown one; or policies that the table could not tell
+                apart.
             ReleaseError: a threshold, share or budget is not one.
         """
         if not self.models:
@@ -134,8 +135,14 @@ class Grid:
             parse_epsilon(text, "--epsilon")
         for text in self.alpha:
             parse_share(text, "--alpha")
+        named: dict[str, PolicyChoice] = {}
         for text in self.policy:
-            parse_policy(text)
+            choice = parse_policy(text)
+            if named.setdefault(choice.name, choice) != choice:
+                raise CompareError(
+                    f"--policy {text}: another one is called {choice.name!r} in the table, too; "
+                    "compare them one by one, each with an --out of its own"
+                )
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,7 @@ class Cell:
     choice: PolicyChoice | None = None
     """The utility policy, with its content."""
     cases: int | None = None
-    """At most so many cases of each quarter, drawn with the seed; None: all."""
+    """So many cases of each quarter, drawn with the seed; None: all."""
     refused: str | None = None
     """Why the model does not take these parameters."""
 

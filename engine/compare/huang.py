@@ -20,7 +20,7 @@ _RISKS = (
         "b,f,l,md,ss",
         "dangerous sensitivity groups (DSR), attacks by MD included",
     ),
-    ("Fig. 3", "audit_ssgr", "*", "groups with too many substantial symptoms (SSGR)"),
+    ("Fig. 3", "audit_ssgr", "b,f,l,md,ss", "groups with too many substantial symptoms (SSGR)"),
 )
 CLAIMS = (
     *(

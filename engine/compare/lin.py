@@ -86,9 +86,12 @@ CLAIMS = (
         each(_of("nil", LD), _of("nil", KA, XY, AK, MS), lambda x, y: x > y),
     ),
     Claim(
-        PAPER, "Figs. 3, 4 (4)", "MS-bounding loses 5 to 40 times as much as k-anonymity",
+        PAPER, "Figs. 3, 4 (4)", "With θ = 0.4 MS-bounding loses 5 to 40 times k-anonymity",
         "ratio of NIL from 5 to 40",
-        each(_of("nil", MS), _of("nil", KA, XY), lambda x, y: 5 * y <= x <= 40 * y),
+        each(
+            Side((MS,), "nil", where=lambda row: number(row) == HIGH), _of("nil", KA, XY),
+            lambda x, y: 5 * y <= x <= 40 * y,
+        ),
     ),
     Claim(
         PAPER, "Figs. 3, 4 (4)", "The larger k, the larger NIL",
@@ -146,7 +149,7 @@ CLAIMS = (
             Side((LD, AK), "dr", DR, lambda r: kind(r) == "frequency"),
             Side((LD, AK), "dr", DR, lambda r: kind(r) == "levels"),
             lambda x, y: x <= y,
-            ("quarter", "k", "l", "alpha", "model"),
+            ("quarter", "k", "l", "alpha", "cases", "model"),
         ),
     ),
     Claim(

@@ -9,11 +9,14 @@ from statistics import fmean
 from srsql.engine.compare.claims import Row, Verdict
 from srsql.engine.compare.figure import Spec, draw
 from srsql.engine.compare.papers import CLAIMS, FIGURES, OWN
+from srsql.engine.compare.table import FIRST
 from srsql.engine.compare.worker import LOADING
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.schemas import Dataset
 
 _PARAMETERS = ("theta", "k", "l", "alpha", "epsilon", "calibration")
+_APART = tuple(name for name in FIRST if name not in ("quarter", "model", "seed", *_PARAMETERS))
+"""Parameters that have a column where some setting has them; what differs in the seed is one."""
 _MEANS = (
     ("NIL", "nil", "release"),
     ("NIL*", "nil_star", "release"),
@@ -44,13 +47,14 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
     verdicts = judged(rows)
     outcomes = [verdict.outcome for *_, verdict in verdicts]
     errors = [row for row in rows if row.get("error")]
+    told = _told(rows)
     return render(
         "compare.html.j2",
         dataset=dataset,
         series="compared",
         quarters=quarters,
         facts=[
-            Fact("settings", "models and settings", len({_setting(row) for row in rows})),
+            Fact("settings", "models and settings", len({_setting(row, told) for row in rows})),
             *(
                 Fact(name.replace(" ", "-"), f"claims: {name}", outcomes.count(name))
                 for name in ("holds", "does not hold", "cannot be told")
@@ -63,10 +67,9 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
         failed=Table(
             "failed",
             "Refused or failed, with the reason",
-            ("model", *_PARAMETERS, "quarter", "stage", "reason"),
+            ("model", *told, "quarter", "stage", "reason"),
             [
-                (row["model"], *map(row.get, _PARAMETERS), row["quarter"], row["measure"],
-                 row["error"])
+                (*_setting(row, told), row["quarter"], row["measure"], row["error"])
                 for row in errors
             ],
         ),
@@ -107,20 +110,25 @@ def _drawn(specs: Sequence[Spec], rows: Sequence[Row], key: str) -> tuple[list[F
     return figures, missing
 
 
-def _setting(row: Row) -> tuple[Value, ...]:
-    return (row["model"], *map(row.get, _PARAMETERS))
+def _told(rows: Sequence[Row]) -> tuple[str, ...]:
+    return _PARAMETERS + tuple(n for n in _APART if any(row.get(n) is not None for row in rows))
+
+
+def _setting(row: Row, parameters: Sequence[str]) -> tuple[Value, ...]:
+    return (row["model"], *map(row.get, parameters))
 
 
 def _summary(rows: Sequence[Row]) -> Table:
-    """A line per cell: means over its quarters, seconds of all, the worker's peak of memory."""
+    """A line per setting: means over quarters and seeds, seconds of all, the workers' peak."""
+    told = _told(rows)
     means: dict[tuple[Value, ...], dict[str, list[float]]] = {}
     seconds: dict[tuple[Value, ...], float] = {}
     peak: dict[tuple[Value, ...], float] = {}
     for row in rows:
-        key = _setting(row)
+        key = _setting(row, told)
         mine = means.setdefault(key, {name: [] for name, *_ in _MEANS})
         if row.get("peak_mib") is not None:
-            peak[key] = row["peak_mib"]
+            peak[key] = max(row["peak_mib"], peak.get(key, 0.0))
         if row["measure"] == "stage" and row["scope"] != LOADING and row.get("seconds"):
             seconds[key] = seconds.get(key, 0.0) + row["seconds"]
         for name, measure, scope in _MEANS:
@@ -129,7 +137,7 @@ def _summary(rows: Sequence[Row]) -> Table:
     return Table(
         "summary",
         "Means over the quarters; seconds of all releases without loading kernels, peak memory",
-        ("model", *_PARAMETERS, *(name for name, *_ in _MEANS), "seconds", "MiB"),
+        ("model", *told, *(name for name, *_ in _MEANS), "seconds", "MiB"),
         [
             (
                 *key,

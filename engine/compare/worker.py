@@ -28,6 +28,7 @@ from srsql.engine.series_check import USUAL_ALPHA
 from srsql.engine.terms.combinations import MANY
 
 SERIES = "compared"
+"""Series of what is compared, or the first of ``compared_2`` and so on that is not there yet."""
 ATTACKS = ("b", "f", "l", "md", "ss")
 BIASES = {
     "a": "a_bias",
@@ -55,11 +56,12 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
 
     Args:
         task: ``snapshot``, ``scratch`` (files), ``dataset``, ``quarters``, ``options``,
-            ``signals``, ``threads``, ``memory_limit``; ``cases``: of each quarter at most, or None.
+            ``signals``, ``threads``, ``memory_limit``; ``cases``: of each quarter, or None: all.
         tell: takes what is being done.
     """
     rows: list[Row] = []
     with own_engine(task) as engine:
+        task = task | {"series": _free_series(engine)}
         released = []
         if task["cases"] is not None:
             for quarter in task["quarters"]:
@@ -68,7 +70,7 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
                     task["options"]["seed"],
                 )  # fmt: skip
         for quarter in task["quarters"]:
-            made, found = _release(engine, quarter, task["options"], tell)
+            made, found = _release(engine, quarter, task, tell)
             rows += found
             released += [(quarter, made)] if made is not None else []
         for quarter, seconds in released:
@@ -76,9 +78,9 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             rows += [row | {"seconds": seconds} for row in _measured(engine, quarter, task)]
         if released:
             tell("attacks and signals")
-            rows += list(_audited(engine, task["options"]))
+            rows += list(_audited(engine, task))
             if len(released) > 1:
-                whole = f"{released[0][0]}:{released[-1][0]}"
+                whole = _span(task["quarters"], [quarter for quarter, _ in released])
                 rows += list(
                     _guarded("signals", whole, lambda: _signals(engine, None, whole, task))
                 )
@@ -99,13 +101,32 @@ def own_engine(task: dict[str, Any]) -> Engine:
     )
 
 
+def _span(asked: list[str], released: list[str]) -> str:
+    """The range of what is released, and which quarters in it are not: as a series lacks them."""
+    first, last = released[0], released[-1]
+    gone = [q for q in asked if first < q < last and q not in released]
+    return f"{first}:{last}" + (f" without {', '.join(gone)}" if gone else "")
+
+
+def _free_series(engine: Engine) -> str:
+    """One that the snapshot does not hold, whose releases would count as earlier ones."""
+    taken = {
+        name
+        for (name,) in engine.warehouse.rows(
+            "SELECT s.series FROM srsql.series AS s WHERE s.dataset = ?", [engine.dataset().name]
+        )
+    }
+    names = (SERIES, *(f"{SERIES}_{n + 2}" for n in range(len(taken))))
+    return next(name for name in names if name not in taken)
+
+
 def _release(
-    engine: Engine, quarter: str, options: dict[str, Any], tell: Callable[[str], None]
+    engine: Engine, quarter: str, task: dict[str, Any], tell: Callable[[str], None]
 ) -> tuple[float | None, list[Row]]:
     """Seconds without loading kernels, or None; rows of stages and tables, or of the reason."""
     try:
         made = engine.release_range(
-            f"{quarter}:{quarter}", progress=tell, series=SERIES, **options
+            f"{quarter}:{quarter}", progress=tell, series=task["series"], **task["options"]
         ).released[0]
     except SrsqlError as error:
         return None, [_failed("release", quarter, error)]
@@ -127,17 +148,17 @@ def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Ro
         quarter,
         lambda: [
             {"quarter": quarter} | {k: v for k, v in asdict(row).items() if k != "release"}
-            for row in engine.metrics(quarter, series=SERIES)
+            for row in engine.metrics(quarter, series=task["series"])
         ],
     )
-    yield from _guarded("questions", quarter, lambda: _answered(engine, quarter))
-    yield from _guarded("combinations", quarter, lambda: _combined(engine, quarter))
+    yield from _guarded("questions", quarter, lambda: _answered(engine, quarter, task["series"]))
+    yield from _guarded("combinations", quarter, lambda: _combined(engine, quarter, task["series"]))
     yield from _guarded("signals", quarter, lambda: _signals(engine, quarter, quarter, task))
 
 
-def _answered(engine: Engine, quarter: str) -> list[Row]:
+def _answered(engine: Engine, quarter: str, series: str) -> list[Row]:
     """Q1 to Q4 of Lee 2020: what the release answers, and the originals."""
-    found = engine.age_groups(quarter, series=SERIES)
+    found = engine.age_groups(quarter, series=series)
     return [
         {"quarter": quarter, "measure": measure, "scope": f"{row.condition}, {row.age_group}",
          "violating": ours, "total": truth,
@@ -151,25 +172,25 @@ def _answered(engine: Engine, quarter: str) -> list[Row]:
     ]  # fmt: skip
 
 
-def _combined(engine: Engine, quarter: str) -> list[Row]:
+def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
     """Shares of combinations of terms by how many cases hold them (Loukides 2014, Fig. 12)."""
     return [
         {"quarter": quarter, "measure": "combinations", "total": row.examined, "ratio": row.share,
          "scope": combination(row.terms, row.records)}
-        for row in engine.term_combinations(quarter, series=SERIES)
+        for row in engine.term_combinations(quarter, series=series)
     ]  # fmt: skip
 
 
-def _audited(engine: Engine, options: dict[str, Any]) -> Iterator[Row]:
+def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
     """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
-    model = make_request("", cast(ReleaseOptions, options)).model
+    model = make_request("", cast(ReleaseOptions, task["options"])).model
     if not model.rows:
         return
     alpha: Fraction = model.share or USUAL_ALPHA
 
     def rows() -> list[Row]:
         found = engine.audit(
-            attacks=ATTACKS, scopes=("group",), alpha=alpha, evidence=0, series=SERIES
+            attacks=ATTACKS, scopes=("group",), alpha=alpha, evidence=0, series=task["series"]
         )
         return [
             {
@@ -195,7 +216,7 @@ def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any
     """Released and original measures of every rule, and the bias."""
     if not task["signals"] or not MODELS[task["options"]["model"]].rows:
         return []
-    found = engine.signals(quarter=quarter, series=SERIES, **task["signals"])
+    found = engine.signals(quarter=quarter, series=task["series"], **task["signals"])
     rows = []
     for signal in found.signals:
         where = signal.condition

@@ -146,6 +146,29 @@ def test_a_bound_that_is_met_exactly_is_kept_whatever_floats_make_of_it() -> Non
         assert not judge([one], closer)[0].keeps
 
 
+def test_thresholds_that_bound_no_value_keep_no_bound_on_the_confidence() -> None:
+    unbounded = replace(
+        make(1, 5, 0.1, False, 0, 5), confidence=None, confidence_held=None, confidence_of=None
+    )
+    asked = Bounds(Fraction(1, 5), None, Fraction(3, 10))
+    made = judge([unbounded, make(2, 5, 0.3, False, 0.25, 5)], asked)
+    assert [(s.keeps, s.frontier) for s in made] == [(False, False), (True, True)]
+    assert missed(made[0], asked) == {"confidence": (1.0, 0.3)}
+    assert recommend(made, asked) == [made[1]]
+    assert judge([unbounded], replace(asked, confidence=Fraction(1)))[0].keeps
+    assert judge([unbounded], replace(asked, confidence=None))[0].keeps
+
+
+def test_a_bound_that_only_the_draw_keeps_is_told_unless_the_release_repeats_the_draw() -> None:
+    lucky = replace(make(1, 6, 0.1, False, 0, 5), k_effective=5)
+    words = "promises no more than 1 of 5"
+    for bound, seeded, told in ((6, False, True), (6, True, False), (5, False, False)):
+        asked = Bounds(Fraction(1, bound), None)
+        made = judge([lucky], asked)
+        assert made[0].keeps
+        assert (words in reason_for(made, made, asked, seeded=seeded)) == told
+
+
 def test_by_default_nobody_may_be_picked_with_a_chance_above_a_fifth() -> None:
     assert make_bounds(None, None) == Bounds(USUAL_RISK, None)
     assert make_bounds(None, None, "0.5") == Bounds(USUAL_RISK, None, Fraction(1, 2))

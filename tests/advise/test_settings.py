@@ -14,9 +14,12 @@ from support.advice import OPTIONS, task_of
 from support.files import copied
 from support.quarters import crowd
 
+from srsql.engine import show_advise, show_compare
+from srsql.engine.advise.advise import Advice
 from srsql.engine.advise.figures import Setting, setting
 from srsql.engine.advise.question import Sweep, settings
 from srsql.engine.advise.worker import run_setting
+from srsql.engine.compare.compare import Compared
 from srsql.engine.engine import Engine
 from srsql.engine.sample import count_cases, thin
 
@@ -107,7 +110,7 @@ def test_of_a_model_with_noise_the_risk_is_a_mean(db: Path, tmp_path: Path) -> N
     found = measured(db, tmp_path / "m", "ppms-dp-num")
     assert (found.risk_is, found.fewest, found.error) == ("mean", None, None)
     assert found.risk == found.rr
-    assert found.label == "ppms-dp-num k=5 epsilon=1 theta=0.4"
+    assert found.label == "ppms-dp-num k=5 epsilon=1 theta=0.4"  # not the seed, which all have
 
 
 def test_what_is_withheld_is_told_with_the_values_it_is_withheld_for(
@@ -162,3 +165,15 @@ def test_a_hostile_quarter_is_sampled_and_measured_as_data(tmp_path: Path) -> No
     assert rows["rr"]["total"] == 12
     with Engine(tmp_path / "own.duckdb") as engine:
         assert engine.sql("FROM main.t") == [("keep me",)]
+
+
+def test_a_quarter_that_steers_a_terminal_is_written_out() -> None:
+    text = "2011\x1b[31m"
+    refused = Setting("ms\x1b[31m", "ms", 5, None, None, "quarter", error="no\x1b[31m")
+    advice = Advice(
+        "faers", "main", text, [text], 9, None, 0.2, None, None, None, None, {}, text, None,
+        [refused], [], 1, [],
+    )  # fmt: skip
+    assert "\x1b" not in "".join([show_advise.title(advice), *show_advise.lines(advice)])
+    made = Compared("faers", [text], 1, 0, 1, [text], {}, [])
+    assert "\x1b" not in "".join(show_compare.lines(made))

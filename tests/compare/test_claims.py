@@ -65,6 +65,22 @@ def test_alpha_k_is_compared_where_alpha_is_the_threshold() -> None:
     assert outcome(words, rows) == ("holds", 1, 1)
 
 
+def test_times_the_loss_of_k_anonymity_are_told_of_the_larger_threshold_alone() -> None:
+    words = "With θ = 0.4 MS-bounding loses 5 to 40 times k-anonymity"
+    rows = [row(m, "nil", y, theta=x) for m, x, y in (
+        ("k-anonymity", "0.4", 0.01), ("ms", "0.4", 0.1), ("k-anonymity", "0.2", 0.01),
+        ("ms", "0.2", 0.9))]  # fmt: skip
+    assert outcome(words, rows) == ("holds", 1, 1)
+
+
+def test_the_danger_of_samples_is_compared_within_samples_of_one_size() -> None:
+    words = "By frequency every model has less DR than level-wise"
+    rows = [row("alpha-k", "dr", y, theta=theta, cases=n, alpha=0.4, scope="without E")
+            for theta, n, y in (("frequency", 50, 0.3), ("levels:f", 50, 0.1),
+                                ("frequency", 500, 0.0), ("levels:f", 500, 0.4))]  # fmt: skip
+    assert outcome(words, rows) == ("does not hold", 1, 2)
+
+
 def test_l_diversity_is_compared_where_l_is_k() -> None:
     words = "Multi-sensitive l-diversity loses much more than the others"
     rows = [
@@ -97,6 +113,14 @@ def test_a_model_without_a_parameter_is_compared_with_every_value_of_it() -> Non
     rows = [row("ppms++", "rr", 0.02)]
     rows += [row("ppms-dp-all", "rr", y, epsilon=x) for x, y in ((0.1, 0.01), (10.0, 0.03))]
     assert outcome(words, rows) == ("does not hold", 1, 2)
+
+
+def test_a_release_whose_next_quarter_is_unknown_has_no_part_in_the_claims_of_huang() -> None:
+    words = "HA leaves no groups with too many substantial symptoms (SSGR)"
+    newest = row("ppms-alpha", "audit_ssgr", 0.5, scope="b,f,l,ss")
+    assert outcome(words, [newest]) == ("cannot be told", 0, 0)
+    known = row("ppms-alpha", "audit_ssgr", 0.0, scope="b,f,l,md,ss")
+    assert outcome(words, [newest, known]) == ("holds", 1, 1)
 
 
 def test_in_general_means_the_share_that_the_rule_names() -> None:
@@ -134,6 +158,32 @@ def test_a_figure_has_a_panel_per_setting_and_a_line_per_model() -> None:
     assert drawn is not None
     assert drawn[0].startswith("<svg")
     assert draw(spec, [row("ms", "dr", 0.1)], "f") is None
+
+
+def test_settings_that_differ_in_any_parameter_but_the_seed_are_apart_on_the_page() -> None:
+    rows = [
+        row("disassociation", "stage", None, scope="terms", seconds=y, seed=seed, peak_mib=9.0)
+        | {name: x}
+        for name, pair in (("cases", (50, 200)), ("m", (2, 3)), ("policy", ("sup:1", "sim:5")))
+        for x, y in zip(pair, (1.5, 4.0), strict=True)
+        for seed in (1, 2)
+    ]
+    html = page(load_dataset("faers"), "2011Q1", rows)
+    table = html[html.index('id="summary"') :].partition("</table>")[0]
+    assert table.count("<tr") == 1 + 6
+    for name in ("cases", "m", "policy"):
+        assert f">{name}</th>" in table
+
+
+def test_a_line_of_its_own_kind_tells_samples_apart_all_the_same() -> None:
+    rows = [row("disassociation", "are", y, scope="W1, 5 %", m=2, policy="sup:1", cases=x)
+            for x, y in ((50, 0.9), (200, 0.1))]  # fmt: skip
+    (spec,) = [s for s in FIGURES if (s.paper, s.place) == ("Loukides 2014", "Fig. 13(c)")]
+    ((_, lines),) = panels(spec, rows).items()
+    assert lines == {
+        "disassociation (m 2), cases 50": {5.0: 0.9},
+        "disassociation (m 2), cases 200": {5.0: 0.1},
+    }
 
 
 def test_the_page_shows_every_claim_and_loads_nothing() -> None:

@@ -112,6 +112,17 @@ def test_a_policy_of_another_content_is_another_cell(tmp_path: Path) -> None:
     assert len(digests) == 2
 
 
+def test_policies_that_the_table_could_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for file, term in zip(files, "AB", strict=True):
+        file.write_text(f"constraint,term\nu1,{term}\n")
+    with pytest.raises(
+        CompareError, match=r"b\.csv: another one is called 'file of 1 constraints'"
+    ):
+        Grid(("cba",), policy=(str(files[0]), str(files[1])))
+    assert len(cells(Grid(("cba",), policy=(str(files[0]), str(files[0]), "sup:5")))) == 2
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.advice import task_of
 from support.command import srsql
 
 from srsql.engine.compare.table import MEASURED
+from srsql.engine.compare.worker import _span, run_cell
 from srsql.engine.engine import Engine
 
 GRID = ("--quarters", "2011Q3:2011Q4", "--jobs", 2)
@@ -114,6 +116,28 @@ def test_a_quarter_that_is_refused_is_a_row_with_the_reason_and_the_others_go_on
     assert "1 cells, 1 of them finished before" in srsql(*grid).out
 
 
+def test_a_range_with_a_refused_quarter_is_not_compared_with_the_whole_range() -> None:
+    asked = ["2011Q1", "2011Q2", "2011Q3", "2011Q4"]
+    assert _span(asked, asked) == "2011Q1:2011Q4"
+    assert _span(asked, asked[:2]) == "2011Q1:2011Q2"
+    assert _span(asked, ["2011Q1", "2011Q3", "2011Q4"]) == "2011Q1:2011Q4 without 2011Q2"
+
+
+def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
+    db: Path, tmp_path: Path
+) -> None:
+    found = []
+    for name in ("compared", "compared_2", None):
+        task = task_of(db, tmp_path / f"own_{name}.duckdb", "2011Q4", {"model": "ppms++"})
+        rows = run_cell(task | {"cases": None, "signals": {}}, lambda _: None)
+        assert not [row["error"] for row in rows if row.get("error")]
+        found.append({(r["measure"], r["scope"]): r["ratio"] for r in rows if "ratio" in r})
+        with Engine(db) as engine:
+            if name:
+                engine.release("2011Q3", model="ms", k=9, series=name, on_infeasible="withhold")
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -126,6 +150,7 @@ def test_a_quarter_that_is_refused_is_a_row_with_the_reason_and_the_others_go_on
         (("--models", "ms", "--quarters", "2012Q1"), "ingest it first"),
         (("--models", "ms", "--rules", "none.csv"), "none.csv: cannot be read"),
         (("--models", "ms", "--drug", "a"), "--reaction"),
+        (("--models", "ms", "--cases", "20,61"), "--cases 61: 2011Q3 has 60 cases"),
         (("--models", "ms", "--db", "none.duckdb"), "no warehouse at none.duckdb"),
         (("--models", "ms", "--out", "w.duckdb"), "w.duckdb"),
     ],
