@@ -16,6 +16,14 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+LEGEND = (
+    "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
+    "loss: NIL*, a withheld case losing all; confidence: the greatest in a value with a threshold "
+    "below 1",
+)
+"""What the columns are; the page says more."""
+
+
 def title(advice: Advice) -> str:
     """What the settings of the table were measured on."""
     quarter = printable(advice.quarter)
@@ -57,12 +65,19 @@ def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             share(one.confidence),
             share(one.dsr),
             "yes" if one.frontier else "",
-            "" if one.measured_on == "sample" else "yes" if one.keeps else "NO",
+            _kept(one),
         ]
 
 
+def _kept(one: Setting) -> str:
+    if one.measured_on == "sample":
+        return ""
+    return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"
+
+
 def lines(advice: Advice) -> Iterator[str]:
-    """What the tables do not say: refusals, the reason, what is withheld, what to run."""
+    """What the tables do not say: columns, refusals, the reason, what is withheld, what to run."""
+    yield from LEGEND
     for one in advice.settings:
         if one.error:
             yield f"not measured: {printable(f'{one.label}: {one.error}')}"

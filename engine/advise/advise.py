@@ -70,6 +70,8 @@ class _Place:
     folder: Path
     jobs: int | None
     progress: Progress | None
+    seeded: bool
+    """The release will be made with the seed that is measured."""
 
 
 def advise(
@@ -112,7 +114,9 @@ def advise(
         raise AdviseError(f"--jobs {jobs}: give at least 1")
     models = models_for(warehouse, dataset, series, quarter, sweep.models)
     wanted = settings(sweep, models)
-    place = _Place(warehouse, dataset, quarter, series, _folder(out), jobs, progress)
+    place = _Place(
+        warehouse, dataset, quarter, series, _folder(out), jobs, progress, sweep.seed is not None
+    )
     cases = count_cases(warehouse, dataset, quarter)
     sampled: list[Setting] = []
     todo, measured = wanted, 0
@@ -127,11 +131,12 @@ def advise(
     kept = recommend(found, bounds)
     best = kept[0] if kept else None
     near = None if best else nearest(found, bounds)
+    after = _after(place)
     made: dict[str, Any] = {
         "dataset": dataset.name,
         "series": series,
         "quarter": quarter,
-        "after": _after(place),
+        "after": after,
         "cases": cases,
         "sample": sweep.sample if sampled else None,
         "max_risk": _float(bounds.risk),
@@ -140,9 +145,9 @@ def advise(
         "recommended": best,
         "nearest": near,
         "misses": missed(near, bounds) if near else {},
-        "reason": reason_for(kept, found, bounds, seeded=sweep.seed is not None)
+        "reason": reason_for(kept, found, bounds)
         if best
-        else reason_none(near, bounds),
+        else reason_none(near, bounds, joined=bool(after)),
         "command": _command(place, best, sweep) if best else None,
         "settings": found,
         "sampled": sampled,
@@ -195,7 +200,8 @@ def _measured(
     found = []
     for cell, file in filed:
         told = read_cell(file) or {"rows": []}
-        found.append(setting(cell, on, told["rows"], cell.refused or broken.get(file)))
+        why = cell.refused or broken.get(file)
+        found.append(setting(cell, on, told["rows"], why, seeded=place.seeded))
     return found, len(missing)
 
 

@@ -118,7 +118,7 @@ def _excess(one: Setting, bounds: Bounds, only: str | None = None) -> dict[str, 
         if bound is None or value is None or only not in (None, name):
             continue
         if name == "risk" and one.risk_is == "worst":
-            broken = max(one.fewest or 1, 1) * bound < 1
+            broken = max(one.counted or 1, 1) * bound < 1
         elif name == "confidence" and one.confidence is not None:
             broken = (one.confidence_held or 0) > bound * (one.confidence_of or 0)
         else:

@@ -31,7 +31,9 @@ class Setting:
 
     ``risk``: of a model that releases regions ``worst``, the greatest chance with which an attacker
     of the audit picks a target's record: 1 / the fewest candidates that remain of any target's
-    group after the exclusion sets (Huang 2021, Definitions 1 to 4), 1 where none remain. Of a
+    group after the exclusion sets (Huang 2021, Definitions 1 to 4), 1 where none remain. A release
+    with another seed may leave fewer than the one that was measured, down to the k_effective that
+    is promised: unless the seed is kept, the risk counts on no more than that. Of a
     model with noise, whose values are draws that exclude nobody, it is RR (Wu 2022, section V.A): a
     mean over the cases of one draw, which bounds nothing for any one of them.
 
@@ -51,7 +53,9 @@ class Setting:
     risk_is: Literal["worst", "mean"] = "worst"
     loss: float | None = None
     fewest: int | None = None
-    """Candidates that remain of the worst target."""
+    """Candidates that remain of the worst target, as they were measured."""
+    counted: int | None = None
+    """Of them, those that the risk counts on."""
     attacks: str = ""
     """By which they were narrowed down."""
     rr: float | None = None
@@ -95,9 +99,22 @@ class Setting:
 
 
 def setting(
-    cell: Cell, on: Literal["sample", "quarter"], rows: Sequence[Row], error: str | None
+    cell: Cell,
+    on: Literal["sample", "quarter"],
+    rows: Sequence[Row],
+    error: str | None,
+    *,
+    seeded: bool,
 ) -> Setting:
-    """The figures of a cell from the rows of its worker; ``error``: why it has none."""
+    """The figures of a cell from the rows of its worker.
+
+    Args:
+        cell: what was released.
+        on: what of.
+        rows: that were measured.
+        error: why there are none.
+        seeded: the release will be made with the same seed.
+    """
     options = dict(cell.options)
     noisy = MODELS[cell.model].perturbs
     base: dict[str, Any] = {
@@ -123,11 +140,14 @@ def setting(
     share = withheld / cases
     fewest, confidence = whole["fewest"], whole["confidence"]
     remaining = None if noisy else int(fewest["ratio"])
+    promised = int(whole["k_effective"]["ratio"])
+    counted = None if remaining is None else remaining if seeded else min(remaining, promised)
     return Setting(
         **base,
-        risk=rr if remaining is None else 1 / max(remaining, 1),
+        risk=rr if counted is None else 1 / max(counted, 1),
         loss=share + (1 - share) * nil_star,
         fewest=remaining,
+        counted=counted,
         attacks="" if noisy else fewest["scope"],
         rr=rr,
         confidence=confidence["violating"] / confidence["total"] if confidence["total"] else None,
@@ -151,6 +171,6 @@ def setting(
         ),
         groups=int(whole["groups"]["ratio"]),
         smallest=int(found["group_size", "min"]["ratio"]),
-        k_effective=int(whole["k_effective"]["ratio"]),
+        k_effective=promised,
         seconds=whole["release"].get("seconds"),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from fractions import Fraction
 from srsql.engine.advise.choice import DIGITS, missed
 from srsql.engine.advise.figures import Setting
 from srsql.engine.advise.question import Bounds
+from srsql.engine.models import MODELS
 
 INFEASIBLE_SHOWN = 5
 
@@ -21,7 +22,7 @@ def risk(one: Setting) -> str:
     """The risk of a setting, and which one it is."""
     if one.risk_is == "mean":
         return f"mean risk {share(one.risk)}"
-    return f"worst risk {share(one.risk)} (1 of {max(one.fewest or 1, 1)})"
+    return f"worst risk {share(one.risk)} (1 of {max(one.counted or 1, 1)})"
 
 
 def bounds_in_words(bounds: Bounds) -> str:
@@ -35,16 +36,13 @@ def _bound(value: Fraction) -> str:
     return text if Fraction(text) == value else str(value)
 
 
-def reason_for(
-    kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds, *, seeded: bool = False
-) -> str:
+def reason_for(kept: Sequence[Setting], every: Sequence[Setting], bounds: Bounds) -> str:
     """Why the first of ``kept`` is recommended, what came next, and what the bounds cost.
 
     Args:
         kept: the settings that keep the bounds, best first.
         every: all that were measured on the quarter.
         bounds: what was asked.
-        seeded: whether the release is made with the seed that was measured.
     """
     best = kept[0]
     figures = [f"loss {share(best.loss)}", risk(best)]
@@ -58,11 +56,6 @@ def reason_for(
     ]
     if best.risk_is == "mean":
         told.append("Its risk is a mean over the cases of one draw: it bounds nobody's own.")
-    elif not seeded and bounds.risk is not None and best.k_effective * bounds.risk < 1:
-        told.append(
-            f"It promises no more than 1 of {best.k_effective}: with another seed the release may "
-            "break the bound on the risk; give --seed, or a larger --k."
-        )
     if len(kept) > 1:
         second = next((s for s in kept[1:] if not _same(s, best)), kept[1])
         told.append(f"Runner-up: {second.label}, {_why(second, best, bounds)}.")
@@ -102,18 +95,27 @@ def _tempting(best: Setting, every: Sequence[Setting], bounds: Bounds) -> Iterat
         yield f"{first.label} would lose {share(first.loss)}, but breaks a bound: {broken}."
 
 
-def reason_none(near: Setting | None, bounds: Bounds) -> str:
-    """Which setting comes nearest to bounds that none keeps, and by how much it misses them."""
+def reason_none(near: Setting | None, bounds: Bounds, *, joined: bool) -> str:
+    """Which setting comes nearest to bounds that none keeps, and by how much it misses them.
+
+    ``joined``: the attacker has earlier releases of the series.
+    """
     if near is None:
         return ""
     broken = ", ".join(
         f"{name} {share(value)} is {share(value - bound)} above {share(bound)}"
         for name, (value, bound) in missed(near, bounds).items()
     )
-    return (
+    told = (
         f"No setting keeps {bounds_in_words(bounds)}. Nearest: {near.label}: {broken} "
         f"({risk(near)}, loss {share(near.loss)})."
     )
+    if joined and near.risk_is == "worst" and MODELS[near.model].cover == "none":
+        told += (
+            f" {near.model} does not withstand those who join releases: start another --series "
+            "with a periodical model, such as ppms++."
+        )
+    return told
 
 
 def withheld(one: Setting) -> list[str]:

@@ -57,8 +57,8 @@ def compare(
         progress: takes one line at a time.
 
     Raises:
-        CompareError: nothing of the grid can be run, a quarter has fewer cases than a sample, or
-            ``out`` cannot be written.
+        CompareError: nothing of the grid can be run or was, a quarter has fewer cases than a
+            sample, or ``out`` cannot be written.
     """
     from srsql.engine.compare.page import judged, page  # brings matplotlib
 
@@ -78,6 +78,8 @@ def compare(
     filed = [(cell, folder / f"{cell.digest(data)}.json") for cell in wanted]
     missing = [(c, f) for c, f in filed if not c.refused and read_cell(f) is None]
     broken = run(warehouse, dataset, missing, listed, rules, jobs, progress)
+    if missing and len(broken) == len(filed) - sum(cell.refused is not None for cell in wanted):
+        raise CompareError(f"no cell was measured: {next(iter(broken.values()))}")
     rows = collect(filed, broken, quarters)
     files = write_table(rows, out)
     files.append(_write(out / "compare.html", page(dataset, quarters, rows)))

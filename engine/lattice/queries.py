@@ -26,6 +26,14 @@ class AgeGroup:
     mean_amount: float | None
 
 
+@dataclass(frozen=True)
+class Counted:
+    """An answer, and how many rows fit the conditions but tell no age: they may be of any group."""
+
+    groups: list[AgeGroup]
+    hidden: int
+
+
 def by_age_group(
     warehouse: Warehouse,
     dataset: Dataset,
@@ -53,6 +61,24 @@ def by_age_group(
     Raises:
         QueryError: a name is no dimension of that kind, a label no node, or the width below 1.
     """
+    found = answered(
+        warehouse, dataset, schema, informative, conditions, age=age, amount=amount, width=width
+    )
+    return found.groups
+
+
+def answered(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    informative: tuple[str, str],
+    conditions: Mapping[str, str],
+    *,
+    age: str,
+    amount: str | None,
+    width: int,
+) -> Counted:
+    """The same, with the rows that are of no group; see :func:`by_age_group`."""
     if width < 1:
         raise QueryError(f"an age group has at least 1 year, not {width}")
     share: exp.Expr = exp.convert(1.0)
@@ -81,14 +107,17 @@ def by_age_group(
 
 def counted(
     warehouse: Warehouse, shown: exp.Query, parameters: Sequence[object], width: int
-) -> list[AgeGroup]:
+) -> Counted:
     """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them."""
     warehouse.run(create(exp.to_table("srsql_asked_row"), shown, temp=True), list(parameters))
     rows = warehouse.rows(
         "SELECT a.* FROM srsql.age_groups('temp.main.srsql_asked_row', ?) AS a", [width]
     )
+    hidden = warehouse.value(
+        "SELECT count(*) FROM temp.main.srsql_asked_row AS a WHERE a.share > 0 AND a.low IS NULL"
+    )
     warehouse.run("DROP TABLE temp.main.srsql_asked_row")
-    return [AgeGroup(*row) for row in rows]
+    return Counted([AgeGroup(*row) for row in rows], hidden)
 
 
 def _qid(dataset: Dataset, name: str, bounded: bool) -> Qid:

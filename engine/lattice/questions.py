@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.cases import derived, raw_table
-from srsql.engine.lattice.queries import AgeGroup, by_age_group, counted, node_share
+from srsql.engine.lattice.queries import AgeGroup, Counted, answered, counted, node_share
 from srsql.engine.lattice.rows import informative_attribute
 from srsql.engine.metrics import MeasureRow
 from srsql.engine.statements import column
@@ -81,13 +81,13 @@ def group_answers(
     answers = []
     for label in labels:
         conditions = {split[0].name: label} if split else {}
-        told = by_age_group(
+        told = answered(
             warehouse, dataset, schema, (informative, value), conditions,
             age=numbers[0].name, amount=amount.name if amount else None, width=width,
         )  # fmt: skip
-        query = _original_rows(dataset, quarter, informative, numbers, split and (split[0], label))
-        truth = counted(warehouse, query, [value, quarter], width)
-        answers += _together(value, label, told, truth)
+        query = _original_rows(dataset, informative, numbers, split and (split[0], label))
+        truth = counted(warehouse, query, [value, quarter, quarter], width)
+        answers += _together(value, label, told, truth.groups)
     return answers
 
 
@@ -119,11 +119,9 @@ def _row(release_id: int, measure: str, scope: str, off: float, total: float) ->
     return MeasureRow(release_id, measure, scope, off, total, ratio, None, None)
 
 
-def _together(
-    value: str, label: str, told: list[AgeGroup], truth: list[AgeGroup]
-) -> list[GroupAnswer]:
-    nothing = AgeGroup(0, 0, 0.0, 0, None)
-    ours, theirs = ({row.age_group: row for row in rows} for rows in (told, truth))
+def _together(value: str, label: str, told: Counted, truth: list[AgeGroup]) -> list[GroupAnswer]:
+    nothing = AgeGroup(0, 0, 0.0, told.hidden, None)  # rows that tell no age may be of any
+    ours, theirs = ({row.age_group: row for row in rows} for rows in (told.groups, truth))
     found = []
     for group in sorted(ours.keys() | theirs.keys()):
         row, original = ours.get(group, nothing), theirs.get(group, nothing)
@@ -177,15 +175,14 @@ def _most_held(
 
 def _original_rows(
     dataset: Dataset,
-    quarter: str,
     informative: str,
     numbers: list[Qid],
     asked: tuple[Qid, str] | None,
 ) -> exp.Select:
     """``(low, high, share, amount)`` of each case of the quarter that holds the value.
 
-    Parameters: the value, the quarter. What a case's reports say differently is taken as the
-    released rows take it: bounds of a number, and of a category what tells nothing.
+    Parameters: the value, the quarter, the quarter. What a case's reports say differently is taken
+    as the released rows take it: bounds of a number, and of a category what tells nothing.
     """
     attribute = informative_attribute(dataset, informative)
     holders = (
@@ -225,7 +222,7 @@ def _original_rows(
             raw_table(dataset, dataset.report_table, alias="t"),
             on=column("case_id", "h").eq(column(dataset.case_id, "t")),
         )
-        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+        .where(column("quarter", "t").eq(exp.Placeholder()))
         .group_by(column("case_id", "h"))
     )
 

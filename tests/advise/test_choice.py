@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from srsql.engine.advise.choice import frontier, judge, missed, nearest, recommend, shortlist
-from srsql.engine.advise.figures import Setting
-from srsql.engine.advise.question import USUAL_RISK, Bounds, make_bounds
+from srsql.engine.advise.figures import Setting, setting
+from srsql.engine.advise.question import USUAL_RISK, Bounds, Sweep, make_bounds
+from srsql.engine.advise.question import settings as cells_of
 from srsql.engine.advise.words import reason_for, reason_none
 from srsql.engine.errors import SrsqlError
 
 shares = st.integers(0, 8).map(lambda n: n / 8)
 bound = st.one_of(st.none(), st.integers(1, 8).map(lambda n: Fraction(n, 8)))
 bounds = st.builds(Bounds, bound, bound, bound)
+
+
+def measured_rows(*, fewest: int, k_effective: int) -> list[dict[str, Any]]:
+    """What a worker tells of a setting, as little as there must be."""
+    names: dict[tuple[str, str | None], dict[str, Any]] = {
+        ("release", None): {"seconds": 1.0},
+        ("k_effective", None): {"ratio": k_effective},
+        ("groups", None): {"ratio": 3},
+        ("withheld", "cases"): {"violating": 0, "total": 300, "ratio": 0.0},
+        ("nil_star", "release"): {"ratio": 0.1},
+        ("rr", "release"): {"ratio": 0.01},
+        ("group_size", "min"): {"ratio": 100},
+        ("fewest", "b,f,l"): {"ratio": fewest},
+        ("confidence", None): {"violating": None, "total": None, "threshold": None},
+    }
+    return [{"measure": name, "scope": scope, **row} for (name, scope), row in names.items()]
 
 
 def make(n: int, fewest: int, loss: float, noisy: bool, confidence: float, k: int) -> Setting:
@@ -31,6 +49,7 @@ def make(n: int, fewest: int, loss: float, noisy: bool, confidence: float, k: in
         risk=loss / 9 if noisy else 1 / max(fewest, 1),
         risk_is="mean" if noisy else "worst",
         fewest=None if noisy else fewest,
+        counted=None if noisy else fewest,
         loss=loss,
         confidence=confidence,
         confidence_held=int(8 * confidence),
@@ -60,7 +79,7 @@ def test_the_frontier_is_what_no_other_point_beats(points: list[tuple[float, flo
 
 def keeps(one: Setting, asked: Bounds) -> bool:
     """Exactly: 1/3 keeps 1/3, whatever floats make of it."""
-    risk = Fraction(1, max(one.fewest or 1, 1)) if one.risk_is == "worst" else one.risk
+    risk = Fraction(1, max(one.counted or 1, 1)) if one.risk_is == "worst" else one.risk
     pairs = ((risk, asked.risk), (one.loss, asked.loss), (one.confidence, asked.confidence))
     return all(limit is None or (value or 0) <= limit for value, limit in pairs)
 
@@ -88,7 +107,7 @@ def test_the_recommended_setting_keeps_the_bounds_and_no_other_is_preferred(
     else:
         near = nearest(judged, asked)
         assert missed(near, asked)
-        assert near.label in reason_none(near, asked)
+        assert near.label in reason_none(near, asked, joined=False)
 
 
 @given(made=settings(), asked=bounds)
@@ -159,14 +178,26 @@ def test_thresholds_that_bound_no_value_keep_no_bound_on_the_confidence() -> Non
     assert judge([unbounded], replace(asked, confidence=None))[0].keeps
 
 
-def test_a_bound_that_only_the_draw_keeps_is_told_unless_the_release_repeats_the_draw() -> None:
-    lucky = replace(make(1, 6, 0.1, False, 0, 5), k_effective=5)
-    words = "promises no more than 1 of 5"
-    for bound, seeded, told in ((6, False, True), (6, True, False), (5, False, False)):
-        asked = Bounds(Fraction(1, bound), None)
-        made = judge([lucky], asked)
-        assert made[0].keeps
-        assert (words in reason_for(made, made, asked, seeded=seeded)) == told
+def test_a_model_that_does_not_withstand_joins_is_told_to_start_another_series() -> None:
+    asked = Bounds(Fraction(1, 9), None)
+    for model, joined, told in (("ms", True, True), ("ms", False, False), ("ppms++", True, False)):
+        near = replace(make(1, 5, 0.1, False, 0, 5), model=model)
+        assert ("another --series" in reason_none(near, asked, joined=joined)) == told
+
+
+def test_without_a_seed_of_its_own_a_release_is_trusted_with_what_is_promised_alone() -> None:
+    (cell,) = cells_of(Sweep(k=(5,), theta=("0.4",)), ("ppms++",))
+    for fewest, promised in ((63, 60), (60, 60), (4, 5), (0, 5)):
+        rows = measured_rows(fewest=fewest, k_effective=promised)
+        repeated, drawn = (
+            setting(cell, "quarter", rows, None, seeded=seeded) for seeded in (True, False)
+        )
+        assert (repeated.fewest, drawn.fewest) == (fewest, fewest)
+        assert repeated.risk == 1 / max(fewest, 1)
+        assert drawn.risk == 1 / max(min(fewest, promised), 1)
+        asked = Bounds(Fraction(1, 61), None)
+        assert judge([repeated], asked)[0].keeps == (fewest >= 61)
+        assert not judge([drawn], asked)[0].keeps
 
 
 def test_by_default_nobody_may_be_picked_with_a_chance_above_a_fifth() -> None:

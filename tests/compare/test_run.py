@@ -165,3 +165,17 @@ def test_what_means_nothing_ends_with_one_line_and_makes_nothing(
     assert words in answer.err
     assert len(answer.err.splitlines()) == 1
     assert sorted(os.listdir()) == before
+
+
+def test_where_no_worker_ends_well_nothing_is_written(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "srsql.engine.compare.compare.run",
+        lambda warehouse, dataset, todo, *_: {file: "the worker failed: x" for _, file in todo},
+    )
+    out = tmp_path / "out"
+    answer = srsql("compare", *GRID, "--models", "ms", "--db", db, "--out", out)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.strip() == "srsql: no cell was measured: the worker failed: x"
+    assert not list(out.glob("results.*"))

@@ -89,3 +89,18 @@ def test_nothing_is_asked_where_no_number_is_released(engine: Engine) -> None:
 def test_a_release_of_cases_has_no_such_questions(engine: Engine) -> None:
     engine.release("2011Q1", model="xy-anonymity", k=5)
     assert engine.age_groups("2011Q1") == []
+
+
+def test_rows_without_an_age_may_be_of_any_group(engine: Engine) -> None:
+    made = engine.release("2011Q1", model="full-domain", k=60, informative="pt", dimensions="age")
+    hidden = [
+        row
+        for row in engine.con.execute(
+            f"SELECT age_low, pt FROM {made.schema}.released_rows"
+        ).fetchall()
+        if row[0] is None and row[1].upper() == "RASH"
+    ]
+    found = engine.age_groups("2011Q1", "Rash")
+    assert hidden
+    assert found
+    assert all(row.upper >= len(hidden) for row in found)
