@@ -153,7 +153,10 @@ def models_for(
     try:
         check_turn(warehouse, found, quarter, supersede=False)
     except SrsqlError as error:
-        raise AdviseError(f"advice is on what to release next: {error}") from None
+        out = str(error).partition(";")[0]  # the rest is about releasing it
+        raise AdviseError(
+            f"advice is on what to release next: {out}: name a later quarter, or another --series"
+        ) from None
     latest = warehouse.value(
         "SELECT r.model FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
         "ORDER BY r.status = 'draft', r.quarter DESC, r.release_id DESC LIMIT 1",
