@@ -30,6 +30,7 @@ from srsql.engine.terms.combinations import CombinationShare
 from srsql.engine.terms.counts import TermCount
 from srsql.engine.terms.metrics import count_term_sets, measure_terms, term_combinations
 from srsql.engine.thresholds import parse_theta
+from srsql.schemas import Dataset
 
 Progress = Callable[[str], None]
 
@@ -77,8 +78,7 @@ class Measuring(Session):
         Cases of one informative value by age group (None: of the value that most cases hold).
         """
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset)
-            release_id = released_id(self.warehouse, schema, quarter, series)
+            schema, release_id = self._released(quarter, dataset, series)
             if not over_lattice(self.warehouse, release_id):
                 return []
             return group_answers(self.warehouse, schema, release_id, value, width)
@@ -95,8 +95,7 @@ class Measuring(Session):
         Of the originals of a release with disassociated or generalized terms.
         """
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset)
-            release_id = released_id(self.warehouse, schema, quarter, series)
+            schema, release_id = self._released(quarter, dataset, series)
             return term_combinations(self.warehouse, schema, release_id)
 
     def count_terms(
@@ -112,8 +111,7 @@ class Measuring(Session):
         From the released tables of a quarter with disassociated terms alone.
         """
         with self.warehouse.guarded():
-            schema = self._dataset_of(quarter, dataset)
-            release_id = released_id(self.warehouse, schema, quarter, series)
+            _, release_id = self._released(quarter, dataset, series)
             return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
 
     def attack(
@@ -278,3 +276,10 @@ class Measuring(Session):
                 jobs=jobs,
                 progress=progress,
             )
+
+    def _released(
+        self, quarter: str, dataset: str | Path | None, series: str
+    ) -> tuple[Dataset, int]:
+        """The dataset of a quarter, and its release in a series."""
+        schema = self._dataset_of(quarter, dataset)
+        return schema, released_id(self.warehouse, schema, quarter, series)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +12,7 @@ import pandas as pd
 from srsql.engine.advise.figures import Setting
 from srsql.engine.advise.plot import draw
 from srsql.engine.advise.words import share, withheld
+from srsql.engine.compare.table import put_whole
 from srsql.engine.errors import AdviseError
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.schemas import Dataset
@@ -51,15 +51,7 @@ def write_all(dataset: Dataset, advice: Advice, out: Path) -> list[str]:
         ("advise.csv", lambda file: table.to_csv(file, index=False, lineterminator="\n")),
         ("advise.parquet", lambda file: table.to_parquet(file, index=False)),
     )
-    for name, write in wanted:
-        beside = out / f".{name}.{os.getpid()}"
-        try:
-            write(beside)
-            os.replace(beside, out / name)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise AdviseError(f"{out / name} cannot be written ({error.strerror})") from None
-    return [str(out / name) for name, _ in wanted]
+    return [str(put_whole(out / name, write, AdviseError)) for name, write in wanted]
 
 
 def frame(advice: Advice) -> pd.DataFrame:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from srsql.engine.compare.grid import Grid, Rules, cells
 from srsql.engine.compare.run import CELLS, Progress, fingerprint, quarters_of, run
-from srsql.engine.compare.table import collect, read_cell, write_table
+from srsql.engine.compare.table import collect, put_whole, read_cell, write_table
 from srsql.engine.errors import CompareError
 from srsql.engine.sample import count_cases
 from srsql.engine.warehouse import Warehouse
@@ -82,7 +81,10 @@ def compare(
         raise CompareError(f"no cell was measured: {next(iter(broken.values()))}")
     rows = collect(filed, broken, quarters)
     files = write_table(rows, out)
-    files.append(_write(out / "compare.html", page(dataset, quarters, rows)))
+    text = page(dataset, quarters, rows)
+    files.append(
+        put_whole(out / "compare.html", lambda file: file.write_text(text, encoding="utf-8"))
+    )
     return Compared(
         dataset.name,
         listed,
@@ -101,14 +103,3 @@ def _check_samples(warehouse: Warehouse, dataset: Dataset, quarters: list[str], 
         has = count_cases(warehouse, dataset, quarter)
         if max(grid.cases) > has:
             raise CompareError(f"--cases {max(grid.cases)}: {quarter} has {has} cases: give fewer")
-
-
-def _write(file: Path, text: str) -> Path:
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, file)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise CompareError(f"{file} cannot be written ({error.strerror})") from None
-    return file

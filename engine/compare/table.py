@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from srsql.engine.compare.grid import Cell
-from srsql.engine.errors import CompareError
+from srsql.engine.errors import CompareError, SrsqlError
 
 FIRST = (
     "quarter", "model", "theta", "k", "l", "alpha", "epsilon", "calibration", "noise", "m",
@@ -90,17 +90,28 @@ def write_table(rows: Sequence[Row], folder: Path) -> list[Path]:
         CompareError: they cannot be written.
     """
     made = frame(rows)
-    files = []
-    for name in ("results.parquet", "results.csv"):
-        beside = folder / f".{name}.{os.getpid()}"
-        try:
-            if name.endswith(".parquet"):
-                made.to_parquet(beside, index=False)
-            else:
-                made.to_csv(beside, index=False, lineterminator="\n")
-            os.replace(beside, folder / name)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise CompareError(f"{folder / name} cannot be written ({error.strerror})") from None
-        files.append(folder / name)
-    return files
+    return [
+        put_whole(folder / "results.parquet", lambda file: made.to_parquet(file, index=False)),
+        put_whole(
+            folder / "results.csv",
+            lambda file: made.to_csv(file, index=False, lineterminator="\n"),
+        ),
+    ]
+
+
+def put_whole(
+    file: Path, write: Callable[[Path], object], error: type[SrsqlError] = CompareError
+) -> Path:
+    """Have ``write`` make a file beside, and put it in its place when it is whole.
+
+    Raises:
+        SrsqlError: of the kind ``error``: it cannot be written; what was there stays.
+    """
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        write(beside)
+        os.replace(beside, file)
+    except OSError as why:
+        beside.unlink(missing_ok=True)
+        raise error(f"{file} cannot be written ({why.strerror})") from None
+    return file
