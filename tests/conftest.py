@@ -17,7 +17,7 @@ def pytest_configure(config: pytest.Config) -> None:
         others = subprocess.Popen(
             [sys.executable, "-m", "support.kernels"], cwd=Path(__file__).parent
         )
-    from srsql.udfs import greedy
+    from srsql.udfs.grouping import greedy
 
     greedy.warm_up()
     if others is not None and others.wait():

@@ -1,4 +1,4 @@
-"""The base cube of a quarter and what a node of the lattice makes of it, by SQL (``lattice.sql``).
+"""The base cube of a quarter and what a node makes of it, by SQL (``lattice/lattice.sql``).
 
 One GROUP BY for each node, over counts; the data are never copied for a node.
 """
@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
-from srsql.engine.statements import create
-from srsql.engine.warehouse import Warehouse
-from srsql.udfs.node_noise import Counts
+from srsql.engine.warehouse.statements import create
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.lattice.node_noise import Counts
 from srsql.udfs.problem import Ints
 
 CELLS, CUBE, CLASSES = (f"temp.main.srsql_{name}" for name in ("cell", "cube", "node_class"))
@@ -54,7 +54,7 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
         "SELECT ?::INTEGER[] AS unknown, ?::BIGINT AS seed",
         [[dimension.unknown for dimension in dimensions], seed],
     )
-    warehouse.run_step("step_cube.sql")
+    warehouse.run_step("lattice/steps/cube.sql")
 
 
 def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> Node:

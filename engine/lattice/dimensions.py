@@ -59,7 +59,7 @@ class Dimension:
 
     def penalties(self) -> Floats:
         """[nodes] Lee 2020, equation 5."""
-        from srsql.udfs.node_loss import penalty
+        from srsql.udfs.lattice.node_loss import penalty
 
         covered = np.array([node.leaves for node in self.nodes], dtype=np.int64)
         return penalty(covered, np.int64(len(self.ends)) + 0 * covered)

@@ -11,12 +11,12 @@ import numpy as np
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.cube import Node, cube_counts
 from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.made import Figures, Made, figures
 from srsql.engine.lattice.nodes import Levels, lattice
-from srsql.engine.warehouse import Warehouse
-from srsql.udfs.node_loss import loss_of, node_weight
-from srsql.udfs.node_noise import Budget, Perturbed, Source, perturb
-from srsql.udfs.noisy_cells import expected_loss, noisy_counts, rolled_up
+from srsql.engine.lattice.result import Figures, Made, figures
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.lattice.node_loss import loss_of, node_weight
+from srsql.udfs.lattice.node_noise import Budget, Perturbed, Source, perturb
+from srsql.udfs.lattice.noisy_cells import expected_loss, noisy_counts, rolled_up
 from srsql.udfs.problem import Ints
 
 SPLIT = (Fraction(1, 10), Fraction(3, 10), Fraction(3, 10), Fraction(3, 10))

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from srsql.engine.lattice.comparators import k_anonymous
 from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.made import Made
+from srsql.engine.lattice.result import Made
 from srsql.engine.models.lattice import LatticeModel
-from srsql.engine.warehouse import Warehouse
-from srsql.udfs.node_noise import Source
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.lattice.node_noise import Source
 
 
 @dataclass(frozen=True)

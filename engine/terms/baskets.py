@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.cases import derived, raw_table
 from srsql.engine.errors import ReleaseError
-from srsql.engine.statements import column, create, union_all
-from srsql.engine.terms.asked import Terms
+from srsql.engine.grouping.cases import derived, raw_table
+from srsql.engine.release.views import region_columns
 from srsql.engine.terms.build import CLUSTERS, COLUMNS, SHAPES
-from srsql.engine.views import region_columns
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.statements import column, create, union_all
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
@@ -59,7 +59,7 @@ def load_baskets(
     grouped: bool,
     least: int,
 ) -> None:
-    """Fill the tables of ``step_baskets.sql`` from the raw rows of the quarter.
+    """Fill the tables of ``terms/steps/baskets.sql`` from the raw rows of the quarter.
 
     ``grouped``: clusters lie inside QID-groups; ``least``: records that a cluster needs.
     """
@@ -87,4 +87,4 @@ def load_baskets(
         " ?::INTEGER AS least",
         [len(terms.attributes) > 1, terms.repeated, grouped, least],
     )
-    warehouse.run_step("step_baskets.sql")
+    warehouse.run_step("terms/steps/baskets.sql")

@@ -7,9 +7,9 @@ from typing import Literal
 
 from sqlglot import exp
 
-from srsql.engine.statements import STORE, column, create, table, temporary
-from srsql.engine.views import REGION, Built, region_columns, store_of
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.release.views import REGION, Built, region_columns, store_of
+from srsql.engine.warehouse.statements import STORE, column, create, table, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 CLUSTERS = "clusters"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from srsql.engine.catalog import normalized
-from srsql.engine.metrics import MeasureRow
-from srsql.engine.statements import column
-from srsql.engine.terms.asked import Terms
+from srsql.engine.checks.term_chunks import check_originals, check_reconstructed, check_terms
+from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.terms.build import CLUSTER_GROUP
-from srsql.engine.terms.checks import check_originals, check_reconstructed, check_terms
 from srsql.engine.terms.disassociate import disassociate
-from srsql.engine.terms.published import PublishedTerms
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.released_terms import PublishedTerms
+from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.warehouse import Warehouse
 
 CLUSTER_SIZE = 2
 """Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
@@ -36,9 +36,9 @@ def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, groupe
         joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
     if grouped:
-        warehouse.run_step("step_small_parts.sql")
-        warehouse.run_step("step_renumber.sql")  # the order of groups is not published
-        warehouse.run_step("step_reconstruct.sql")  # over all clusters
+        warehouse.run_step("terms/steps/small_parts.sql")
+        warehouse.run_step("terms/steps/renumber.sql")  # the order of groups is not published
+        warehouse.run_step("terms/steps/reconstruct.sql")  # over all clusters
         warehouse.run(
             f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
             "SELECT DISTINCT c.cluster_no AS cluster, b.part AS group_no "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 
 JOINT_CLUSTERS = 8
 """Clusters of full size that a joint cluster may hold, in records."""
@@ -41,7 +41,7 @@ def disassociate(
     a record, or other records, is not defended against.
 
     Args:
-        warehouse: with the tables that ``step_disassociate.sql`` names.
+        warehouse: with the tables that ``terms/steps/disassociate.sql`` names.
         k: records that any m known terms leave at least; 2 or more.
         m: terms of a record that an attacker knows; 1 or more.
         max_size: a part with fewer records is a cluster; default 2k.
@@ -84,8 +84,8 @@ def disassociate(
     warehouse.run(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
-    warehouse.run_step("step_disassociate.sql")
-    warehouse.run_step("step_reconstruct.sql")
+    warehouse.run_step("terms/steps/disassociate.sql")
+    warehouse.run_step("terms/steps/reconstruct.sql")
 
 
 def _derived(seed: int | None, use: str) -> int | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.metrics import MeasureRow
-from srsql.engine.terms.asked import Terms
+from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.terms.nodes import PublishedNodes, check_nodes, measured
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.warehouse import Warehouse
 
 
 def generalize_terms(
@@ -18,7 +18,7 @@ def generalize_terms(
     more, and that no generalized term has terms of two utility constraints, or of one and none.
 
     Args:
-        warehouse: with the tables that ``step_cba.sql`` names.
+        warehouse: with the tables that ``terms/steps/cba.sql`` names.
         k: records that any m known terms leave at least; 2 or more.
         m: terms of a record that an attacker knows; 1 or more.
         order_seed: of the numbers of records, for experiments only; None draws securely.
@@ -33,7 +33,7 @@ def generalize_terms(
         "SELECT ?::INTEGER AS k, ?::INTEGER AS m, ?::BIGINT AS order_seed",
         [k, m, order_seed],
     )
-    warehouse.run_step("step_cba.sql")
+    warehouse.run_step("terms/steps/cba.sql")
 
 
 def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from srsql.engine.errors import PolicyError
-from srsql.engine.statements import literal
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.warehouse import Warehouse
 
 FREQUENT = literal("temp.main.srsql_frequent_basket")
 HOLDERS = literal("temp.main.srsql_itemset_holder")

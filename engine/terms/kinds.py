@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from srsql.engine.metrics import MeasureRow
 from srsql.engine.models import MODELS
-from srsql.engine.terms.asked import Terms
+from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.risk.term_counts import Answering
 from srsql.engine.terms.chunks import check_shown_chunks, check_told_chunks, make_chunks
-from srsql.engine.terms.counts import Answering
 from srsql.engine.terms.generalize import check_shown_nodes, check_told_nodes, make_nodes
 from srsql.engine.terms.nodes import PublishedNodes
-from srsql.engine.terms.published import PublishedTerms
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.released_terms import PublishedTerms
+from srsql.engine.warehouse.warehouse import Warehouse
 
 
 class _Make(Protocol):
@@ -53,13 +53,13 @@ class Kind:
 
 
 def _load_chunks() -> None:
-    from srsql.udfs.warm_terms import warm_chunks
+    from srsql.udfs.terms.warm_up import warm_chunks
 
     warm_chunks()
 
 
 def _load_nodes() -> None:
-    from srsql.udfs.warm_terms import warm_nodes
+    from srsql.udfs.terms.warm_up import warm_nodes
 
     warm_nodes()
 

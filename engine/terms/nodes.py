@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srsql.engine.metrics import MeasureRow
-from srsql.engine.statements import dotted, literal
-from srsql.engine.terms.published import Reader
+from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.warehouse.released_terms import Reader
+from srsql.engine.warehouse.statements import dotted, literal
 
 LEVEL = "temp.main.srsql_node_level"
 BASKETS = literal("temp.main.srsql_node_basket")

@@ -11,10 +11,10 @@ from support.advice import task_of
 from support.files import copied
 from support.quarters import crowd
 
-from srsql.engine.advise.worker import run_setting
-from srsql.engine.compare.grid import Cell, Rules
-from srsql.engine.engine import Engine
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.api.engine import Engine
+from srsql.engine.study.advise.worker import run_setting
+from srsql.engine.study.compare.grid import Cell, Rules
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
@@ -101,7 +101,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
         module: str,
         more: Mapping[str, Any],
     ) -> dict[Path, str]:
-        assert module == "srsql.engine.advise.worker"
+        assert module == "srsql.engine.study.advise.worker"
         for cell, file in todo:
             assert warehouse.path is not None
             own = tmp_path / "own" / "w.duckdb"
@@ -111,5 +111,5 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
             done.append(cell.label)
         return {}
 
-    monkeypatch.setattr("srsql.engine.advise.advise.run", run)
+    monkeypatch.setattr("srsql.engine.study.advise.advise.run", run)
     return done

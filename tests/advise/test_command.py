@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from support.command import Answer, srsql
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import AdviseError
 
 

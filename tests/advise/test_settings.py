@@ -14,14 +14,15 @@ from support.advice import OPTIONS, task_of
 from support.files import copied
 from support.quarters import crowd
 
-from srsql.engine import show_advise, show_compare
-from srsql.engine.advise.advise import Advice
-from srsql.engine.advise.figures import Setting, setting
-from srsql.engine.advise.question import Sweep, settings
-from srsql.engine.advise.worker import run_setting
-from srsql.engine.compare.compare import Compared
-from srsql.engine.engine import Engine
-from srsql.engine.sample import count_cases, thin
+from srsql.engine.api.engine import Engine
+from srsql.engine.console import advise as show_advise
+from srsql.engine.console import compare as show_compare
+from srsql.engine.study.advise.advise import Advice
+from srsql.engine.study.advise.figures import Setting, setting
+from srsql.engine.study.advise.question import Sweep, settings
+from srsql.engine.study.advise.worker import run_setting
+from srsql.engine.study.compare.compare import Compared
+from srsql.engine.study.sample import count_cases, thin
 
 QUARTER = "x'; DROP TABLE t; --"
 

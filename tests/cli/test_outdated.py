@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import OutdatedError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

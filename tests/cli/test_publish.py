@@ -9,7 +9,7 @@ import pytest
 from support.command import srsql
 from support.quarters import crowd, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from support.command import Answer, srsql
 from support.quarters import crowd, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError, WarehouseError
 from srsql.engine.models import MODELS, Ms
 

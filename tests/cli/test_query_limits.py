@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from support.quarters import crowd, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
 
 CASES = "SELECT COUNT(DISTINCT caseid) FROM demo"

@@ -8,7 +8,7 @@ import pytest
 from support.command import Answer, srsql
 from support.quarters import crowd, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 PAIR = ("--drug", "drug 1", "--reaction", "REACTION 01")
 

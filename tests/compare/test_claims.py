@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.compare.claims import Side, all_of, along, each, some_of
-from srsql.engine.compare.figure import Spec, draw, panels
-from srsql.engine.compare.page import page
-from srsql.engine.compare.papers import CLAIMS, FIGURES
 from srsql.engine.models import MODELS
+from srsql.engine.study.compare.claims import Side, all_of, along, each, some_of
+from srsql.engine.study.compare.figure import Spec, draw, panels
+from srsql.engine.study.compare.page import page
+from srsql.engine.study.compare.papers import CLAIMS, FIGURES
 from srsql.schemas import load_dataset
 
 Row = dict[str, Any]

@@ -11,10 +11,10 @@ from oracles import clinic
 from sqlglot import exp
 
 from srsql.engine import Engine
-from srsql.engine import release as release_module
+from srsql.engine.checks.lineage import check_lineage
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.lineage import check_lineage
-from srsql.engine.views import Built, build_tables
+from srsql.engine.release import release as release_module
+from srsql.engine.release.views import Built, build_tables
 from srsql.schemas import Dataset
 
 QUARTER, SCHEMA = "2011q1", "release_2011q1"

@@ -16,7 +16,7 @@ from support.quarters import Report, crowd, write_quarter
 from srsql import Engine, install
 from srsql.engine.errors import IngestError, ReleaseError, WarehouseError
 from srsql.schemas import SchemaError, load_dataset, parse_dataset
-from srsql.udfs.feasibility import withhold_infeasible
+from srsql.udfs.grouping.feasibility import withhold_infeasible
 
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
 LEGACY = "\n".join(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.people import OPTIONS, audited, ingest, new_cases, people, shown
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ImportReleaseError, InfeasibleError, IngestError, ReleaseError
 
 CLINIC = """

@@ -11,7 +11,7 @@ from oracles.generalizing import generalized as defined
 from oracles.generalizing import is_km
 from support.generalized import TABLES, Generalized, generalized
 
-from srsql.engine.terms.loss import matching_errors
+from srsql.engine.risk.term_loss import matching_errors
 from srsql.engine.terms.policies import UtilityPolicy
 
 FOLDER = Path(__file__).parents[3] / "shared" / "golden" / "loukides2014"

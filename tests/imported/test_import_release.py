@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.foreign import TOML, dataset, table
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.audit.imports.imported import Imported
 from srsql.engine.errors import DatasetError, ImportReleaseError, IngestError, ReleaseError
-from srsql.engine.imported import Imported
 
 HEADER = "case_id age_low age_high sex adr disease"
 ROWS = [
@@ -361,7 +361,7 @@ def test_an_import_that_breaks_off_leaves_the_warehouse_as_it_was(
     def full(*_: object) -> None:
         raise duckdb.IOException("no space left on device")
 
-    monkeypatch.setattr("srsql.engine.imported._account", full)
+    monkeypatch.setattr("srsql.engine.audit.imports.imported._account", full)
     with pytest.raises(IngestError, match="no space left on device; nothing was changed"):
         put(engine, other, quarter="2011Q2", supersede=True)
     assert catalog(engine) == before

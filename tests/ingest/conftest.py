@@ -8,7 +8,7 @@ import pytest
 from ingest.archives import pack
 
 from srsql.engine.ingest import Ingested, ingest
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.quarters import Report, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 
 def reports(seed: int, first: int = 1, count: int = 160) -> list[Report]:

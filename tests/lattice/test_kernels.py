@@ -13,8 +13,8 @@ from oracles import lattice as oracle
 from scipy import stats
 
 from srsql.engine.lattice.nodes import least_nodes
-from srsql.udfs.node_loss import loss_of, node_weight
-from srsql.udfs.node_noise import (
+from srsql.udfs.lattice.node_loss import loss_of, node_weight
+from srsql.udfs.lattice.node_noise import (
     SUPPRESSED,
     Budget,
     Counts,
@@ -27,8 +27,8 @@ from srsql.udfs.node_noise import (
     suppressed_classes,
     without_removed,
 )
-from srsql.udfs.noisy_cells import recreated, rolled_up
-from srsql.udfs.segments import first_above
+from srsql.udfs.lattice.noisy_cells import recreated, rolled_up
+from srsql.udfs.lattice.segments import first_above
 
 DOMAIN = 6
 TINY = 1e-6

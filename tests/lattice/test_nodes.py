@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from oracles.lattice import smallest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.cube import cube_counts, load_cube, smallest_class
 from srsql.engine.lattice.dimensions import Dimension, Node, dimensions_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lattice.conftest import reports
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 SHARE = {"M": {"M": 1.0, "F": 0.0, "": 0.5}, "F": {"M": 0.0, "F": 1.0, "": 0.5}}
 

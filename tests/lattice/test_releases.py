@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.checks.lattice import check_lattice_rows
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
 from srsql.engine.lattice import ipa
-from srsql.engine.lattice.check import check_lattice_rows
-from srsql.engine.lattice.queries import by_age_group
+from srsql.engine.risk.group_queries import by_age_group
 
 MODELS: list[tuple[str, dict[str, Any]]] = [
     ("ipa", {}),

@@ -14,7 +14,7 @@ from support.command import srsql
 from support.people import people
 from support.quarters import write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.schemas import load_dataset
 
@@ -229,13 +229,13 @@ def test_groups_that_are_merged_wrongly_are_caught(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A group that keeps one case: k does not hold, whatever is published."""
-    from srsql.engine.warehouse import Warehouse
+    from srsql.engine.warehouse.warehouse import Warehouse
 
     run_step = Warehouse.run_step
 
     def torn(warehouse: Warehouse, file: str) -> None:
         run_step(warehouse, file)
-        if file == "step_merge.sql":
+        if file == "grouping/steps/merge.sql":
             warehouse.run(
                 "UPDATE temp.main.srsql_grouped SET group_no = 1 WHERE group_no = 0 AND case_no"
                 " > (SELECT min(g.case_no) FROM temp.main.srsql_grouped AS g"
@@ -250,12 +250,12 @@ def test_groups_that_are_merged_wrongly_are_caught(
 def test_released_values_off_the_domain_or_the_tree_are_caught(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from srsql.engine.warehouse import Warehouse
+    from srsql.engine.warehouse.warehouse import Warehouse
 
     run_step = Warehouse.run_step
 
     def out_of_range(warehouse: Warehouse, file: str) -> None:
-        if file == "step_perturbed.sql":
+        if file == "grouping/steps/perturbed.sql":
             warehouse.run(
                 "UPDATE temp.main.srsql_drawn SET low = low + 401, high = high + 401 "
                 "WHERE position = 1"

@@ -12,7 +12,7 @@ from noise.world import QUARTERS, series
 from support.quarters import write_quarter
 
 from srsql import verify
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import PublishError, QueryError
 
 QUARTER = QUARTERS[0]

@@ -18,7 +18,7 @@ from oracles.trees import Tree
 from support.quarters import Report, write_quarter
 from support.released import rows
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 pytestmark = pytest.mark.slow
 MODELS = ("ppms-dp-num", "ppms-dp-all", "msdp-num", "msdp-all")

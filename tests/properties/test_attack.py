@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles.attack import Interval, Published, Region, play
 from support.foreign import dataset
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 SEX = {"Any": (0, 2), "M": (1, 1), "F": (2, 2)}
 SEX_OF = {interval: label for label, interval in SEX.items()}

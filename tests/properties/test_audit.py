@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from oracles.examples import REPEATABLE
 
-from srsql.engine.audit import Audit, audit
-from srsql.engine.audit_extremes import extremes
+from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.audit.extremes import extremes
 from srsql.engine.errors import AuditError
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 
 ATTACKS = ("b", "f", "l", "md", "ss")
 EXAMPLES = int(os.environ.get("AUDIT_EXAMPLES", "30"))

@@ -15,11 +15,11 @@ from oracles import generalizing as oracle
 from oracles.examples import REPEATABLE
 from support.generalized import TABLES, Generalized, generalized
 
-from srsql.engine.terms.counts import count_terms
-from srsql.engine.terms.loss import matching_errors
+from srsql.engine.risk.term_counts import count_terms
+from srsql.engine.risk.term_loss import matching_errors
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.udfs.generalizing import generalize, loss
-from srsql.udfs.rare_sets import Baskets, rare_sets
+from srsql.udfs.terms.generalizing import generalize, loss
+from srsql.udfs.terms.rare_sets import Baskets, rare_sets
 
 MANY, SOME = settings(REPEATABLE, max_examples=80), settings(REPEATABLE, max_examples=20)
 

@@ -38,7 +38,7 @@ from support.clinic import (
     unreleased,
 )
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
 from srsql.engine.query.query import Answer
 

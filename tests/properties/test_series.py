@@ -15,7 +15,7 @@ from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from support.quarters import Report, write_quarter
 from support.released import region, rows
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import NothingToReleaseError
 
 MODELS = ("ppms", "ppms-ear", "ppms++", "ppms-alpha")

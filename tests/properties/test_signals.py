@@ -9,7 +9,7 @@ import pytest
 from oracles.signals import Case, Condition, contingency, measures
 from support.quarters import Report, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.signals.results import Measures
 
 DRUGS, REACTIONS = ("Drug A", "Drug B", "Drug C"), ("Pain", "Rash", "Cough", "Fever")

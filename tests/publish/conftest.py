@@ -9,7 +9,7 @@ import pytest
 from support.artifacts import make
 from support.quarters import Report, crowd, next_version, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 SEED = 918273645546372819
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": SEED}

@@ -28,7 +28,7 @@ from support.quarters import crowd, write_quarter
 from support.released import content, rows
 
 from srsql import verify
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, PublishError, VerifyError
 
 FORMATS = ("parquet", "csv", "duckdb")

@@ -17,10 +17,10 @@ from support.artifacts import make, manifest_of, rehash
 from support.quarters import crowd, write_quarter
 
 from srsql import verify
-from srsql.engine.artifact import key_file
-from srsql.engine.artifact.folder import built_beside
-from srsql.engine.artifact.key_file import read_or_make_key
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.publish import key_file
+from srsql.engine.artifact.publish.folder import built_beside
+from srsql.engine.artifact.publish.key_file import read_or_make_key
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS, make_model
 

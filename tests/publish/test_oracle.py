@@ -16,7 +16,7 @@ from support.artifacts import make, manifest_of, read_csv, rehash, thresholds_of
 from support.quarters import Report, write_quarter
 
 from srsql import verify
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 REGION = ("age_low", "age_high", "wt_low", "wt_high", "sex")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SOURCES = {"2022Q4": DATA / "faers" / "faers_ascii_2022Q4.zip", "als": DATA / "faers_als"}

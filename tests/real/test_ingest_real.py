@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from srsql.engine.ingest import Ingested, ingest
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

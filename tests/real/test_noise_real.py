@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers_als"
 pytestmark = [

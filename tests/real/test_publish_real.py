@@ -14,7 +14,7 @@ from oracles.artifact import regions, terms, too_frequent, too_small
 from support.artifacts import manifest_of, read_csv, tables_of, thresholds_of
 from support.command import srsql
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 ARCHIVE = DATA / "faers" / "faers_ascii_2022Q4.zip"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 QUARTER = "2022Q4"

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from support.released import rows
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import InfeasibleError
 from srsql.schemas import hierarchies
 

@@ -10,7 +10,7 @@ import pytest
 from support.pages import Page
 from support.released import regions, rows, terms_of
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 pytestmark = [

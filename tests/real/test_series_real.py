@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from oracles import ms, ppms
 from support.command import srsql
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.udfs.problem import Attributes, Bounding, Cases
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers_als"
@@ -144,7 +144,7 @@ def test_the_loss_is_that_of_the_unoptimized_algorithm(
 ) -> None:
     ours = release(db, loaded, "ppms++", QUARTER)["released"]
     again = Path(shutil.copy(loaded, tmp_path / "oracle.duckdb"))
-    with mock.patch("srsql.udfs.greedy.group_cases", oracle_group):
+    with mock.patch("srsql.udfs.grouping.greedy.group_cases", oracle_group):
         theirs = release(again, loaded, "ppms++", QUARTER)["released"]
     name = "nil (release)"
     assert [one["manifest"]["metrics"][name] for one in ours] == [

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 RULES = Path(__file__).parents[1] / "golden" / "lin2016" / "table5_rules.csv"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from support.files import copied
 from support.quarters import Report, crowd
 from support.released import rows, views
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError
 
 QUARTER, VIEWS = "2011Q4", "release_2011q4"

@@ -17,8 +17,8 @@ from support.files import copied
 from support.quarters import Report, crowd, next_version
 from support.released import content, region, regions, rows, terms_of
 
-from srsql.engine.artifact.verify import verify
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import (
     AttackError,
     AuditError,

@@ -11,7 +11,7 @@ import pytest
 from support.quarters import Report, crowd, write_quarter
 from support.released import exported, regions, terms_of
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data" / "faers" / "faers_ascii_2022Q4.zip"
 VIEWS = {"demo", "drug", "indi", "manifest", "outc", "reac"}

@@ -13,9 +13,9 @@ import pytest
 from support.quarters import crowd, write_quarter
 
 import srsql
-from srsql.engine.audit_evidence import GroupEvidence
+from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.errors import FrameError
-from srsql.engine.metrics import MeasureRow
+from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.signals.results import Signal
 
 MIXED = (

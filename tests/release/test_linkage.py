@@ -14,9 +14,9 @@ from support.files import copied
 from support.quarters import Report, crowd
 from support.released import region, rows, terms_of
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import DatasetError
-from srsql.engine.medical import read_medical, shipped_medical
+from srsql.engine.risk.medical import read_medical, shipped_medical
 from srsql.schemas import load_dataset
 
 QIDS = (120, 400, Tree({"Any": "", "M": "Any", "F": "Any"}))

@@ -24,7 +24,7 @@ from support.people import (
 from support.quarters import write_quarter
 from support.released import content, exported, rows, schemas
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import (
     CheckFailedError,
     NothingToReleaseError,

@@ -12,7 +12,7 @@ from support.files import copied
 from support.quarters import Report, crowd, write_quarter
 from support.released import content, rows, schemas, terms_of, views
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}

@@ -9,7 +9,7 @@ import pytest
 from support.quarters import Report, crowd, next_version, write_quarter
 from support.released import region, regions, rows, terms_of
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError
 
 

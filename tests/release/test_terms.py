@@ -20,8 +20,9 @@ from support.files import copied
 from support.quarters import Report, crowd, write_quarter
 from support.released import region, rows, views
 
-from srsql.engine.artifact.verify import verify
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.console.release import release_lines
 from srsql.engine.errors import (
     AttackError,
     AuditError,
@@ -31,7 +32,6 @@ from srsql.engine.errors import (
     ReleaseError,
     ReportError,
 )
-from srsql.engine.show_release import release_lines
 from srsql.engine.terms import chunks as made_by
 from srsql.engine.terms.build import COLUMNS
 

@@ -14,7 +14,7 @@ from support.files import copied
 from support.quarters import Report, crowd, write_quarter
 from support.released import regions, rows, terms_of
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import InfeasibleError, ReleaseError, SrsqlError
 
 

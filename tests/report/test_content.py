@@ -8,7 +8,7 @@ import pytest
 from report.conftest import QUARTERS, SEED, Pages
 from support.released import regions, rows, terms_of
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 QUARTER = QUARTERS[1]
 SCHEMA = f"release_{QUARTER.lower()}"

@@ -12,7 +12,7 @@ from support.foreign import TOML, table
 from support.pages import Page
 from support.quarters import Report, crowd, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError, ReportError
 
 OTHER = TOML.replace("files = []", 'files = ["*.csv"]\npublish = ["adr"]')

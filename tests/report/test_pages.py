@@ -10,7 +10,7 @@ from matplotlib import rcParams
 from report.conftest import MARKUP, QUARTERS, SCRIPT, Pages
 from support.pages import Page
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.report import plots, plots_shape, plots_signals
 from srsql.engine.report.figures import Widths
 from srsql.engine.report.svg import plain, svg

@@ -12,7 +12,7 @@ from report.conftest import QUARTERS, SEED, Pages, report
 from support.pages import Page
 from support.released import views
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReportError
 
 QUARTER = QUARTERS[1]

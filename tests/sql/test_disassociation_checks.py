@@ -16,7 +16,7 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous, reconstruct
 from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
-from srsql.engine.terms.checks import (
+from srsql.engine.checks.term_chunks import (
     BARE,
     CHUNKS,
     breaches,
@@ -24,8 +24,8 @@ from srsql.engine.terms.checks import (
     check_reconstructed,
     check_terms,
 )
-from srsql.engine.terms.counts import count_terms
-from srsql.engine.terms.published import PublishedTerms
+from srsql.engine.risk.term_counts import count_terms
+from srsql.engine.warehouse.released_terms import PublishedTerms
 
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "loukides2014"
 Rows = dict[str, list[tuple[Any, ...]]]

@@ -15,8 +15,8 @@ from oracles.published_terms import count_range, match_mean, random_places, reco
 from support.published_terms import Published, Subrecord, load, project, warehouse
 
 from srsql.engine.errors import QueryError
-from srsql.engine.terms.counts import count_pairs, count_terms
-from srsql.engine.terms.published import ALL, put_sets
+from srsql.engine.risk.term_counts import count_pairs, count_terms
+from srsql.engine.warehouse.released_terms import ALL, put_sets
 
 FORESTS: list[dict[int, frozenset[int]]] = [
     {},

@@ -14,9 +14,8 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, reconstruct
 from support.published_terms import Subrecord, fill, load, project, warehouse
 
-from srsql.engine.statements import literal
-from srsql.engine.terms.combinations import combination_shares
-from srsql.engine.terms.loss import (
+from srsql.engine.risk.combinations import combination_shares
+from srsql.engine.risk.term_loss import (
     Answer,
     answer_workload,
     average_relative_error,
@@ -24,8 +23,9 @@ from srsql.engine.terms.loss import (
     random_sets,
 )
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.engine.terms.published import PublishedTerms, put_originals, put_sets
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.released_terms import PublishedTerms, put_originals, put_sets
+from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.warehouse import Warehouse
 
 SOME = settings(REPEATABLE, max_examples=15)
 ORIGINALS = "temp.main.originals"

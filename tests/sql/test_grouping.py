@@ -15,7 +15,7 @@ from oracles.examples import REPEATABLE
 from oracles.trees import trees
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.greedy import group_cases
+from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.problem import Attributes, Bounding, Cases
 
 Qid = int | Hierarchy

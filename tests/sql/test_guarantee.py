@@ -14,7 +14,7 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import disassociate, possible_records, witness
 from support.published_terms import Published, Subrecord, load, project, warehouse
 
-from srsql.engine.terms.checks import check_terms
+from srsql.engine.checks.term_chunks import check_terms
 
 baskets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), min_size=1), min_size=6, max_size=18)
 

@@ -14,7 +14,7 @@ from oracles.examples import REPEATABLE
 from oracles.releases import Case, Group, Qid, Release, Value, releases
 from oracles.trees import Tree
 
-from srsql.engine.statements import statements
+from srsql.engine.warehouse.statements import statements
 from srsql.schemas.hierarchy import build_hierarchy
 
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})
@@ -60,7 +60,7 @@ def linkage(
 
 def measured_again(sql: Any) -> dict[str, dict[str, Any]]:
     """Measure -> its row, of the release that is stored as number 1."""
-    for statement in statements("srsql.sql_macros", "step_linkage.sql"):
+    for statement in statements("srsql.sql_macros", "risk/steps/linkage.sql"):
         sql.rows(statement)
     rows = sql.records("FROM temp.main.srsql_link_risk")
     rows += sql.records("FROM srsql.star_information_loss(1)")

@@ -27,7 +27,7 @@ from srsql.engine.terms.policies import (
     similarity_policy,
     stored_tree,
 )
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 
 ORIGINALS = "temp.main.originals"

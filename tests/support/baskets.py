@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from srsql.engine.terms.disassociate import disassociate
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 
 INPUTS = {
     "srsql_basket": "record_no INTEGER, term_no INTEGER",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from support.baskets import Desk
 
-from srsql.engine.metrics import MeasureRow
+from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.terms.generalize import generalize_terms
 from srsql.engine.terms.nodes import PublishedNodes, check_nodes, measured
 

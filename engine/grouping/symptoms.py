@@ -1,0 +1,147 @@
+"""Which cases have substantially many symptoms, and which are absent from the next quarter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+
+from sqlglot import exp
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.cases import raw_table
+from srsql.engine.grouping.substantial import cutoff
+from srsql.engine.warehouse.statements import column, create
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_BY_SPREAD = re.compile(r"mean\s*\+\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?sd")
+_BY_COUNT = re.compile(r"(\w+)\s*>=\s*(\d{1,9})")
+
+
+@dataclass(frozen=True)
+class SymptomsRule:
+    """From how many values of a sensitive attribute a case has substantially many."""
+
+    text: str = "mean+sd"
+    multiplier: Fraction | None = Fraction(1)
+    """Standard deviations above the mean, over the quarter's super-records (Huang 2021)."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Attribute -> count, where the rule gives counts."""
+
+
+USUAL_RULE = SymptomsRule()
+
+
+def parse_symptoms_rule(text: str) -> SymptomsRule:
+    """Read ``mean+sd``, ``mean+2sd`` or ``pt>=10,indi_pt>=5``.
+
+    Raises:
+        ReleaseError: it is none of them.
+    """
+    plain = text.strip().lower()
+    spread = _BY_SPREAD.fullmatch(plain)
+    if spread:
+        return SymptomsRule(text.strip(), Fraction(spread[1] or 1))
+    counts = [_BY_COUNT.fullmatch(part.strip()) for part in plain.split(",")]
+    if not all(counts):
+        raise ReleaseError(
+            f"--ss-rule {text!r}: give mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5"
+        )
+    return SymptomsRule(text.strip(), None, {c[1]: int(c[2]) for c in counts if c})
+
+
+def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule) -> None:
+    """Fill ``srsql_ss_rule`` and ``srsql_substantial(case_no)``.
+
+    Raises:
+        ReleaseError: the rule names an attribute that is not a sensitive one.
+    """
+    attributes = list(dict.fromkeys(a.column for a in dataset.sensitive))
+    named = {name.lower(): name for name in attributes}
+    for name in rule.counts:
+        if name not in named:
+            raise ReleaseError(
+                f"--ss-rule: {name!r} is no sensitive attribute (it has: {', '.join(attributes)})"
+            )
+    warehouse.run_step("grouping/steps/symptoms.sql")
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_ss_rule "
+        "(attribute VARCHAR, mean DOUBLE, sd DOUBLE, cutoff BIGINT)"
+    )
+    cases = warehouse.value("SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case AS c")
+    for name in attributes:
+        total, squares = warehouse.rows(
+            "SELECT coalesce(sum(s.symptoms), 0)::BIGINT,"
+            " coalesce(sum(s.symptoms * s.symptoms), 0)::BIGINT "
+            "FROM temp.main.srsql_symptoms AS s WHERE s.attribute = ?",
+            [name],
+        )[0]
+        spread = cases * squares - total * total
+        bound = (
+            rule.counts.get(name.lower())
+            if rule.multiplier is None
+            else cutoff(cases, total, squares, rule.multiplier)
+        )
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_ss_rule VALUES (?, ?, ?, ?)",
+            [name, total / cases, sqrt(spread) / cases, bound] if cases else [name, 0, 0, None],
+        )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_substantial AS SELECT DISTINCT c.case_no "
+        "FROM temp.main.srsql_symptoms AS s INNER JOIN temp.main.srsql_ss_rule AS r "
+        "ON s.attribute = r.attribute AND s.symptoms >= r.cutoff "
+        "INNER JOIN temp.main.srsql_case AS c ON s.case_id = c.case_id"
+    )
+
+
+def next_quarter(warehouse: Warehouse, dataset: Dataset, quarter: str) -> str | None:
+    """The earliest later quarter in the warehouse."""
+    found = warehouse.value(
+        "SELECT min(i.quarter) FROM srsql.ingestion AS i "
+        "WHERE i.dataset = ? AND i.quarter > ? AND NOT i.replaced",
+        [dataset.name, quarter],
+    )
+    return None if found is None else str(found)
+
+
+def next_cases_query(dataset: Dataset, quarter: str) -> exp.Query:
+    """The cases of a quarter that could be released, deleted ones aside: (case_id VARCHAR)."""
+    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
+    return (
+        exp.select(case_id.as_("case_id"))
+        .distinct()
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+        .where(
+            case_id.copy()
+            .isin(
+                query=exp.select(column("case_id", "d"))
+                .from_(exp.table_("deleted_case", db="srsql", alias="d"))
+                .where(column("dataset", "d").eq(exp.Literal.string(dataset.name)))
+            )
+            .not_()
+        )
+    )
+
+
+def find_next_cases(warehouse: Warehouse, dataset: Dataset, quarter: str | None) -> None:
+    """Fill ``srsql_next_case(case_id)``: who is in ``quarter``, as ingested or as released."""
+    if quarter is None:
+        warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_next_case (case_id VARCHAR)")
+        return
+    warehouse.run(
+        create(exp.to_table("srsql_next_case"), next_cases_query(dataset, quarter), temp=True)
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_next_case SELECT DISTINCT m.case_id FROM srsql.member AS m "
+        "INNER JOIN srsql.release AS r ON m.release_id = r.release_id "
+        "CROSS JOIN temp.main.srsql_run AS u "
+        "INNER JOIN srsql.release AS own ON u.release_id = own.release_id "
+        "WHERE r.dataset = own.dataset AND r.series = own.series AND r.status <> 'draft' "
+        "AND r.quarter = (SELECT min(l.quarter) FROM srsql.release AS l WHERE"
+        " l.dataset = own.dataset AND l.series = own.series AND l.status <> 'draft'"
+        " AND l.quarter > own.quarter) "
+        "AND m.case_id NOT IN (SELECT n.case_id FROM temp.main.srsql_next_case AS n)"
+    )

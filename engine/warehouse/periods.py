@@ -1,0 +1,35 @@
+"""The order of periods: that of their labels as text, which SQL and every series go by."""
+
+from __future__ import annotations
+
+import re
+
+from srsql.engine.warehouse.warehouse import Warehouse
+
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+def misplaced(warehouse: Warehouse, dataset: str, label: str) -> str | None:
+    """Why ``label`` cannot stand beside the periods that the warehouse has of the dataset.
+
+    As text ``10`` comes before ``9``: its release would count as the earlier one, and whoever is in
+    it as old in the other.
+    """
+    for (other,) in warehouse.rows(
+        "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset "
+        "UNION SELECT r.quarter FROM srsql.release AS r WHERE r.dataset = $dataset "
+        "ORDER BY ALL",
+        {"dataset": dataset},
+    ):
+        if other != label and (_numbered(label) < _numbered(other)) != (label < other):
+            return (
+                f"period {label!r} beside {other!r}: periods are in the order of their text, so "
+                "numbers in them need as many digits each, such as 09 and 10"
+            )
+    return None
+
+
+def _numbered(label: str) -> list[tuple[int, str]]:
+    """Text and numbers in turn."""
+    parts = _NUMBER.split(label)
+    return [(int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts)]
