@@ -2,7 +2,8 @@
 
 It shares no code with what makes a release: groups are read off the published regions, terms off
 the published child rows, and both are compared with the thresholds by the macros of
-``checks/released_rows.sql``. Only "the original lies in its region" and "nothing is lost" look at the raw rows.
+``checks/released_rows.sql``. Only "the original lies in its region" and "nothing is lost" look at
+the raw rows.
 """
 
 from __future__ import annotations

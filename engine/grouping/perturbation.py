@@ -51,7 +51,7 @@ def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: s
     ``srsql_region`` (what is not perturbed), ``srsql_shown`` and ``srsql_released``.
 
     Args:
-        warehouse: within a transaction, with the temporary tables of ``grouping/steps/history.sql``.
+        warehouse: within a transaction, with the tables of ``grouping/steps/history.sql``.
         dataset: as the model takes it (``Dataset.with_categories``).
         asked: see ``Perturbation``.
         draw: what a seeded generator starts from; the secure one takes no notice of it.

@@ -1,5 +1,6 @@
 -- The check of a comparator's release after the fact, of what it keeps and nothing else; as
--- checks/released_rows.sql, from what was released alone. Inputs are tables read off the released views:
+-- checks/released_rows.sql, from what was released alone. Inputs are tables read off the released
+-- views:
 --   rows(region, report_id): one row per released report; region is the text of its published QIDs.
 --   values(report_id, attribute, term): the sensitive terms of the released child rows, normalized
 --   anew, distinct.

@@ -1,5 +1,6 @@
 -- What a release of generalized terms keeps, checked from its published tables (see
--- terms/generalization.sql). Nothing here is used to make a release. Every check returns the uniform row.
+-- terms/generalization.sql). Nothing here is used to make a release. Every check returns the
+-- uniform row.
 
 -- What:    the tables have the shape that they are read by: a term in one node, a node with a term
 --          and with a record, a record either with nodes or with one NULL, and no row twice.

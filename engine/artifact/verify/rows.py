@@ -107,7 +107,7 @@ def _trees(folder: Path) -> Trees:
 
 
 def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
-    """The tables of ``artifact/steps/verify_rows.sql``, composed from the columns the manifest declares."""
+    """The tables of ``artifact/steps/verify_rows.sql``, from the columns the manifest declares."""
     reports = manifest.reports
     named = {c.role: c.name for c in reports.columns}
     report_id = named["report id"]

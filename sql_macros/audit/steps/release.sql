@@ -1,7 +1,8 @@
--- Step of an audit: the cases and groups of one release. Reads the tables of audit/steps/series.sql,
--- srsql_audit_run(release_id, newest, b, f, l, md, ss, alpha_num, alpha_den, k, weight_one): one
--- row, the attacks as they are evaluated; srsql_audit_theta(term_no, theta_num, theta_den);
--- srsql_audit_next(case_id): the quarter after the newest one, as far as it is known.
+-- Step of an audit: the cases and groups of one release. Reads the tables of
+-- audit/steps/series.sql, srsql_audit_run(release_id, newest, b, f, l, md, ss, alpha_num,
+-- alpha_den, k, weight_one): one row, the attacks as they are evaluated; srsql_audit_theta(term_no,
+-- theta_num, theta_den); srsql_audit_next(case_id): the quarter after the newest one, as far as it
+-- is known.
 
 -- l: ruled out for a new target; md: for one that stopped.
 CREATE OR REPLACE TEMP TABLE srsql_audit_member AS

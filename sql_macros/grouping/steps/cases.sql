@@ -1,10 +1,10 @@
 -- Step of a release: what its records (super-records, or reports) have. Reads srsql_case and
--- srsql_case_report of grouping/steps/super_records.sql, grouping/steps/reports.sql or grouping/steps/pieces.sql, and what was
--- composed from the dataset schema: srsql_report_box(report_id, position, low, high),
--- srsql_report_term(report_id, attribute, term, spelling, shown),
--- srsql_report_drug(report_id, drug),
--- srsql_attribute(position, name, kind, span, parent, last, height), srsql_node(position, node,
--- pre, last), srsql_knowledge(drug, disease), srsql_run(unit).
+-- srsql_case_report of grouping/steps/super_records.sql, grouping/steps/reports.sql or
+-- grouping/steps/pieces.sql, and what was composed from the dataset schema:
+-- srsql_report_box(report_id, position, low, high), srsql_report_term(report_id, attribute, term,
+-- spelling, shown), srsql_report_drug(report_id, drug), srsql_attribute(position, name, kind, span,
+-- parent, last, height), srsql_node(position, node, pre, last), srsql_knowledge(drug, disease),
+-- srsql_run(unit).
 
 CREATE OR REPLACE TEMP TABLE srsql_known_box AS
 SELECT c.case_no, b.position, b.low, b.high

@@ -1,8 +1,9 @@
 -- Step of a release with disassociated terms inside QID-groups: groups in which too few cases have
 -- a term for a cluster of their own. The whole group is the cluster, its cases without a term
 -- included, and all its terms are in the item chunk, so that any of its cases may hold any of them.
--- Reads srsql_basket_case and srsql_case_item of terms/steps/baskets.sql, srsql_basket_term(term_no,
--- term), srsql_grouped(case_no, group_no); adds to the result tables of terms/steps/disassociate.sql.
+-- Reads srsql_basket_case and srsql_case_item of terms/steps/baskets.sql,
+-- srsql_basket_term(term_no, term), srsql_grouped(case_no, group_no); adds to the result tables of
+-- terms/steps/disassociate.sql.
 
 CREATE OR REPLACE TEMP TABLE srsql_small_part AS
 SELECT
