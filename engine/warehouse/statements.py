@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
@@ -26,6 +28,52 @@ def literal(value: str) -> str:
 def dotted(*parts: str) -> str:
     """A qualified name, every part quoted."""
     return ".".join(quoted(part) for part in parts)
+
+
+STEPS = "srsql.sql_macros"
+_NAMED = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+
+
+@cache
+def queries(topic: str) -> Mapping[str, str]:
+    """The statements of ``sql_macros/LAYER/queries/TOPIC.sql`` by name.
+
+    Each begins with a line ``-- name: NAME``; comments below it say what it returns.
+
+    Args:
+        topic: ``LAYER/TOPIC``.
+    """
+    layer, _, name = topic.partition("/")
+    _, *parts = _NAMED.split(source(STEPS, f"{layer}/queries/{name}.sql"))
+    return {
+        title: text.strip().removesuffix(";")
+        for title, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def query(topic: str, name: str, **tables: str) -> str:
+    """One named statement of ``sql_macros/LAYER/queries/TOPIC.sql``.
+
+    Args:
+        topic: ``LAYER/TOPIC``.
+        name: what stands behind its ``-- name:``.
+        tables: for every table that the statement names as ``temp.main.srsql_NAME``, the temporary
+            table that is read or written in its place.
+    """
+    return bound(queries(topic)[name], tables)
+
+
+def bound(text: str, tables: Mapping[str, str]) -> str:
+    """``text`` with other temporary tables in the place of those that it names.
+
+    Raises:
+        KeyError: the text names no such table.
+    """
+    for formal, actual in tables.items():
+        text, found = re.subn(rf"\btemp\.main\.srsql_{formal}\b", f"temp.main.{actual}", text)
+        if not found:
+            raise KeyError(f"no table srsql_{formal} is named in the statement")
+    return text
 
 
 @cache
