@@ -17,7 +17,7 @@ from srsql.engine.release.options import DEFAULTS, ReleaseOptions, make_request
 from srsql.engine.release.ranges import Range, range_ends, release_range
 from srsql.engine.release.release import release
 from srsql.engine.release.request import Released
-from srsql.engine.warehouse.lattice_facts import need_cases
+from srsql.engine.warehouse.releases import need_cases
 from srsql.schemas import SchemaError, load_dataset
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from srsql.engine.audit.audit import SCOPES, Audit, audit
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import AttackError, AuditError, SignalError
 from srsql.engine.grouping.thresholds import parse_theta
+from srsql.engine.measures import MeasureRow
 from srsql.engine.query.query import Answer, query
 from srsql.engine.release.options import DEFAULTS
 from srsql.engine.release.ranges import is_range, range_ends
@@ -19,7 +20,7 @@ from srsql.engine.risk.combinations import CombinationShare
 from srsql.engine.risk.group_questions import GroupAnswer, answer_errors, group_answers
 from srsql.engine.risk.linkage import measure_linkage
 from srsql.engine.risk.medical import read_medical, shipped_medical
-from srsql.engine.risk.metrics import MeasureRow, measure, released_id
+from srsql.engine.risk.metrics import measure
 from srsql.engine.risk.term_counts import TermCount
 from srsql.engine.risk.term_metrics import count_term_sets, measure_terms, term_combinations
 from srsql.engine.signals.results import Signals
@@ -29,7 +30,7 @@ from srsql.engine.study.advise.advise import Advice, advise
 from srsql.engine.study.advise.question import Sweep, make_bounds
 from srsql.engine.study.compare.compare import Compared, compare
 from srsql.engine.study.compare.grid import Grid, Rules
-from srsql.engine.warehouse.lattice_facts import need_cases, over_lattice
+from srsql.engine.warehouse.releases import need_cases, over_lattice, released_id
 from srsql.schemas import Dataset
 
 Progress = Callable[[str], None]

@@ -12,10 +12,9 @@ import pandas as pd
 from srsql.engine.errors import DatasetError, SrsqlError
 from srsql.engine.release.options import DEFAULTS
 from srsql.engine.release.status import Status, status
-from srsql.engine.release.visibility import as_told
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.frames import Kind, shaped
-from srsql.engine.warehouse.lattice_facts import need_cases
+from srsql.engine.warehouse.releases import as_told, need_cases
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
 

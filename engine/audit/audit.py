@@ -16,10 +16,9 @@ from typing import Any
 
 from srsql.engine.audit.evidence import GroupEvidence, gather
 from srsql.engine.audit.plan import ATTACKS, Choice, Subject, fill_theta, plan
-from srsql.engine.checks.comparator import is_parted
-from srsql.engine.checks.perturbation import as_released
 from srsql.engine.errors import AuditError
 from srsql.engine.grouping.thresholds import ThetaPolicy
+from srsql.engine.warehouse.releases import as_released, is_parted
 from srsql.engine.warehouse.statements import dotted, literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

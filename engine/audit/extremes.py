@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from srsql.engine.audit.audit import STEPS, load_subject, prepare, workspace
 from srsql.engine.audit.plan import Choice, Subject, plan
-from srsql.engine.checks.series import NEXT
-from srsql.engine.grouping.symptoms import next_cases_query, next_quarter
+from srsql.engine.warehouse.periods import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import create, literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -97,3 +96,6 @@ def _greatest(
         return None, None, None, None
     term, held, of, theta = rows[0]
     return term, int(held), int(of), theta
+
+
+NEXT = "srsql_awaited"

@@ -14,33 +14,6 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
 
 
-def claims_of(warehouse: Warehouse, release_id: int) -> dict[str, Fraction]:
-    """What a comparator's release keeps; empty for one that keeps k and theta."""
-    return {
-        claim: Fraction(num, den)
-        for claim, num, den in warehouse.rows(
-            "SELECT c.claim, c.num, c.den FROM srsql.claim AS c WHERE c.release_id = ?",
-            [release_id],
-        )
-    }
-
-
-def is_parted(warehouse: Warehouse, release_id: int) -> bool:
-    """Whether some case has reports in several groups, so that regions cannot be counted together.
-
-    Only a release that took every report for a case of its own can be.
-    """
-    if not claims_of(warehouse, release_id):
-        return False
-    return bool(
-        warehouse.value(
-            "SELECT count(*) > count(DISTINCT m.case_id) FROM srsql.member AS m "
-            "WHERE m.release_id = ?",
-            [release_id],
-        )
-    )
-
-
 def claim_calls(
     warehouse: Warehouse,
     dataset: Dataset,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from srsql.engine.warehouse.statements import bare, column, table, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
@@ -30,17 +29,6 @@ def seen_rows(dataset: Dataset, schema: str) -> exp.Query:
         exp.cast(region_text(dataset), "VARCHAR").as_("region"),
         column(dataset.case_id, "v").as_("case_id"),
     ).from_(table(schema, dataset.report_table, alias="v"))
-
-
-def told_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
-    """Attributes of which the release shows the terms, but not of which case; and its quarter."""
-    return dict(
-        warehouse.rows(
-            "SELECT d.attribute, r.quarter FROM srsql.disassociated AS d "
-            "INNER JOIN srsql.release AS r ON d.release_id = r.release_id WHERE r.release_id = ?",
-            [release_id],
-        )
-    )
 
 
 def seen_terms(

@@ -10,11 +10,12 @@ from dataclasses import astuple
 
 from sqlglot import exp
 
-from srsql.engine.checks.postcheck import Measure, require_passed
-from srsql.engine.release.visibility import released_terms
+from srsql.engine.checks.postcheck import require_passed
+from srsql.engine.measures import Measure
 from srsql.engine.terms.chunks import ORIGINALS
 from srsql.engine.terms.kinds import kind_of
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.releases import released_terms
 from srsql.engine.warehouse.statements import bare, column, create, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

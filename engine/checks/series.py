@@ -13,18 +13,18 @@ from fractions import Fraction
 from sqlglot import exp
 
 from srsql.engine.audit.audit import Audit, AuditRow, GroupEvidence, audit
-from srsql.engine.checks.postcheck import Measure, require_passed
+from srsql.engine.audit.extremes import NEXT
+from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.grouping.symptoms import next_cases_query, next_quarter
-from srsql.engine.risk.metrics import MeasureRow
-from srsql.engine.warehouse.lattice_facts import over_lattice
+from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.warehouse.periods import next_cases_query, next_quarter
+from srsql.engine.warehouse.releases import over_lattice
 from srsql.engine.warehouse.statements import bare, column, create, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 USUAL_ALPHA = Fraction(1, 2)
 """The share that SSGR is measured against where the model bounds none."""
-NEXT = "srsql_awaited"
 
 
 def check_catalog(

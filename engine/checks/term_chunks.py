@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.measures import MeasureRow
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
 from srsql.engine.warehouse.statements import literal
 

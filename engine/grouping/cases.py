@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from srsql.engine.grouping.knowledge import Knowledge
 from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
@@ -19,16 +20,6 @@ from srsql.udfs.grouping.knowledge import weight_unit
 
 Records = Literal["case", "report"]
 """What is grouped: super-records, or every report as if it were a case of its own."""
-
-
-def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
-    """The ingested rows of one source table, all periods together."""
-    return table(f"raw_{dataset.name}", name, alias=alias)
-
-
-def derived(name: str) -> str:
-    """Column of a raw table that holds a QID in granules or labels, or a normalized term."""
-    return f"srsql_{name}"
 
 
 def load_cases(

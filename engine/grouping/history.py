@@ -9,8 +9,9 @@ from srsql.engine.grouping.feasibility import (
     resolve_infeasible,
     withhold_all,
 )
-from srsql.engine.grouping.symptoms import find_next_cases, find_substantial, next_quarter
+from srsql.engine.grouping.symptoms import find_next_cases, find_substantial
 from srsql.engine.release.request import Request
+from srsql.engine.warehouse.periods import next_quarter
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -10,9 +10,9 @@ from math import sqrt
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import raw_table
 from srsql.engine.grouping.substantial import cutoff
-from srsql.engine.warehouse.statements import column, create
+from srsql.engine.warehouse.periods import next_cases_query
+from srsql.engine.warehouse.statements import create
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -93,36 +93,6 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
         "FROM temp.main.srsql_symptoms AS s INNER JOIN temp.main.srsql_ss_rule AS r "
         "ON s.attribute = r.attribute AND s.symptoms >= r.cutoff "
         "INNER JOIN temp.main.srsql_case AS c ON s.case_id = c.case_id"
-    )
-
-
-def next_quarter(warehouse: Warehouse, dataset: Dataset, quarter: str) -> str | None:
-    """The earliest later quarter in the warehouse."""
-    found = warehouse.value(
-        "SELECT min(i.quarter) FROM srsql.ingestion AS i "
-        "WHERE i.dataset = ? AND i.quarter > ? AND NOT i.replaced",
-        [dataset.name, quarter],
-    )
-    return None if found is None else str(found)
-
-
-def next_cases_query(dataset: Dataset, quarter: str) -> exp.Query:
-    """The cases of a quarter that could be released, deleted ones aside: (case_id VARCHAR)."""
-    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
-    return (
-        exp.select(case_id.as_("case_id"))
-        .distinct()
-        .from_(raw_table(dataset, dataset.report_table, alias="t"))
-        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
-        .where(
-            case_id.copy()
-            .isin(
-                query=exp.select(column("case_id", "d"))
-                .from_(exp.table_("deleted_case", db="srsql", alias="d"))
-                .where(column("dataset", "d").eq(exp.Literal.string(dataset.name)))
-            )
-            .not_()
-        )
     )
 
 

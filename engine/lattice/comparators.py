@@ -9,10 +9,10 @@ import numpy as np
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.cube import cube_counts, smallest_class
-from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.ipa import cell_numbers, leaf_widths, need_cells
 from srsql.engine.lattice.nodes import lattice, least_nodes
 from srsql.engine.lattice.result import Figures, Made, figures
+from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.lattice.node_loss import loss_of
 from srsql.udfs.lattice.node_noise import Counts, Perturbed, Source

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
+from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.statements import create
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.lattice.node_noise import Counts

@@ -10,9 +10,9 @@ import numpy as np
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.cube import Node, cube_counts
-from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels, lattice
 from srsql.engine.lattice.result import Figures, Made, figures
+from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.lattice.node_loss import loss_of, node_weight
 from srsql.udfs.lattice.node_noise import Budget, Perturbed, Source, perturb

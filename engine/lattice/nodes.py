@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.lattice.dimensions import Dimension
+from srsql.engine.warehouse.dimensions import Dimension
 
 Levels = tuple[int, ...]
 """The level of each dimension; a node of the lattice."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
+from srsql.engine.warehouse.dimensions import Dimension
 from srsql.udfs.lattice.node_loss import Loss
 from srsql.udfs.lattice.node_noise import Perturbed
 from srsql.udfs.problem import Ints

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from srsql.engine.lattice.comparators import k_anonymous
-from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.result import Made
 from srsql.engine.models.lattice import LatticeModel
+from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.lattice.node_noise import Source
 

@@ -10,18 +10,16 @@ from typing import ClassVar
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import drop_withheld
 from srsql.engine.lattice.cube import load_cube
-from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.result import Made, nothing
+from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
 from srsql.engine.models.terms_only import Apart
-from srsql.engine.release.lattice_rows import (
+from srsql.engine.warehouse.dimensions import (
     ALL,
     FIRST,
+    Dimension,
     asked_dimensions,
     informative_attribute,
-    load_held_values,
-    make_rows,
 )
-from srsql.engine.warehouse.lattice_facts import keep_lattice
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.lattice.node_noise import Source

@@ -7,25 +7,22 @@ import json
 from sqlglot import exp
 
 from srsql.engine.checks.lattice import check_lattice_rows
-from srsql.engine.checks.perturbation import as_released, perturbed_positions
 from srsql.engine.checks.postcheck import check_bounds
-from srsql.engine.checks.published_regions import told_apart
 from srsql.engine.checks.released_terms import check_shown_terms
 from srsql.engine.checks.series import check_series
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import raw_table
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
-from srsql.engine.release.series import (
-    Series,
-    find_series,
-    make_identity,
-    refresh_series_views,
-    schema_of,
-    supersede_release,
-)
+from srsql.engine.release.series import make_identity, refresh_series_views, supersede_release
 from srsql.engine.release.views import create_views
-from srsql.engine.warehouse.lattice_facts import over_lattice
+from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.releases import (
+    as_released,
+    over_lattice,
+    perturbed_positions,
+    told_apart,
+)
+from srsql.engine.warehouse.series import Series, find_series, schema_of
 from srsql.engine.warehouse.statements import column, create, dotted, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.release.views import Built
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

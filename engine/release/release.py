@@ -9,7 +9,7 @@ import duckdb
 
 from srsql.engine.checks.lattice import check_lattice_rows
 from srsql.engine.checks.lineage import check_lineage
-from srsql.engine.checks.postcheck import Measure, check_release, require_passed
+from srsql.engine.checks.postcheck import check_release, require_passed
 from srsql.engine.checks.released_terms import check_released_terms
 from srsql.engine.checks.series import check_catalog, check_series
 from srsql.engine.errors import ReleaseError, one_line
@@ -23,7 +23,8 @@ from srsql.engine.grouping.feasibility import (
 from srsql.engine.grouping.history import cover_history, make_feasible
 from srsql.engine.grouping.ledger import keep_limit
 from srsql.engine.grouping.thresholds import apply_theta
-from srsql.engine.release.lattice_rows import build_rows
+from srsql.engine.lattice.rows import build_rows
+from srsql.engine.measures import Measure
 from srsql.engine.release.manifest import (
     Parameters,
     keep_metrics,
@@ -32,27 +33,27 @@ from srsql.engine.release.manifest import (
     shown_k,
     store_public_manifest,
 )
+from srsql.engine.release.registration import register, set_release
 from srsql.engine.release.request import Clock, Progress, Released, Request
 from srsql.engine.release.series import (
-    Series,
     check_turn,
     make_identity,
-    open_series,
     refresh_series_views,
     remove_draft,
-    schema_of,
     supersede_release,
 )
 from srsql.engine.release.terms import need_terms, release_terms
-from srsql.engine.release.views import Built, build_tables, create_views
+from srsql.engine.release.views import build_tables, create_views
 from srsql.engine.release.visibility import family_of, tell
-from srsql.engine.risk.linkage import measure_linkage, perturbed
+from srsql.engine.risk.linkage import measure_linkage
 from srsql.engine.risk.medical import shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.terms.build import SHAPES, build_term_tables
+from srsql.engine.terms.build import build_term_tables
 from srsql.engine.terms.chunks import not_held
 from srsql.engine.terms.kinds import KINDS
-from srsql.engine.warehouse.registration import find_ingestion, register, set_release
+from srsql.engine.warehouse.layout import SHAPES, Built
+from srsql.engine.warehouse.releases import find_ingestion, perturbed
+from srsql.engine.warehouse.series import Series, open_series, schema_of
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

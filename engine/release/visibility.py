@@ -6,7 +6,6 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.baskets import check_attributes
 from srsql.engine.terms.parameters import Terms
-from srsql.engine.warehouse.lattice_facts import series_over_lattice
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -46,32 +45,3 @@ def keep_terms(warehouse: Warehouse, release_id: int, terms: Terms, *, rows: boo
             "INSERT INTO srsql.disassociated VALUES (?, ?, ?, ?, ?, ?, ?)",
             [release_id, place, name, terms.m, terms.diversity, terms.repeated, rows],
         )
-
-
-def released_terms(warehouse: Warehouse, release_id: int) -> Terms | None:
-    """What a release disassociates; None: nothing. The policy and the terms kept apart are left
-    out."""
-    rows = warehouse.rows(
-        "SELECT d.attribute, d.m, d.diversity, d.repeated FROM srsql.disassociated AS d "
-        "WHERE d.release_id = ? ORDER BY d.place",
-        [release_id],
-    )
-    if not rows:
-        return None
-    _, m, diversity, repeated = rows[0]
-    return Terms(tuple(row[0] for row in rows), m, diversity, repeated=repeated)
-
-
-def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
-    """The dataset with the tables of which the series has rows."""
-    found = warehouse.rows(
-        "SELECT DISTINCT d.attribute, d.with_rows FROM srsql.disassociated AS d "
-        "INNER JOIN srsql.release AS r ON d.release_id = r.release_id "
-        "WHERE r.dataset = ? AND r.series = ?",
-        [dataset.name, series],
-    )
-    if series_over_lattice(warehouse, dataset.name, series):
-        return dataset.without_terms((), rows=False)
-    if not found:
-        return dataset
-    return dataset.without_terms({row[0] for row in found}, rows=all(row[1] for row in found))

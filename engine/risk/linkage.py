@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.medical import Medical, load_medical
-from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -48,12 +48,3 @@ def measure_linkage(
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
     rows = [found[name] for name in (*_PLAIN, *(_INFORMED if medical else ()))]
     return [row for row in rows if row.total]
-
-
-def perturbed(warehouse: Warehouse, release_id: int) -> bool:
-    """Whether the release publishes noise instead of regions."""
-    return bool(
-        warehouse.value(
-            "SELECT count(*) > 0 FROM srsql.perturbed AS p WHERE p.release_id = ?", [release_id]
-        )
-    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from srsql.engine.checks.released_terms import load_originals
 from srsql.engine.errors import PolicyError
-from srsql.engine.release.visibility import released_terms
+from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.combinations import CombinationShare, combination_shares
-from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.risk.term_counts import Answering, TermCount, count_terms
 from srsql.engine.risk.term_loss import (
     Answer,
@@ -18,9 +17,10 @@ from srsql.engine.risk.term_loss import (
 )
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.kinds import kind_of
-from srsql.engine.terms.nodes import PublishedNodes
 from srsql.engine.terms.parameters import Terms
 from srsql.engine.terms.policies import UtilityPolicy
+from srsql.engine.warehouse.released_terms import PublishedNodes
+from srsql.engine.warehouse.releases import released_terms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import derived, raw_table
-from srsql.engine.release.views import region_columns
-from srsql.engine.terms.build import CLUSTERS, COLUMNS, SHAPES
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.layout import (
+    CLUSTERS,
+    COLUMNS,
+    SHAPES,
+    derived,
+    raw_table,
+    region_columns,
+)
 from srsql.engine.warehouse.statements import column, create, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

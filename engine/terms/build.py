@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from sqlglot import exp
 
-from srsql.engine.release.views import REGION, Built, region_columns, store_of
+from srsql.engine.warehouse.layout import (
+    CLUSTER_GROUP,
+    CLUSTERS,
+    COLUMNS,
+    REGION,
+    Built,
+    region_columns,
+    source_of,
+    store_of,
+)
 from srsql.engine.warehouse.statements import STORE, column, create, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-CLUSTERS = "clusters"
-COLUMNS = {
-    CLUSTERS: ("cluster", "records"),
-    "joint_clusters": ("joint", "cluster"),
-    "record_chunk": ("cluster", "chunk", "subrecord", "term"),
-    "shared_chunk": ("joint", "chunk", "subrecord", "term"),
-    "item_chunk": ("cluster", "term"),
-    "reconstructed": ("record", "cluster", "term"),
-}
-"""Released table of disassociated terms -> its columns, in the order of its rows."""
-NODES: dict[str, tuple[str, ...]] = {
-    "generalized_terms": ("record", "node"),
-    "term_nodes": ("node", "term"),
-}
-"""The same of generalized terms (CBA)."""
-SHAPES: dict[Literal["chunks", "nodes"], dict[str, tuple[str, ...]]] = {
-    "chunks": COLUMNS,
-    "nodes": NODES,
-}
-"""By ``GroupingModel.tells``."""
-CLUSTER_GROUP = "srsql_cluster_group"
-"""cluster, group_no: where clusters lie inside QID-groups."""
-
-
-def source_of(name: str) -> str:
-    """The temporary table of a released one."""
-    return f"srsql_pub_{name}"
 
 
 def term_queries(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from srsql.engine.checks.term_chunks import check_originals, check_reconstructed, check_terms
-from srsql.engine.risk.metrics import MeasureRow
-from srsql.engine.terms.build import CLUSTER_GROUP
+from srsql.engine.measures import MeasureRow
 from srsql.engine.terms.disassociate import disassociate
 from srsql.engine.terms.parameters import Terms
 from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.layout import CLUSTER_GROUP
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.risk.metrics import MeasureRow
-from srsql.engine.terms.nodes import PublishedNodes, check_nodes, measured
+from srsql.engine.measures import MeasureRow
+from srsql.engine.terms.nodes import check_nodes, measured
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.released_terms import PublishedNodes
 from srsql.engine.warehouse.warehouse import Warehouse
 
 

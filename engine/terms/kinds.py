@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
-from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.risk.term_counts import Answering
 from srsql.engine.terms.chunks import check_shown_chunks, check_told_chunks, make_chunks
 from srsql.engine.terms.generalize import check_shown_nodes, check_told_nodes, make_nodes
-from srsql.engine.terms.nodes import PublishedNodes
 from srsql.engine.terms.parameters import Terms
-from srsql.engine.warehouse.released_terms import PublishedTerms
+from srsql.engine.warehouse.released_terms import PublishedNodes, PublishedTerms
 from srsql.engine.warehouse.warehouse import Warehouse
 
 

@@ -15,7 +15,7 @@ from support.quarters import crowd, write_quarter
 import srsql
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.errors import FrameError
-from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.measures import MeasureRow
 from srsql.engine.signals.results import Signal
 
 MIXED = (

@@ -33,7 +33,7 @@ from srsql.engine.errors import (
     ReportError,
 )
 from srsql.engine.terms import chunks as made_by
-from srsql.engine.terms.build import COLUMNS
+from srsql.engine.warehouse.layout import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
 TERMS, OWN = "release_terms_2011q4", "release_2011q4"

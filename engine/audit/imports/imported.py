@@ -64,9 +64,9 @@ from srsql.engine.grouping.substantial import cutoff
 from srsql.engine.ingest.extract import workspace
 from srsql.engine.ingest.load import explained, in_file_order
 from srsql.engine.ingest.typed import CODE, fill_codes
-from srsql.engine.release.series import IMPORTED, Series, open_series
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.series import IMPORTED, Series, open_series
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -9,9 +9,10 @@ from typing import Literal
 from srsql.engine.audit.plan import parse_share
 from srsql.engine.errors import AdviseError, SrsqlError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
-from srsql.engine.release.series import check_name, check_turn, find_series
+from srsql.engine.release.series import check_turn
 from srsql.engine.study.compare.grid import Cell, Grid, cells
-from srsql.engine.warehouse.registration import find_ingestion
+from srsql.engine.warehouse.releases import find_ingestion
+from srsql.engine.warehouse.series import check_name, find_series
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

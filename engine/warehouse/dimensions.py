@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.schemas import Dataset, Qid
+from srsql.engine.warehouse.layout import in_units
+from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.schemas.hierarchy import Hierarchy
 from srsql.udfs.problem import Ints
 
@@ -157,3 +162,92 @@ def _granules(dataset: Dataset, qid: Qid) -> tuple[int, int]:
         )
     low, high = (Decimal(end) / qid.granularity for end in bounds)
     return int(low.to_integral_value("ROUND_CEILING")), int(high.to_integral_value("ROUND_FLOOR"))
+
+
+FIRST = "first"
+"""Stands for the first sensitive attribute that is published."""
+
+
+ALL = "all"
+"""Stands for every quasi-identifier."""
+
+
+def asked_dimensions(dataset: Dataset, names: str) -> tuple[Dimension, ...]:
+    """The dimensions ``age,sex,...``, or all.
+
+    Raises:
+        ReleaseError: see ``dimensions_of``.
+    """
+    listed = [] if names == ALL else [name.strip() for name in names.split(",") if name.strip()]
+    return dimensions_of(dataset, listed)
+
+
+def informative_attribute(dataset: Dataset, name: str) -> Sensitive:
+    """The sensitive or quasi-sensitive attribute whose values are published as they are.
+
+    Raises:
+        ReleaseError: there is none of that name, or it is not published.
+    """
+    known = [
+        attribute
+        for attribute in (*dataset.sensitive, *dataset.quasi_sensitive)
+        if attribute.column in dataset.table(attribute.table).publish
+    ]
+    for attribute in known:
+        if name in (FIRST, attribute.column):
+            return attribute
+    names = ", ".join(dict.fromkeys(a.column for a in known)) or "none"
+    raise ReleaseError(
+        f"--informative {name}: no published sensitive column of {dataset.name} (it has: {names})"
+    )
+
+
+def shown_columns(dataset: Dataset, dimensions: Sequence[Dimension]) -> list[str]:
+    """Published columns of the dimensions."""
+    names: list[str] = []
+    for dimension in dimensions:
+        qid = dataset.qid[dimension.position]
+        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name]
+    return names
+
+
+def load_nodes(warehouse: Warehouse, dimensions: Sequence[Dimension]) -> None:
+    """Fill ``srsql_dimension_node(position, level, node, low, high, label)``."""
+    rows = sorted(
+        {
+            (d.position, level, node)
+            for d in dimensions
+            for level, leaves in enumerate(d.maps)
+            for node in leaves
+        }
+    )
+    nodes = {d.position: d.nodes for d in dimensions}
+    shown = [nodes[position][node] for position, _, node in rows]
+    _insert(
+        warehouse,
+        "srsql_dimension_node",
+        {"position": "INTEGER", "level": "INTEGER", "node": "INTEGER", "low": "BIGINT",
+         "high": "BIGINT", "label": "VARCHAR"},
+        [
+            *([row[at] for row in rows] for at in range(3)),
+            [node.low for node in shown],
+            [node.high for node in shown],
+            [node.label for node in shown],
+        ],
+    )  # fmt: skip
+
+
+def value_columns(dataset: Dataset, qid: Qid, alias: str) -> dict[str, exp.Expr]:
+    """Published columns of one dimension, from its node in ``alias``."""
+    if qid.bounded:
+        return {f"{qid.name}_{end}": in_units(qid, column(end, alias)) for end in ("low", "high")}
+    root = exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
+    return {qid.name: exp.func("coalesce", column("label", alias), root)}
+
+
+def _insert(
+    warehouse: Warehouse, name: str, kinds: dict[str, str], columns: Sequence[list[Any]]
+) -> None:
+    """A temporary table of our own name from columns of equal length."""
+    listed = ", ".join(f"unnest(?::{kind}[]) AS {shown}" for shown, kind in kinds.items())
+    warehouse.run(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {listed}", list(columns))

@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
-from srsql.engine.release.series import Series, schema_of
+from srsql.engine.warehouse.series import Series, schema_of
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-
-def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
-    """The ingestion of a quarter that is not replaced.
-
-    Raises:
-        ReleaseError: there is none.
-    """
-    found = warehouse.value(
-        "SELECT i.ingestion_id FROM srsql.ingestion AS i "
-        "WHERE i.dataset = ? AND i.quarter = ? AND NOT i.replaced",
-        [dataset.name, quarter],
-    )
-    if found is None:
-        known = [
-            row[0]
-            for row in warehouse.rows(
-                "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = ? AND NOT i.replaced "
-                "ORDER BY i.quarter",
-                [dataset.name],
-            )
-        ]
-        have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-        have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
-        raise ReleaseError(
-            f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
-            "ingest it first"
-        )
-    return int(found)
 
 
 def register(
