@@ -296,7 +296,7 @@ CREATE TABLE IF NOT EXISTS srsql.spent (
 -- Attributes of which the terms of a release are disassociated (Loukides 2014), against attackers
 -- who know m of them; repeated: a term told n times of a case is n terms. with_rows: the other
 -- columns are released under ids beside them, and
--- clusters lie inside QID-groups.
+-- clusters lie inside QID-groups. term_format: chunks (disassociated) or nodes (generalized, CBA).
 CREATE TABLE IF NOT EXISTS srsql.disassociated (
     release_id INTEGER NOT NULL,
     place INTEGER NOT NULL,
@@ -304,7 +304,8 @@ CREATE TABLE IF NOT EXISTS srsql.disassociated (
     m INTEGER NOT NULL,
     diversity INTEGER NOT NULL,
     repeated BOOLEAN NOT NULL,
-    with_rows BOOLEAN NOT NULL
+    with_rows BOOLEAN NOT NULL,
+    term_format VARCHAR NOT NULL
 );
 
 -- The utility policy a release followed: terms that were to stay together.

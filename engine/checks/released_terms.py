@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from sqlglot import exp
-
 from srsql.engine.checks.postcheck import require_passed
+from srsql.engine.checks.term_chunks import check_shown_chunks, check_told_chunks
+from srsql.engine.checks.term_nodes import check_shown_nodes, check_told_nodes
 from srsql.engine.measures import Measure
-from srsql.engine.terms.chunks import ORIGINALS
-from srsql.engine.terms.kinds import kind_of
-from srsql.engine.terms.parameters import Terms
-from srsql.engine.warehouse.releases import released_terms
-from srsql.engine.warehouse.statements import bare, column, create, table, union_all
+from srsql.engine.risk.term_originals import load_originals
+from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -27,7 +24,7 @@ def check_released_terms(
     schema: str,
     release_id: int,
     k: int,
-    terms: Terms,
+    terms: ReleasedTerms,
     *,
     grouped: bool,
 ) -> list[Measure]:
@@ -39,32 +36,11 @@ def check_released_terms(
         CheckFailedError: one of them failed; the text names it.
     """
     load_originals(warehouse, dataset, release_id, terms)
-    kind = kind_of(warehouse, release_id)
-    rows = kind.check_told(warehouse, schema, release_id, k, terms, grouped=grouped)
+    check = {"chunks": check_told_chunks, "nodes": check_told_nodes}[terms.term_format]
+    rows = check(warehouse, schema, release_id, k, terms, grouped=grouped)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
-
-
-def load_originals(warehouse: Warehouse, dataset: Dataset, release_id: int, terms: Terms) -> str:
-    """Read the terms of the released cases off the raw rows anew.
-
-    Returns:
-        The name of a table ``(record, term)``, distinct; records are numbered by case.
-    """
-    quarter = warehouse.value(
-        "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
-    )
-    warehouse.run(
-        create(exp.to_table("srsql_told_value"), _values(dataset, release_id, terms), temp=True),
-        [quarter] * len(terms.attributes),
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_rule AS SELECT ?::BOOLEAN AS repeated",
-        [terms.repeated],
-    )
-    warehouse.run_step("checks/steps/term_originals.sql")
-    return ORIGINALS
 
 
 def check_shown_terms(warehouse: Warehouse, schema: str, release_id: int, k: int) -> list[Measure]:
@@ -76,41 +52,8 @@ def check_shown_terms(warehouse: Warehouse, schema: str, release_id: int, k: int
     terms = released_terms(warehouse, release_id)
     if terms is None:
         return []
-    rows = kind_of(warehouse, release_id).check_shown(warehouse, schema, release_id, k, terms)
+    check = {"chunks": check_shown_chunks, "nodes": check_shown_nodes}[terms.term_format]
+    rows = check(warehouse, schema, release_id, k, terms)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
-
-
-def _values(dataset: Dataset, release_id: int, terms: Terms) -> exp.Query:
-    """(record, prefix, term, times) of every report of a released case."""
-    places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
-    parts: list[exp.Query] = []
-    for name in terms.attributes:
-        value = exp.func("upper", bare(column(name, "t")))
-        prefix = f"{name}:" if len(terms.attributes) > 1 else ""
-        parts.append(
-            exp.select(
-                column("case_no", "m").as_("record"),
-                exp.Literal.string(prefix).as_("prefix"),
-                value.as_("term"),
-                exp.Count(this=exp.Star()).as_("times"),
-            )
-            .from_(table(f"raw_{dataset.name}", places[name], alias="t"))
-            .join(
-                table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
-                on=exp.and_(
-                    column(dataset.report_id, "r").eq(column(dataset.report_id, "t")),
-                    column("quarter", "r").eq(column("quarter", "t")),
-                ),
-            )
-            .join(
-                table("srsql", "member", alias="m"),
-                on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
-            )
-            .where(column("release_id", "m").eq(release_id))
-            .where(column("quarter", "t").eq(exp.Placeholder()))
-            .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
-            .group_by(column("case_no", "m"), column(dataset.report_id, "t"), value.copy())
-        )
-    return union_all(parts)

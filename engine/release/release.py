@@ -20,11 +20,12 @@ from srsql.engine.grouping.feasibility import (
     k_effective,
     need_groups,
 )
-from srsql.engine.grouping.history import cover_history, make_feasible
+from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
 from srsql.engine.grouping.ledger import keep_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure
+from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.manifest import (
     Parameters,
     keep_metrics,
@@ -50,7 +51,7 @@ from srsql.engine.risk.medical import shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
 from srsql.engine.terms.build import build_term_tables
 from srsql.engine.terms.chunks import not_held
-from srsql.engine.terms.kinds import KINDS
+from srsql.engine.terms.kinds import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import find_ingestion, perturbed
 from srsql.engine.warehouse.series import Series, open_series, schema_of
@@ -92,17 +93,25 @@ def release(
                     request.model.records,
                 )
             with clock.stage("history"):
-                cover_history(warehouse, dataset, request)
+                cover_history(
+                    warehouse,
+                    dataset,
+                    request.quarter,
+                    _history_rule(request.model),
+                    request.symptoms,
+                )
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
                 request.model.set_bounds(warehouse, dataset)
-                infeasible = make_feasible(warehouse, request)
+                infeasible = make_feasible(
+                    warehouse, _history_rule(request.model), request.on_infeasible
+                )
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
                 if request.terms:
-                    KINDS[request.model.tells].prepare()
+                    MAKING[request.model.tells].prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
                 if request.terms:
@@ -225,10 +234,14 @@ def _check(
             schema,
             release_id,
             request.model.k,
-            request.terms,
+            request.terms.released(request.model.tells),
             grouped=told.rows,
         )
     return checks
+
+
+def _history_rule(model: GroupingModel) -> HistoryRule:
+    return HistoryRule(model.name, model.k, model.cover, model.carry, model.stopping, model.share)
 
 
 def _draw(request: Request, dataset: Dataset) -> str:

@@ -8,7 +8,7 @@ from srsql.engine.release.request import Request
 from srsql.engine.release.visibility import keep_terms
 from srsql.engine.terms.baskets import load_baskets
 from srsql.engine.terms.choice import put_chosen
-from srsql.engine.terms.kinds import KINDS
+from srsql.engine.terms.kinds import MAKING
 from srsql.engine.terms.parameters import Terms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -72,6 +72,6 @@ def release_terms(
             "than groups are; give a larger --k"
         )
     load_baskets(warehouse, dataset, request.quarter, terms, grouped=grouped, least=least)
-    keep_terms(warehouse, release_id, terms, rows=grouped)
+    keep_terms(warehouse, release_id, terms, rows=grouped, term_format=request.model.tells)
     put_chosen(warehouse, terms.policy, release_id)
-    KINDS[request.model.tells].make(warehouse, terms, k, request.seed, grouped=grouped)
+    MAKING[request.model.tells].make(warehouse, terms, k, request.seed, grouped=grouped)

@@ -6,6 +6,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.baskets import check_attributes
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -38,10 +39,12 @@ def tell(dataset: Dataset, model: GroupingModel, terms: Terms | None) -> Dataset
     return dataset.without_terms(terms.attributes, rows=model.rows)
 
 
-def keep_terms(warehouse: Warehouse, release_id: int, terms: Terms, *, rows: bool) -> None:
+def keep_terms(
+    warehouse: Warehouse, release_id: int, terms: Terms, *, rows: bool, term_format: TermFormat
+) -> None:
     """Write into the catalog what a release disassociates."""
     for place, name in enumerate(terms.attributes):
         warehouse.run(
-            "INSERT INTO srsql.disassociated VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [release_id, place, name, terms.m, terms.diversity, terms.repeated, rows],
+            "INSERT INTO srsql.disassociated VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [release_id, place, name, terms.m, terms.diversity, terms.repeated, rows, term_format],
         )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, put_sets
+from srsql.engine.warehouse.released_terms import (
+    ALL,
+    PublishedNodes,
+    PublishedTerms,
+    put_sets,
+)
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.statements import literal
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -45,6 +51,17 @@ class Answering(Protocol):
     def matches(self, sets: str) -> str:
         """Rows (set_no, expected): records that hold a term of the set or more."""
         ...
+
+
+_PUBLISHED: dict[TermFormat, Callable[[str], Answering]] = {
+    "chunks": PublishedTerms.in_schema,
+    "nodes": PublishedNodes.in_schema,
+}
+
+
+def published_terms(term_format: TermFormat, schema: str) -> Answering:
+    """The published tables of a release in the schema of its views."""
+    return _PUBLISHED[term_format](schema)
 
 
 def count_terms(

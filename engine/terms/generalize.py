@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.measures import MeasureRow
-from srsql.engine.terms.nodes import check_nodes, measured
 from srsql.engine.terms.parameters import Terms
-from srsql.engine.warehouse.released_terms import PublishedNodes
 from srsql.engine.warehouse.warehouse import Warehouse
 
 
@@ -44,37 +41,3 @@ def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped
     """
     assert not grouped, "a model that releases rows does not generalize terms"
     generalize_terms(warehouse, k=k, m=terms.m)
-
-
-def check_told_nodes(
-    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: Terms, *, grouped: bool
-) -> list[MeasureRow]:
-    """Every check of the nodes beside the originals; needs ``srsql_generalized_record``."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_number AS SELECT b.case_no, r.record "
-        "FROM temp.main.srsql_generalized_record AS r "
-        "INNER JOIN temp.main.srsql_basket_case AS b ON r.record_no = b.record_no"
-    )
-    call = PublishedNodes.in_schema(schema).check_records(
-        release_id, "temp.main.srsql_told_original", "temp.main.srsql_told_number"
-    )
-    return check_shown_nodes(warehouse, schema, release_id, k, terms) + measured(warehouse, [call])
-
-
-def check_shown_nodes(
-    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: Terms
-) -> list[MeasureRow]:
-    """What the nodes show by themselves, and beside the policy in the catalog."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_constraint AS SELECT c.name, c.term "
-        "FROM srsql.utility_constraint AS c WHERE c.release_id = ?",
-        [release_id],
-    )
-    return check_nodes(
-        warehouse,
-        PublishedNodes.in_schema(schema),
-        release_id,
-        k,
-        terms.m,
-        "temp.main.srsql_told_constraint",
-    )

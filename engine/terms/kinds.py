@@ -1,18 +1,18 @@
-"""The two kinds of released terms: chunks of disassociated ones, nodes of generalized ones."""
+"""The two formats of terms that are released apart from records, and what makes each.
+
+``chunks``: disassociated (Loukides 2014); ``nodes``: generalized to sets of terms (CBA).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-from srsql.engine.measures import MeasureRow
-from srsql.engine.models import MODELS
-from srsql.engine.risk.term_counts import Answering
-from srsql.engine.terms.chunks import check_shown_chunks, check_told_chunks, make_chunks
-from srsql.engine.terms.generalize import check_shown_nodes, check_told_nodes, make_nodes
+from srsql.engine.terms.chunks import make_chunks
+from srsql.engine.terms.generalize import make_nodes
 from srsql.engine.terms.parameters import Terms
-from srsql.engine.warehouse.released_terms import PublishedNodes, PublishedTerms
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 
 
@@ -22,33 +22,14 @@ class _Make(Protocol):
     ) -> None: ...
 
 
-class _CheckTold(Protocol):
-    def __call__(
-        self,
-        warehouse: Warehouse,
-        schema: str,
-        release_id: int,
-        k: int,
-        terms: Terms,
-        *,
-        grouped: bool,
-    ) -> list[MeasureRow]: ...
-
-
 @dataclass(frozen=True)
-class Kind:
-    """How terms become what is published, what proves it, and what answers counts."""
+class Making:
+    """How terms become what is published."""
 
-    published: Callable[[str], Answering]
-    """The tables in a schema."""
     prepare: Callable[[], None]
     """Loads the kernels, or compiles them."""
     make: _Make
     """Fills the tables ``srsql_pub_*`` from the baskets and the policy."""
-    check_told: _CheckTold
-    """Every check, with what only the making of the release knows."""
-    check_shown: Callable[[Warehouse, str, int, int, Terms], list[MeasureRow]]
-    """The checks that need nothing but the published tables and the catalog."""
 
 
 def _load_chunks() -> None:
@@ -63,20 +44,7 @@ def _load_nodes() -> None:
     warm_nodes()
 
 
-KINDS: dict[Literal["chunks", "nodes"], Kind] = {
-    "chunks": Kind(
-        PublishedTerms.in_schema, _load_chunks, make_chunks, check_told_chunks, check_shown_chunks
-    ),
-    "nodes": Kind(
-        PublishedNodes.in_schema, _load_nodes, make_nodes, check_told_nodes, check_shown_nodes
-    ),
+MAKING: dict[TermFormat, Making] = {
+    "chunks": Making(_load_chunks, make_chunks),
+    "nodes": Making(_load_nodes, make_nodes),
 }
-"""By ``GroupingModel.tells``."""
-
-
-def kind_of(warehouse: Warehouse, release_id: int) -> Kind:
-    """The kind of a release in the catalog that has terms of one."""
-    model = warehouse.value(
-        "SELECT r.model FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
-    )
-    return KINDS[MODELS[model].tells]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.choice import PolicyChoice
+from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
 
 MOST = 1_000
@@ -51,6 +52,12 @@ class Terms:
     def of(self, dataset: Dataset) -> Terms:
         """The same with the attributes that a dataset has by default."""
         return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
+
+    def released(self, term_format: TermFormat) -> ReleasedTerms:
+        """The same as a release of them is checked and measured."""
+        return ReleasedTerms(
+            self.attributes, self.m, self.diversity, self.repeated, term_format, self.kept_apart
+        )
 
     def facts(self, k: int, tells: Literal["chunks", "nodes"]) -> dict[str, str | int]:
         """What the public manifest tells of them."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from srsql.engine.errors import ReleaseError, SrsqlError
-from srsql.engine.terms.parameters import Terms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -165,18 +166,38 @@ def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
     return int(found)
 
 
-def released_terms(warehouse: Warehouse, release_id: int) -> Terms | None:
-    """What a release disassociates; None: nothing. The policy and the terms kept apart are left
-    out."""
+TermFormat = Literal["chunks", "nodes"]
+"""How terms that are released apart from records are published: disassociated, or generalized."""
+
+
+@dataclass(frozen=True)
+class ReleasedTerms:
+    """Which terms a release publishes apart from records, and against whom."""
+
+    attributes: tuple[str, ...]
+    """Columns of the dataset schema."""
+    m: int
+    """Terms of a record that an attacker may know."""
+    diversity: int
+    """Least number of records in a cluster for the sensitive terms."""
+    repeated: bool
+    """A term that a case has n times is n terms."""
+    term_format: TermFormat
+    sensitive: frozenset[str] = frozenset()
+    """Terms that are published of a cluster only; no release keeps them in the catalog."""
+
+
+def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | None:
+    """What a release publishes apart from records; None: nothing."""
     rows = warehouse.rows(
-        "SELECT d.attribute, d.m, d.diversity, d.repeated FROM srsql.disassociated AS d "
-        "WHERE d.release_id = ? ORDER BY d.place",
+        "SELECT d.attribute, d.m, d.diversity, d.repeated, d.term_format "
+        "FROM srsql.disassociated AS d WHERE d.release_id = ? ORDER BY d.place",
         [release_id],
     )
     if not rows:
         return None
-    _, m, diversity, repeated = rows[0]
-    return Terms(tuple(row[0] for row in rows), m, diversity, repeated=repeated)
+    _, m, diversity, repeated, term_format = rows[0]
+    return ReleasedTerms(tuple(row[0] for row in rows), m, diversity, repeated, term_format)
 
 
 def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:

@@ -1,16 +1,19 @@
-"""The published tables of generalized terms (CBA), by name, and their check.
-
-The check shares nothing with what makes the release.
-"""
+"""The check of generalized terms (CBA), from the published tables and the policy."""
 
 from __future__ import annotations
 
 from srsql.engine.measures import MeasureRow
 from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
+from srsql.engine.warehouse.releases import ReleasedTerms
 from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.warehouse import Warehouse
 
 LEVEL = "temp.main.srsql_node_level"
+
+
 BASKETS = literal("temp.main.srsql_node_basket")
+
+
 HOLDERS = literal("temp.main.srsql_node_holder")
 
 
@@ -94,4 +97,44 @@ def _lengthen(warehouse: Reader, k: int) -> None:
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_node_holder AS "
         "SELECT n.* FROM temp.main.srsql_node_next AS n"
+    )
+
+
+def check_told_nodes(
+    warehouse: Warehouse,
+    schema: str,
+    release_id: int,
+    k: int,
+    terms: ReleasedTerms,
+    *,
+    grouped: bool,
+) -> list[MeasureRow]:
+    """Every check of the nodes beside the originals; needs ``srsql_generalized_record``."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_number AS SELECT b.case_no, r.record "
+        "FROM temp.main.srsql_generalized_record AS r "
+        "INNER JOIN temp.main.srsql_basket_case AS b ON r.record_no = b.record_no"
+    )
+    call = PublishedNodes.in_schema(schema).check_records(
+        release_id, "temp.main.srsql_told_original", "temp.main.srsql_told_number"
+    )
+    return check_shown_nodes(warehouse, schema, release_id, k, terms) + measured(warehouse, [call])
+
+
+def check_shown_nodes(
+    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: ReleasedTerms
+) -> list[MeasureRow]:
+    """What the nodes show by themselves, and beside the policy in the catalog."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_constraint AS SELECT c.name, c.term "
+        "FROM srsql.utility_constraint AS c WHERE c.release_id = ?",
+        [release_id],
+    )
+    return check_nodes(
+        warehouse,
+        PublishedNodes.in_schema(schema),
+        release_id,
+        k,
+        terms.m,
+        "temp.main.srsql_told_constraint",
     )
