@@ -215,14 +215,14 @@ def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | No
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_audit_run AS SELECT $id::INTEGER AS release_id,"
         f" $newest::BOOLEAN AS newest, {flags}, $num::BIGINT AS alpha_num, $den::BIGINT AS"
-        " alpha_den, $k::INTEGER AS k, $one::BIGINT AS weight_one",
+        " alpha_den, $k::INTEGER AS k, $one::BIGINT AS weight_scale",
         {
             "id": subject.release_id,
             "newest": subject.newest,
             "num": alpha.numerator,
             "den": alpha.denominator,
             "k": subject.k,
-            "one": subject.weight_one,
+            "one": subject.weight_scale,
         },
     )
     fill_theta(warehouse, subject, theta)

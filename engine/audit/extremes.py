@@ -88,7 +88,7 @@ def _greatest(
     tables = ", ".join(literal(f"temp.main.srsql_audit_{name}") for name in _TABLES)
     rows = warehouse.rows(
         "SELECT t.term, g.weight, g.whole, g.theta_num / g.theta_den "
-        f"FROM srsql.greatest_share({tables}, {subject.weight_one:d}) AS g "
+        f"FROM srsql.greatest_share({tables}, {subject.weight_scale:d}) AS g "
         "INNER JOIN srsql.threshold AS t ON g.term_no = t.term_no AND t.release_id = ?",
         [subject.release_id],
     )

@@ -29,7 +29,7 @@ class Subject:
     status: str
     k: int
     alpha: Fraction | None
-    weight_one: int
+    weight_scale: int
     attacks: tuple[str, ...]
     """Those evaluated."""
     not_evaluated: tuple[str, ...]
@@ -65,13 +65,13 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
     """
     _check(choice)
     rows = warehouse.rows(
-        "SELECT r.release_id, r.quarter, r.model, r.status, r.k, r.weight_one, p.attacks,"
+        "SELECT r.release_id, r.quarter, r.model, r.status, r.k, r.weight_scale, p.attacks,"
         " p.alpha_num, p.alpha_den,"
         " EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = r.release_id)"
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id),"
-        " EXISTS (SELECT 1 FROM srsql.trait AS t WHERE t.release_id = r.release_id)"
+        " EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)"
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id) "
-        "FROM srsql.release AS r LEFT JOIN srsql.promise AS p ON r.release_id = p.release_id "
+        "FROM srsql.release AS r LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
         "WHERE r.dataset = $dataset AND r.series = $series "
         "AND (r.status <> 'draft' OR r.release_id = $draft) ORDER BY r.quarter, r.release_id",
         {"dataset": dataset.name, "series": series, "draft": choice.draft},
@@ -89,7 +89,7 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
         )
     subjects = []
     for seq, row in enumerate(rows):
-        release_id, quarter, model, status, k, weight_one, promised, num, den, *known = row
+        release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
         newest = quarter == quarters[-1]
         asked = choice.attacks or tuple(promised or ()) or UNPROMISED
         unknown = [
@@ -105,7 +105,7 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
             status=status,
             k=choice.k if choice.k is not None else k,
             alpha=choice.alpha if choice.alpha is not None else Fraction(num, den) if den else None,
-            weight_one=weight_one,
+            weight_scale=weight_scale,
             attacks=tuple(a for a in ATTACKS if a in asked and a not in unknown),
             not_evaluated=tuple(a for a in ATTACKS if a in asked and a in unknown),
             undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),

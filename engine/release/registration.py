@@ -13,7 +13,7 @@ def register(
     warehouse: Warehouse, dataset: Dataset, request: Request, series: Series, ingestion_id: int
 ) -> int:
     """The catalog row of a release, whose figures follow in ``set_release``; its number."""
-    release_id = int(warehouse.value("SELECT coalesce(max(release_id), 0) + 1 FROM srsql.release"))
+    release_id = int(warehouse.value("SELECT nextval('srsql.release_ids')"))
     warehouse.run(
         "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -39,7 +39,7 @@ def set_release(
 ) -> None:
     """What its model promises, and the k that groups were grown to."""
     warehouse.run(
-        "INSERT INTO srsql.promise SELECT ?, ?, u.alpha_num, u.alpha_den "
+        "INSERT INTO srsql.defended_attack SELECT ?, ?, u.alpha_num, u.alpha_den "
         "FROM temp.main.srsql_run AS u",
         [release_id, list(model.attacks)],
     )
@@ -50,6 +50,6 @@ def set_release(
         )
     warehouse.run(
         "UPDATE srsql.release SET k_effective = ?,"
-        " weight_one = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
+        " weight_scale = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
         [k_effective, release_id],
     )

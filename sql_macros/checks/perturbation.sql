@@ -12,7 +12,7 @@ WITH
 crowd AS (
     SELECT m.group_id, count(*) AS cases, count(*) FILTER (WHERE t.carrier) AS carriers
     FROM srsql.member AS m
-    INNER JOIN srsql.trait AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+    INNER JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
     WHERE m.release_id = of_release
     GROUP BY m.group_id
 ),
@@ -35,7 +35,7 @@ breaches AS (
         q.term_no IS NULL
         OR (
             q.theta_num < q.theta_den
-            AND h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_one
+            AND h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_scale
         )
 )
 
@@ -110,7 +110,7 @@ charged AS (
         s.position,
         count(*) AS times,
         any_value(s.epsilon_num / s.epsilon_den) AS epsilon
-    FROM srsql.spent AS s WHERE s.release_id = of_release GROUP BY s.case_no, s.position
+    FROM srsql.budget_ledger AS s WHERE s.release_id = of_release GROUP BY s.case_no, s.position
 ),
 
 verdicts AS (

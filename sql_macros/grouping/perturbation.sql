@@ -152,7 +152,7 @@ SELECT
     s.calibration,
     s.epsilon_num,
     s.epsilon_den
-FROM srsql.spent AS s
+FROM srsql.budget_ledger AS s
 INNER JOIN srsql.release AS r ON s.release_id = r.release_id
 INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
 INNER JOIN srsql.attribute AS a ON s.release_id = a.release_id AND s.position = a.position

@@ -92,8 +92,8 @@ def catalog(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
         "case_term",
         "threshold",
         "attribute",
-        "promise",
-        "trait",
+        "defended_attack",
+        "case_flag",
         "ss_rule",
     ]
     return {name: engine.sql(f"SELECT * FROM srsql.{name} ORDER BY ALL") for name in names}
@@ -117,11 +117,11 @@ def test_cases_are_numbered_by_id_and_same_regions_make_a_group(
 def test_an_import_is_a_release_that_promises_nothing(engine: Engine, other: Path) -> None:
     put(engine, other)
     assert engine.sql(
-        "SELECT model, status, k, k_effective, weight_one, schema_name, ingestion_id "
+        "SELECT model, status, k, k_effective, weight_scale, schema_name, ingestion_id "
         "FROM srsql.release"
     ) == [("imported", "released", 0, 0, 1, "", None)]
     assert engine.sql("SELECT family, cumulative_schema FROM srsql.series") == [("imported", "")]
-    assert engine.sql("SELECT attacks, alpha_num, alpha_den FROM srsql.promise") == [
+    assert engine.sql("SELECT attacks, alpha_num, alpha_den FROM srsql.defended_attack") == [
         ([], None, None)
     ]
     assert engine.sql("SELECT DISTINCT theta_num, theta_den, released FROM srsql.threshold") == [
@@ -416,7 +416,7 @@ def test_ss_cases_reach_mean_and_standard_deviation(engine: Engine, other: Path)
         ("disease", 0.0, None),
     ]
     assert engine.sql(
-        "SELECT m.case_id FROM srsql.trait AS t INNER JOIN srsql.member AS m "
+        "SELECT m.case_id FROM srsql.case_flag AS t INNER JOIN srsql.member AS m "
         "USING (release_id, case_no) WHERE t.is_ss AND NOT t.carrier AND t.is_md IS NULL"
     ) == [("4",)]
 
@@ -468,7 +468,7 @@ def test_csv_and_parquet_in_any_order_of_rows_give_what_python_makes_of_them(
                     ),
                     key=str,
                 )
-                for name in ("member", "region", "case_term", "threshold", "trait", "ss_rule")
+                for name in ("member", "region", "case_term", "threshold", "case_flag", "ss_rule")
             ]
             for release_id in (1, 2)
         )
@@ -491,7 +491,7 @@ def test_csv_and_parquet_in_any_order_of_rows_give_what_python_makes_of_them(
                   for case in held}  # fmt: skip
         assert len({group for _, group, *_ in members(engine)}) == len(groups)
         ss = {int(case) for (case,) in engine.sql(
-            "SELECT m.case_id FROM srsql.trait AS t INNER JOIN srsql.member AS m "
+            "SELECT m.case_id FROM srsql.case_flag AS t INNER JOIN srsql.member AS m "
             "USING (release_id, case_no) WHERE t.is_ss AND release_id = 1"
         )}  # fmt: skip
         if variance == 0:

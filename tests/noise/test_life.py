@@ -115,7 +115,7 @@ def test_a_draft_made_again_is_drawn_anew_and_forgets_the_old_one(engine: Engine
         engine.release("2011Q1", **OPTIONS, draft=True)
         drawn.append(weights(engine, "draft_2011q1"))
     assert drawn[0] != drawn[1]
-    for name in ("perturbation", "perturbed", "spent"):
+    for name in ("perturbation", "perturbed", "budget_ledger"):
         assert engine.sql(f"SELECT count(DISTINCT t.release_id) FROM srsql.{name} AS t") == [(1,)]
 
 

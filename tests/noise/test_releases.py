@@ -217,7 +217,7 @@ def test_the_catalog_keeps_one_value_per_perturbed_attribute_and_the_ledger_char
                 assert (low, high) == (shown[int(case)]["wt_low"], shown[int(case)]["wt_high"])
         drawn = sum(low is not None for _, _, low, _ in found)
         charged = made.engine.sql(
-            "SELECT count(*), min(s.epsilon_num), max(s.epsilon_den) FROM srsql.spent AS s "
+            "SELECT count(*), min(s.epsilon_num), max(s.epsilon_den) FROM srsql.budget_ledger AS s "
             "WHERE s.release_id = ?",
             [release_id],
         )

@@ -98,7 +98,7 @@ def test_in_a_quarter_that_was_replaced_by_more_cases_only_these_carry(
     assert set(shown(loaded, second.schema)) & set(range(1, 21))
     carriers = loaded.sql(
         "SELECT count(*) FILTER (WHERE t.carrier), count(*) FILTER (WHERE t.carrier <> m.is_new) "
-        "FROM srsql.trait AS t INNER JOIN srsql.member AS m USING (release_id, case_no) "
+        "FROM srsql.case_flag AS t INNER JOIN srsql.member AS m USING (release_id, case_no) "
         "WHERE t.release_id = ?",
         [second.release_id],
     )
@@ -510,7 +510,7 @@ def test_no_group_shows_substantial_symptoms_more_often_than_alpha(
     made = engine.release("2011Q1", model="ppms-alpha", alpha=alpha, **OPTIONS)
     worst = engine.sql(
         "SELECT max(ss / cases) FROM (SELECT count(*) AS cases, count(*) FILTER (t.is_ss) AS ss "
-        "FROM srsql.member AS m INNER JOIN srsql.trait AS t USING (release_id, case_no) "
+        "FROM srsql.member AS m INNER JOIN srsql.case_flag AS t USING (release_id, case_no) "
         "GROUP BY m.group_id)"
     )[0][0]
     assert 0 < worst <= Fraction(alpha)
@@ -528,7 +528,7 @@ def test_weights_counted_in_parts_of_alpha_stay_within_64_bits(
     made = engine.release(
         "2011Q1", model="ppms-alpha", alpha="4986/9973", knowledge=knowledge, **OPTIONS
     )
-    one = engine.sql("SELECT weight_one FROM srsql.release")[0][0]
+    one = engine.sql("SELECT weight_scale FROM srsql.release")[0][0]
     assert one * 9973 * 400 < 2**62
     assert made.manifest["cases"]["released"] == 400
 
@@ -595,7 +595,7 @@ def test_the_rule_for_substantial_symptoms_counts_values_per_attribute(
     told = dict(engine.sql("SELECT attribute, cutoff FROM srsql.ss_rule"))
     assert told == cutoffs
     substantial = engine.sql(
-        "SELECT m.case_id FROM srsql.trait AS t "
+        "SELECT m.case_id FROM srsql.case_flag AS t "
         "INNER JOIN srsql.member AS m USING (release_id, case_no) WHERE t.is_ss"
     )
     assert {int(case) for (case,) in substantial} == found

@@ -148,7 +148,7 @@ def catalog(own_sql: Any) -> Any:
     )
     insert("srsql.member", [(1, 0, "c", 0, 1, True)])
     insert("srsql.member", [(2, n, case, 0, 1, case != "c") for n, case in enumerate("abc")])
-    insert("srsql.trait", [(2, n, n < 2, False, None) for n in range(3)])
+    insert("srsql.case_flag", [(2, n, n < 2, False, None) for n in range(3)])
     insert("srsql.threshold", [(2, 0, "HIV", 1, 2, 1, True)])
     insert("srsql.case_term", [(2, 0, 0, 1, True)])
     insert("srsql.attribute", [(r, 0, "wt", "numeric", 400) for r in (1, 2)])
@@ -158,7 +158,7 @@ def catalog(own_sql: Any) -> Any:
     insert("srsql.case_qid", [(2, n, 0, *((60, 60) if n else (None, None)), False)
                               for n in range(3)])  # fmt: skip
     insert("srsql.perturbed", [(2, 0, 0, None, None), (2, 1, 0, 3, 3), (2, 2, 0, 9, 9)])
-    insert("srsql.spent", [(2, n, 0, "discrete laplace", "sound", 1, 2) for n in (1, 2)])
+    insert("srsql.budget_ledger", [(2, n, 0, "discrete laplace", "sound", 1, 2) for n in (1, 2)])
     return own_sql
 
 
@@ -175,7 +175,7 @@ def test_a_sound_catalog_passes(catalog: Any) -> None:
 @pytest.mark.parametrize(
     ("fault", "check", "expected"),
     [
-        ("UPDATE srsql.trait SET carrier = false WHERE case_no = 1", "check_internal",
+        ("UPDATE srsql.case_flag SET carrier = false WHERE case_no = 1", "check_internal",
          [False, False]),
         ("INSERT INTO srsql.case_term VALUES (2, 2, 0, 1, true)", "check_internal", [True, False]),
         ("DELETE FROM srsql.threshold", "check_internal", [True, False]),
@@ -184,9 +184,9 @@ def test_a_sound_catalog_passes(catalog: Any) -> None:
         ("INSERT INTO srsql.perturbed VALUES (2, 9, 0, 4, 4)", "check_draws", [False]),
         ("UPDATE srsql.perturbed SET low = 7, high = 7 WHERE case_no = 0", "check_draws", [False]),
         ("UPDATE srsql.perturbed SET low = NULL WHERE case_no = 1", "check_draws", [False]),
-        ("DELETE FROM srsql.spent WHERE case_no = 1", "check_draws", [False]),
-        ("INSERT INTO srsql.spent VALUES (2, 1, 0, 'x', 'sound', 1, 2)", "check_draws", [False]),
-        ("UPDATE srsql.spent SET epsilon_den = 3 WHERE case_no = 1", "check_draws", [False]),
+        ("DELETE FROM srsql.budget_ledger WHERE case_no = 1", "check_draws", [False]),
+        ("INSERT INTO srsql.budget_ledger VALUES (2, 1, 0, 'x', 'sound', 1, 2)", "check_draws", [False]),
+        ("UPDATE srsql.budget_ledger SET epsilon_den = 3 WHERE case_no = 1", "check_draws", [False]),
         ("UPDATE srsql.region SET low = 1, high = 1 WHERE release_id = 2 AND position = 1",
          "check_earlier", [False]),
         ("UPDATE srsql.region SET low = NULL, high = NULL WHERE release_id = 1", "check_earlier",

@@ -210,7 +210,7 @@ def _read(warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder
 
 def _register(warehouse: Warehouse, series: Series, request: ImportRequest) -> int:
     """The catalog row of the release; its manifest follows in ``_account``."""
-    release_id = int(warehouse.value("SELECT coalesce(max(release_id), 0) + 1 FROM srsql.release"))
+    release_id = int(warehouse.value("SELECT nextval('srsql.release_ids')"))
     warehouse.run(
         "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, 'released', 0, 0, 1, '', NULL, '{}')",
         [release_id, series.dataset, series.name, request.quarter, IMPORTED],
@@ -260,7 +260,7 @@ def _account(
     """Write the private manifest; what was registered."""
     cases, new, groups, ss = warehouse.rows(
         "SELECT count(*), count(*) FILTER (WHERE m.is_new), count(DISTINCT m.group_id),"
-        " count(*) FILTER (WHERE t.is_ss) FROM srsql.member AS m INNER JOIN srsql.trait AS t "
+        " count(*) FILTER (WHERE t.is_ss) FROM srsql.member AS m INNER JOIN srsql.case_flag AS t "
         "ON m.release_id = t.release_id AND m.case_no = t.case_no WHERE m.release_id = ?",
         [release_id],
     )[0]

@@ -48,7 +48,7 @@ doubts AS (
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN cores AS c ON w.group_id = c.group_id
     CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, c.core, u.weight_one)
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, c.core, u.weight_scale)
 )
 
 SELECT c.group_id

@@ -102,7 +102,7 @@ WITH shares AS (
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN temp.main.srsql_audit_stock AS s ON w.place_no = s.place_no
     CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, s.core, u.weight_one)
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, s.core, u.weight_scale)
 )
 
 SELECT p.place_no, p.pattern, p.box

@@ -1,6 +1,6 @@
 -- Step of an audit: the cases and groups of one release. Reads the tables of
 -- audit/steps/series.sql, srsql_audit_run(release_id, newest, b, f, l, md, ss, alpha_num,
--- alpha_den, k, weight_one): one row, the attacks as they are evaluated; srsql_audit_theta(term_no,
+-- alpha_den, k, weight_scale): one row, the attacks as they are evaluated; srsql_audit_theta(term_no,
 -- theta_num, theta_den); srsql_audit_next(case_id): the quarter after the newest one, as far as it
 -- is known.
 
@@ -25,7 +25,7 @@ INNER JOIN temp.main.srsql_audit_run AS u ON m.release_id = u.release_id
 LEFT JOIN temp.main.srsql_audit_history AS h
     ON m.release_id = h.release_id AND m.case_no = h.case_no
 LEFT JOIN temp.main.srsql_audit_next AS x ON u.newest AND m.case_id = x.case_id
-LEFT JOIN srsql.trait AS t ON m.release_id = t.release_id AND m.case_no = t.case_no;
+LEFT JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_crowd AS
 SELECT
@@ -61,7 +61,7 @@ FROM srsql.case_term AS c
 INNER JOIN temp.main.srsql_audit_run AS u ON c.release_id = u.release_id
 SEMI JOIN temp.main.srsql_audit_bound AS b ON c.term_no = b.term_no
 UNION ALL
-SELECT m.case_no, -1 AS term_no, u.weight_one
+SELECT m.case_no, -1 AS term_no, u.weight_scale
 FROM temp.main.srsql_audit_member AS m
 CROSS JOIN temp.main.srsql_audit_run AS u
 WHERE m.is_ss AND u.ss;

@@ -153,7 +153,7 @@ SELECT
     v.stopped,
     b.theta_num,
     b.theta_den,
-    u.weight_one,
+    u.weight_scale,
     w.weight - k.weight AS above_peak
 FROM temp.main.srsql_audit_point_load AS w
 INNER JOIN temp.main.srsql_audit_point_stock AS s ON w.point_no = s.point_no
@@ -162,7 +162,7 @@ INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
 INNER JOIN views AS v ON w.point_no = v.point_no
 CROSS JOIN temp.main.srsql_audit_run AS u
 WHERE srsql.exceeds(
-    v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, u.weight_one
+    v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, u.weight_scale
 )
 AND srsql.exceeds(
     srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
@@ -170,7 +170,7 @@ AND srsql.exceeds(
     b.theta_den,
     srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
     - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
-    u.weight_one
+    u.weight_scale
 );
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_asked AS
@@ -180,7 +180,7 @@ INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
 INNER JOIN temp.main.srsql_audit_high AS h
     ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
 WHERE srsql.exceeds(
-    q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_one
+    q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_scale
 );
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
@@ -204,7 +204,7 @@ FROM summed AS s
 INNER JOIN temp.main.srsql_audit_question AS q ON s.question_no = q.question_no
 INNER JOIN temp.main.srsql_audit_bound AS b ON s.term_no = b.term_no
 CROSS JOIN temp.main.srsql_audit_run AS u
-WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, u.weight_one);
+WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, u.weight_scale);
 
 -- For what is still open, case by case (kinds of cases that no question tells apart).
 CREATE OR REPLACE TEMP TABLE srsql_audit_gone AS
@@ -278,7 +278,7 @@ SELECT
     d.term_no,
     d.theta_num,
     d.theta_den,
-    a.remaining::HUGEINT * u.weight_one AS whole,
+    a.remaining::HUGEINT * u.weight_scale AS whole,
     d.weight - coalesce(g.weight, 0) AS weight
 FROM temp.main.srsql_audit_doubt AS d
 INNER JOIN temp.main.srsql_audit_answer AS a ON d.question_no = a.question_no
@@ -287,5 +287,5 @@ CROSS JOIN temp.main.srsql_audit_run AS u
 WHERE
     a.remaining > 0
     AND srsql.exceeds(
-        d.weight - coalesce(g.weight, 0), d.theta_num, d.theta_den, a.remaining, u.weight_one
+        d.weight - coalesce(g.weight, 0), d.theta_num, d.theta_den, a.remaining, u.weight_scale
     );
