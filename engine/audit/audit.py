@@ -32,18 +32,18 @@ PARTED = (
     "that match cannot be counted: give --scope group"
 )
 STEPS = {
-    ("group", True): ("audit/steps/targets.sql", "audit/steps/scope_group.sql"),
-    ("group", False): ("audit/steps/cells.sql", "audit/steps/scope_group.sql"),
+    ("group", True): ("audit/targets", "audit/scope_group"),
+    ("group", False): ("audit/cells", "audit/scope_group"),
     ("match", True): (
-        "audit/steps/places.sql",
-        "audit/steps/scope_match.sql",
-        "audit/steps/match_targets.sql",
+        "audit/places",
+        "audit/scope_match",
+        "audit/match_targets",
     ),
     ("match", False): (
-        "audit/steps/places.sql",
-        "audit/steps/cells_match.sql",
-        "audit/steps/scope_match.sql",
-        "audit/steps/match_targets.sql",
+        "audit/places",
+        "audit/cells_match",
+        "audit/scope_match",
+        "audit/match_targets",
     ),
 }
 """Scope, whether originals are known: what is run."""
@@ -205,7 +205,7 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | Non
         "CREATE OR REPLACE TEMP TABLE srsql_audit_next AS "
         + (known if next_cases is not None else "SELECT NULL::VARCHAR AS case_id LIMIT 0")
     )
-    warehouse.run_step("audit/steps/series.sql")
+    warehouse.run_step("audit/series")
 
 
 def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
@@ -226,7 +226,7 @@ def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | No
         },
     )
     fill_theta(warehouse, subject, theta)
-    warehouse.run_step("audit/steps/release.sql")
+    warehouse.run_step("audit/release")
 
 
 def _judge(

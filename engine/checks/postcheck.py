@@ -194,7 +194,7 @@ def _check_complete(
         [release_id],
     )
     if by_report:
-        warehouse.run_step("checks/steps/report_account.sql")
+        warehouse.run_step("checks/report_account")
     return (
         "srsql.check_complete('temp.main.srsql_quarter_report', 'temp.main.srsql_seen_report',"
         f" 'temp.main.srsql_quarter_withheld', {release_id:d})"

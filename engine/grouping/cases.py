@@ -63,11 +63,11 @@ def load_cases(
         [unit, release_id],
     )
     warehouse.run_step(
-        "grouping/steps/super_records.sql" if records == "case" else "grouping/steps/reports.sql"
+        "grouping/super_records" if records == "case" else "grouping/reports"
     )
-    warehouse.run_step("grouping/steps/cases.sql")
+    warehouse.run_step("grouping/cases")
     if records == "report":
-        warehouse.run_step("grouping/steps/report_terms.sql")
+        warehouse.run_step("grouping/report_terms")
 
 
 def gather_pieces(warehouse: Warehouse) -> None:
@@ -76,9 +76,9 @@ def gather_pieces(warehouse: Warehouse) -> None:
     From here on a group's records are its distinct cases, as every measure and audit takes them.
     """
     for step in (
-        "grouping/steps/pieces.sql",
-        "grouping/steps/cases.sql",
-        "grouping/steps/report_terms.sql",
+        "grouping/pieces",
+        "grouping/cases",
+        "grouping/report_terms",
     ):
         warehouse.run_step(step)
     warehouse.run(

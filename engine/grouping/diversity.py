@@ -19,7 +19,7 @@ def set_values(warehouse: Warehouse, dataset: Dataset) -> None:
         " attribute, unnest(range(1, len(?::VARCHAR[]) + 1)) AS place) AS u",
         [names, names],
     )
-    warehouse.run_step("grouping/steps/values.sql")
+    warehouse.run_step("grouping/values")
 
 
 def partition_pattern(warehouse: Warehouse, pattern: int, least: int) -> None:

@@ -69,7 +69,7 @@ def cover_history(
     )
     find_substantial(warehouse, dataset, symptoms)
     find_next_cases(warehouse, dataset, following)
-    warehouse.run_step("grouping/steps/history.sql")
+    warehouse.run_step("grouping/history")
 
 
 def make_feasible(
@@ -77,7 +77,7 @@ def make_feasible(
 ) -> list[InfeasibleValue]:
     """Withhold, or refuse, what no grouping could keep below its threshold."""
     if rule.alpha is not None:
-        warehouse.run_step("grouping/steps/burden.sql")
+        warehouse.run_step("grouping/burden")
     if rule.carry == "new" and carriers(warehouse) < rule.k:
         withhold_all(warehouse, "too_few_new_cases")
         return []

@@ -60,7 +60,7 @@ def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: s
         ReleaseError: nothing can be perturbed, or a number has no declared domain.
     """
     _plan(warehouse, dataset, asked, draw)
-    warehouse.run_step("grouping/steps/merge.sql")
+    warehouse.run_step("grouping/merge")
     for position, mechanism, seed in warehouse.rows(
         "SELECT p.position, p.mechanism, p.seed FROM temp.main.srsql_plan AS p ORDER BY p.position"
     ):
@@ -69,7 +69,7 @@ def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: s
         else:
             parents = dataset.hierarchies[dataset.qid[position].name].parent
             _choose(warehouse, position, list(parents), seed)
-    warehouse.run_step("grouping/steps/perturbed.sql")
+    warehouse.run_step("grouping/perturbed")
 
 
 def _plan(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: str) -> None:

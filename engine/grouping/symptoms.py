@@ -65,7 +65,7 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
             raise ReleaseError(
                 f"--ss-rule: {name!r} is no sensitive attribute (it has: {', '.join(attributes)})"
             )
-    warehouse.run_step("grouping/steps/symptoms.sql")
+    warehouse.run_step("grouping/symptoms")
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_ss_rule "
         "(attribute VARCHAR, mean DOUBLE, sd DOUBLE, cutoff BIGINT)"

@@ -54,7 +54,7 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
         "SELECT ?::INTEGER[] AS unknown, ?::BIGINT AS seed",
         [[dimension.unknown for dimension in dimensions], seed],
     )
-    warehouse.run_step("lattice/steps/cube.sql")
+    warehouse.run_step("lattice/cube")
 
 
 def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> Node:

@@ -131,7 +131,7 @@ def release(
                     release_terms(warehouse, dataset, request, request.terms, release_id)
             with clock.stage("catalog"):
                 set_release(warehouse, request.model, release_id, k)
-                warehouse.run_step("release/steps/catalog.sql")
+                warehouse.run_step("release/catalog")
                 if request.model.budget_limit is not None:
                     keep_limit(
                         warehouse, dataset.name, series.name, release_id, request.model.budget_limit

@@ -36,7 +36,7 @@ def measure_linkage(
         {"id": release_id},
     )
     load_medical(warehouse, dataset, release_id, medical)
-    warehouse.run_step("risk/steps/linkage.sql")
+    warehouse.run_step("risk/linkage")
     found = {
         row[1]: MeasureRow(*row)
         for row in warehouse.rows("SELECT r.* FROM temp.main.srsql_link_risk AS r")

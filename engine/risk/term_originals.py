@@ -35,7 +35,7 @@ def load_originals(
         "CREATE OR REPLACE TEMP TABLE srsql_told_rule AS SELECT ?::BOOLEAN AS repeated",
         [terms.repeated],
     )
-    warehouse.run_step("risk/steps/term_originals.sql")
+    warehouse.run_step("risk/term_originals")
     return ORIGINALS
 
 

@@ -92,4 +92,4 @@ def load_baskets(
         " ?::INTEGER AS least",
         [len(terms.attributes) > 1, terms.repeated, grouped, least],
     )
-    warehouse.run_step("terms/steps/baskets.sql")
+    warehouse.run_step("terms/baskets")

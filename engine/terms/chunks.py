@@ -30,9 +30,9 @@ def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, groupe
         joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
     if grouped:
-        warehouse.run_step("terms/steps/small_parts.sql")
-        warehouse.run_step("terms/steps/renumber.sql")  # the order of groups is not published
-        warehouse.run_step("terms/steps/reconstruct.sql")  # over all clusters
+        warehouse.run_step("terms/small_parts")
+        warehouse.run_step("terms/renumber")  # the order of groups is not published
+        warehouse.run_step("terms/reconstruct")  # over all clusters
         warehouse.run(
             f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
             "SELECT DISTINCT c.cluster_no AS cluster, b.part AS group_no "

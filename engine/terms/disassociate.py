@@ -84,8 +84,8 @@ def disassociate(
     warehouse.run(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
-    warehouse.run_step("terms/steps/disassociate.sql")
-    warehouse.run_step("terms/steps/reconstruct.sql")
+    warehouse.run_step("terms/disassociate")
+    warehouse.run_step("terms/reconstruct")
 
 
 def _derived(seed: int | None, use: str) -> int | None:

@@ -31,7 +31,7 @@ def generalize_terms(
         "SELECT ?::INTEGER AS k, ?::INTEGER AS m, ?::BIGINT AS order_seed",
         [k, m, order_seed],
     )
-    warehouse.run_step("terms/steps/cba.sql")
+    warehouse.run_step("terms/cba")
 
 
 def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:

@@ -157,7 +157,7 @@ def import_release(
         foreign = _read(warehouse, dataset, request, folder)
         release_id = _register(warehouse, series, request)
         _substantial(warehouse, dataset, release_id)
-        warehouse.run_step("audit/steps/import_catalog.sql")
+        warehouse.run_step("audit/import_catalog")
         original = _originals(warehouse, dataset, request, folder)
         imported = _account(warehouse, series, request, release_id, foreign, original)
         for name in _TEMPORARIES:
@@ -203,7 +203,7 @@ def _read(warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder
         "SELECT unnest($names::VARCHAR[]) AS attribute",
         {"names": attribute_names(dataset)},
     )
-    warehouse.run_step("audit/steps/import_rows.sql")
+    warehouse.run_step("audit/import_rows")
     refuse_faults(warehouse, foreign.file, f"{RELEASED}_fault")
     return foreign
 
@@ -244,7 +244,7 @@ def _originals(
     original = read_table(
         warehouse, dataset, request.originals, folder, ORIGINAL, quarter=request.quarter
     )
-    warehouse.run_step("audit/steps/import_originals.sql")
+    warehouse.run_step("audit/import_originals")
     refuse_faults(warehouse, request.path.name, f"{ORIGINAL}_fault")
     return original
 
