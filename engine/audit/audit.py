@@ -210,23 +210,22 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | Non
 
 def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
     """The cases, groups and bounds of one release."""
-    alpha = subject.alpha if subject.alpha is not None else Fraction(1)
-    flags = ", ".join(f"{name in subject.attacks} AS {name}" for name in ATTACKS)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_audit_run AS SELECT $id::INTEGER AS release_id,"
-        f" $newest::BOOLEAN AS newest, {flags}, $num::BIGINT AS alpha_num, $den::BIGINT AS"
-        " alpha_den, $k::INTEGER AS k, $one::BIGINT AS weight_scale",
-        {
-            "id": subject.release_id,
-            "newest": subject.newest,
-            "num": alpha.numerator,
-            "den": alpha.denominator,
-            "k": subject.k,
-            "one": subject.weight_scale,
-        },
-    )
     fill_theta(warehouse, subject, theta)
-    warehouse.run_step("audit/release")
+    warehouse.run_step("audit/release", step_parameters(subject))
+
+
+def step_parameters(subject: Subject) -> dict[str, Any]:
+    """What the steps of an audit take of the release that is audited."""
+    alpha = subject.alpha if subject.alpha is not None else Fraction(1)
+    return {
+        "release_id": subject.release_id,
+        "newest": subject.newest,
+        **{name: name in subject.attacks for name in ATTACKS},
+        "alpha_num": alpha.numerator,
+        "alpha_den": alpha.denominator,
+        "k": subject.k,
+        "weight_scale": subject.weight_scale,
+    }
 
 
 def _judge(
@@ -247,7 +246,7 @@ def _judge(
         if scope == "match" and scope not in scopes:
             continue
         for file in STEPS[scope, subject.originals]:
-            warehouse.run_step(file)
+            warehouse.run_step(file, step_parameters(subject))
         if scope == "group":
             facts = _facts(warehouse, subject)
         if scope not in scopes:

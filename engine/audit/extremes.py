@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.audit.audit import STEPS, load_subject, prepare, workspace
+from srsql.engine.audit.audit import (
+    STEPS,
+    load_subject,
+    prepare,
+    step_parameters,
+    workspace,
+)
 from srsql.engine.audit.plan import Choice, Subject, plan
 from srsql.engine.warehouse.periods import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import create, literal
@@ -75,7 +81,7 @@ def extremes(
         prepare(warehouse, subjects, choice.next_cases)
         load_subject(warehouse, subject, None)
         for file in STEPS["group", subject.originals]:
-            warehouse.run_step(file)
+            warehouse.run_step(file, step_parameters(subject))
         fewest = warehouse.value(
             "SELECT f.remaining FROM srsql.fewest_remaining('temp.main.srsql_audit_sets') AS f"
         )

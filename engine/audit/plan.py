@@ -71,7 +71,8 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id),"
         " EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)"
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id) "
-        "FROM srsql.release AS r LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
+        "FROM srsql.release AS r "
+        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
         "WHERE r.dataset = $dataset AND r.series = $series "
         "AND (r.status <> 'draft' OR r.release_id = $draft) ORDER BY r.quarter, r.release_id",
         {"dataset": dataset.name, "series": series, "draft": choice.draft},

@@ -125,7 +125,8 @@ def measure_series(
     """DIR, DSR and SSGR of one release as the series stands now, promised or not."""
     draft, promised, alpha_num, alpha_den, k = warehouse.rows(
         "SELECT r.status = 'draft', coalesce(p.attacks, []), p.alpha_num, p.alpha_den, r.k "
-        "FROM srsql.release AS r LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
+        "FROM srsql.release AS r "
+        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
         "WHERE r.release_id = ?",
         [release_id],
     )[0]

@@ -62,9 +62,7 @@ def load_cases(
         "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL, NULL)",
         [unit, release_id],
     )
-    warehouse.run_step(
-        "grouping/super_records" if records == "case" else "grouping/reports"
-    )
+    warehouse.run_step("grouping/super_records" if records == "case" else "grouping/reports")
     warehouse.run_step("grouping/cases")
     if records == "report":
         warehouse.run_step("grouping/report_terms")

@@ -49,12 +49,10 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
                 list(range(len(dimension.ends))),
             ],
         )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_lattice_run AS "
-        "SELECT ?::INTEGER[] AS unknown, ?::BIGINT AS seed",
-        [[dimension.unknown for dimension in dimensions], seed],
+    warehouse.run_step(
+        "lattice/cube",
+        {"unknown": [dimension.unknown for dimension in dimensions], "seed": seed},
     )
-    warehouse.run_step("lattice/cube")
 
 
 def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> Node:

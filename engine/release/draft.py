@@ -38,7 +38,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     drafts = series and warehouse.rows(
         "SELECT r.release_id, r.schema_name, r.k, r.private_manifest,"
         " coalesce(p.attacks, []) "
-        "FROM srsql.release AS r LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
+        "FROM srsql.release AS r "
+        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
         "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
         [dataset.name, series_name, quarter],
     )

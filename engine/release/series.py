@@ -54,8 +54,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
-            "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge", "perturbation",
-            "perturbed", "budget_ledger", "disassociated", "utility_constraint", "lattice",
+            "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge",
+            "perturbation", "perturbed", "budget_ledger", "disassociated", "utility_constraint", "lattice",
             "lattice_node",
             "release",
         ):  # fmt: skip

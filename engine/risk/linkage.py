@@ -31,12 +31,8 @@ def measure_linkage(
     Raises:
         DatasetError: the medical knowledge names no node of a hierarchy.
     """
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_link_release AS SELECT $id::INTEGER AS release_id",
-        {"id": release_id},
-    )
     load_medical(warehouse, dataset, release_id, medical)
-    warehouse.run_step("risk/linkage")
+    warehouse.run_step("risk/linkage", {"release_id": release_id})
     found = {
         row[1]: MeasureRow(*row)
         for row in warehouse.rows("SELECT r.* FROM temp.main.srsql_link_risk AS r")

@@ -31,11 +31,7 @@ def load_originals(
         create(exp.to_table("srsql_told_value"), _values(dataset, release_id, terms), temp=True),
         [quarter] * len(terms.attributes),
     )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_rule AS SELECT ?::BOOLEAN AS repeated",
-        [terms.repeated],
-    )
-    warehouse.run_step("risk/term_originals")
+    warehouse.run_step("risk/term_originals", {"repeated": terms.repeated})
     return ORIGINALS
 
 

@@ -86,10 +86,12 @@ def load_baskets(
         create(exp.to_table("srsql_report_item"), union_all(parts), temp=True),
         [quarter] * len(parts),
     )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_basket_rule AS "
-        "SELECT ?::BOOLEAN AS prefixed, ?::BOOLEAN AS repeated, ?::BOOLEAN AS grouped,"
-        " ?::INTEGER AS least",
-        [len(terms.attributes) > 1, terms.repeated, grouped, least],
+    warehouse.run_step(
+        "terms/baskets",
+        {
+            "prefixed": len(terms.attributes) > 1,
+            "repeated": terms.repeated,
+            "grouped": grouped,
+            "least": least,
+        },
     )
-    warehouse.run_step("terms/baskets")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srsql.engine.terms.disassociate import disassociate
+from srsql.engine.terms.disassociate import disassociate, reconstruct
 from srsql.engine.terms.parameters import Terms
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import CLUSTER_GROUP
@@ -31,8 +31,9 @@ def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, groupe
     )
     if grouped:
         warehouse.run_step("terms/small_parts")
-        warehouse.run_step("terms/renumber")  # the order of groups is not published
-        warehouse.run_step("terms/reconstruct")  # over all clusters
+        # the order of groups is not published
+        warehouse.run_step("terms/renumber", {"order_seed": None})
+        reconstruct(warehouse, seed)  # over all clusters
         warehouse.run(
             f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
             "SELECT DISTINCT c.cluster_no AS cluster, b.part AS group_no "

@@ -66,26 +66,33 @@ def disassociate(
             f"fewer than {least} records each: no cluster can be made of them"
         )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_disassociation AS SELECT"
-        " ?::INTEGER AS k, ?::INTEGER AS m, ?::INTEGER AS max_size, ?::INTEGER AS least,"
-        " ?::INTEGER AS joint_limit, ?::BIGINT AS order_seed, ?::BIGINT AS chunk_seed,"
-        " ?::BIGINT AS item_seed",
-        [
-            k,
-            m,
-            max_size,
-            least,
-            JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit,
-            order_seed,
-            _derived(seed, "chunks"),
-            _derived(seed, "items"),
-        ],
-    )
-    warehouse.run(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
-    warehouse.run_step("terms/disassociate")
-    warehouse.run_step("terms/reconstruct")
+    warehouse.run_step(
+        "terms/disassociate",
+        {
+            "k": k,
+            "m": m,
+            "max_size": max_size,
+            "least": least,
+            "joint_limit": (
+                JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit
+            ),
+            "order_seed": order_seed,
+        },
+    )
+    reconstruct(warehouse, seed)
+
+
+def reconstruct(warehouse: Warehouse, seed: int | None) -> None:
+    """Sample one dataset that could have been the original one from the published tables.
+
+    ``seed``: never to be published; None draws securely.
+    """
+    warehouse.run_step(
+        "terms/reconstruct",
+        {"chunk_seed": _derived(seed, "chunks"), "item_seed": _derived(seed, "items")},
+    )
 
 
 def _derived(seed: int | None, use: str) -> int | None:

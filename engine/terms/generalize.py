@@ -26,12 +26,7 @@ def generalize_terms(
     """
     if k < 2 or m < 1:
         raise ReleaseError(f"generalized terms need k >= 2 and m >= 1, not k = {k}, m = {m}")
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_cba AS "
-        "SELECT ?::INTEGER AS k, ?::INTEGER AS m, ?::BIGINT AS order_seed",
-        [k, m, order_seed],
-    )
-    warehouse.run_step("terms/cba")
+    warehouse.run_step("terms/cba", {"k": k, "m": m, "order_seed": order_seed})
 
 
 def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:

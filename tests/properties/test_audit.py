@@ -66,7 +66,9 @@ class Catalog:
                     *(release.k, release.k, release.unit, "", None, "{}"),
                 )
             )
-            rows["defended_attack"].append((i, ["b"], release.alpha.numerator, release.alpha.denominator))
+            rows["defended_attack"].append(
+                (i, ["b"], release.alpha.numerator, release.alpha.denominator)
+            )
             rows["attribute"] += [(i, 0, "age", "numeric", 9), (i, 1, "place", "categorical", 0)]
             rows["threshold"] += [
                 (i, terms[s], s, t.numerator, t.denominator, 0, True)
@@ -358,7 +360,9 @@ def test_a_superseded_release_stays_known_and_is_judged_itself(catalog: Catalog)
 
 def test_each_release_is_audited_for_what_it_promises(catalog: Catalog) -> None:
     catalog.store([released("2011Q1", crowd(1, 2)), released("2011Q2", crowd(1, 3))])
-    catalog.con.execute("UPDATE srsql.defended_attack SET attacks = ['md', 'l'] WHERE release_id = 0")
+    catalog.con.execute(
+        "UPDATE srsql.defended_attack SET attacks = ['md', 'l'] WHERE release_id = 0"
+    )
     catalog.con.execute("UPDATE srsql.defended_attack SET attacks = [] WHERE release_id = 1")
     found = audit(catalog.warehouse, DATASET, "main", scopes=("group",))
     assert [row.attacks for row in found.releases] == [("l", "md"), ("b", "f", "l")]

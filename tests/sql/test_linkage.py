@@ -14,7 +14,7 @@ from oracles.examples import REPEATABLE
 from oracles.releases import Case, Group, Qid, Release, Value, releases
 from oracles.trees import Tree
 
-from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.statements import step_file
 from srsql.schemas.hierarchy import build_hierarchy
 
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})
@@ -44,7 +44,6 @@ def linkage(
             for (number, q), value in (noise or {}).items()
         ],
     )
-    sql.table("srsql_link_release", "release_id INTEGER", [(1,)])
     sql.table(
         "srsql_link_knowledge",
         "term VARCHAR, row_no INTEGER, position INTEGER, low BIGINT, high BIGINT",
@@ -60,8 +59,8 @@ def linkage(
 
 def measured_again(sql: Any) -> dict[str, dict[str, Any]]:
     """Measure -> its row, of the release that is stored as number 1."""
-    for statement in statements("srsql.sql_macros", "risk/steps/linkage.sql"):
-        sql.rows(statement)
+    for statement in step_file("risk/linkage").statements():
+        sql.con.execute(statement, dict.fromkeys(statement.named_parameters, 1))
     rows = sql.records("FROM temp.main.srsql_link_risk")
     rows += sql.records("FROM srsql.star_information_loss(1)")
     found = {row["measure"]: row for row in rows}

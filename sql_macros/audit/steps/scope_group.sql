@@ -48,12 +48,11 @@ fewest AS (
 ),
 
 doubts AS (
-    SELECT w.*, b.theta_num, b.theta_den, u.weight_scale
+    SELECT w.*, b.theta_num, b.theta_den, $weight_scale::BIGINT AS weight_scale
     FROM temp.main.srsql_audit_load AS w
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN fewest AS f ON w.group_id = f.group_id
-    CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, f.remaining, u.weight_scale)
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, f.remaining, $weight_scale::BIGINT)
 ),
 
 shares AS (

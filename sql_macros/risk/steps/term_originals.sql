@@ -15,9 +15,8 @@ each_time AS (
     SELECT
         m.record,
         m.prefix || m.term AS term,
-        unnest(range(CASE WHEN r.repeated THEN m.times ELSE 1 END)) AS nth
+        unnest(range(CASE WHEN $repeated::BOOLEAN THEN m.times ELSE 1 END)) AS nth
     FROM most AS m
-    CROSS JOIN temp.main.srsql_told_rule AS r
 )
 
 SELECT DISTINCT
