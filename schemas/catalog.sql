@@ -130,6 +130,10 @@ CREATE TABLE IF NOT EXISTS srsql.release (
     private_manifest JSON NOT NULL
 );
 
+-- What an attacker has: every release that was ever out, superseded ones included; no draft.
+CREATE OR REPLACE VIEW srsql.exposed_release AS
+SELECT r.* FROM srsql.release AS r WHERE r.status <> 'draft';
+
 -- The super-records of the quarter as the release saw them, one row per case and QID; low and
 -- high are granules (numeric) or preorder numbers (categorical), NULL where missing.
 -- given_up: known, but released as NULL because its pattern was too small. case_no numbers the

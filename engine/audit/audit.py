@@ -130,6 +130,7 @@ def audit(
     theta: ThetaPolicy | None = None,
     alpha: Fraction | None = None,
     draft: int | None = None,
+    without: int | None = None,
     next_cases: str | None = None,
     evidence: int | None = None,
     releases: frozenset[int] | None = None,
@@ -148,6 +149,7 @@ def audit(
         theta: thresholds of the values.
         alpha: greatest share of cases with substantially many symptoms.
         draft: a draft that counts as released.
+        without: a release that the attacker has not got, to learn what it changes.
         next_cases: a table (case_id) that stands for the quarter after the newest release.
         releases: the only ones to report, as for ``quarter``.
         evidence: at most so many groups per release and scope; default: all in danger.
@@ -158,7 +160,7 @@ def audit(
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
         raise AuditError(f"--scope {','.join(wrong)!r}: choose group or match")
-    choice = Choice(quarter, attacks, k, theta, alpha, draft, next_cases, releases)
+    choice = Choice(quarter, attacks, k, theta, alpha, draft, without, next_cases, releases)
     subjects = plan(warehouse, dataset, series, choice)
     rows: list[AuditRow] = []
     shown: list[GroupEvidence] = []

@@ -52,6 +52,9 @@ class Choice:
     theta: ThetaPolicy | None = None
     alpha: Fraction | None = None
     draft: int | None = None
+    """A draft that counts as released."""
+    without: int | None = None
+    """A release that the attacker has not got, to learn what it changes."""
     next_cases: str | None = None
     releases: frozenset[int] | None = None
     """The only ones to report; the attacker has the others all the same."""
@@ -73,9 +76,15 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id) "
         "FROM srsql.release AS r "
         "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
-        "WHERE r.dataset = $dataset AND r.series = $series "
-        "AND (r.status <> 'draft' OR r.release_id = $draft) ORDER BY r.quarter, r.release_id",
-        {"dataset": dataset.name, "series": series, "draft": choice.draft},
+        "WHERE r.dataset = $dataset AND r.series = $series AND r.release_id IN "
+        "(SELECT e.release_id FROM srsql.exposed_release AS e UNION ALL SELECT $draft) "
+        "AND r.release_id IS DISTINCT FROM $without ORDER BY r.quarter, r.release_id",
+        {
+            "dataset": dataset.name,
+            "series": series,
+            "draft": choice.draft,
+            "without": choice.without,
+        },
     )
     if not rows:
         raise AuditError(

@@ -175,13 +175,9 @@ def _worsened(
     others = [g for g in dangerous if g.release_id != release_id]
     before: dict[tuple[int, str, int], GroupEvidence] = {}
     if others:
-        status = warehouse.value(
-            "SELECT r.status FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
+        earlier = audit(
+            warehouse, dataset, series, without=release_id, releases=touched - {release_id}
         )
-        change = "UPDATE srsql.release SET status = ? WHERE release_id = ?"
-        warehouse.run(change, ["draft", release_id])
-        earlier = audit(warehouse, dataset, series, releases=touched - {release_id})
-        warehouse.run(change, [status, release_id])
         before = {(g.release_id, g.scope, g.group_id): g for g in earlier.evidence}
     made = [g for g in dangerous if g.release_id == release_id]
     for group in others:

@@ -106,12 +106,12 @@ def find_next_cases(warehouse: Warehouse, dataset: Dataset, quarter: str | None)
     )
     warehouse.run(
         "INSERT INTO temp.main.srsql_next_case SELECT DISTINCT m.case_id FROM srsql.member AS m "
-        "INNER JOIN srsql.release AS r ON m.release_id = r.release_id "
+        "INNER JOIN srsql.exposed_release AS r ON m.release_id = r.release_id "
         "CROSS JOIN temp.main.srsql_run AS u "
         "INNER JOIN srsql.release AS own ON u.release_id = own.release_id "
-        "WHERE r.dataset = own.dataset AND r.series = own.series AND r.status <> 'draft' "
-        "AND r.quarter = (SELECT min(l.quarter) FROM srsql.release AS l WHERE"
-        " l.dataset = own.dataset AND l.series = own.series AND l.status <> 'draft'"
+        "WHERE r.dataset = own.dataset AND r.series = own.series "
+        "AND r.quarter = (SELECT min(l.quarter) FROM srsql.exposed_release AS l WHERE"
+        " l.dataset = own.dataset AND l.series = own.series"
         " AND l.quarter > own.quarter) "
         "AND m.case_id NOT IN (SELECT n.case_id FROM temp.main.srsql_next_case AS n)"
     )

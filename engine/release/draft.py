@@ -51,8 +51,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     release_id, schema, k, manifest, attacks = drafts[0]
     with warehouse.transaction():
         later = warehouse.value(
-            "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-            "AND r.status <> 'draft' AND NOT list_contains(?::INTEGER[], r.release_id)",
+            "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
+            "WHERE r.dataset = ? AND r.series = ? AND NOT list_contains(?::INTEGER[], r.release_id)",
             [dataset.name, series_name, json.loads(manifest).get("made_after", [])],
         )
         if later is not None:

@@ -156,9 +156,9 @@ def private_manifest(
         [release_id],
     )
     known = warehouse.rows(
-        "SELECT r.release_id FROM srsql.release AS own INNER JOIN srsql.release AS r "
+        "SELECT r.release_id FROM srsql.release AS own INNER JOIN srsql.exposed_release AS r "
         "ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id "
-        "WHERE own.release_id = ? AND r.status <> 'draft' ORDER BY r.release_id",
+        "WHERE own.release_id = ? ORDER BY r.release_id",
         [release_id],
     )
     return {

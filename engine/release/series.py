@@ -24,8 +24,8 @@ def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede:
     if supersede:
         return
     latest = warehouse.value(
-        "SELECT max(r.quarter) FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.status <> 'draft'",
+        "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
+        "WHERE r.dataset = ? AND r.series = ?",
         [series.dataset, series.name],
     )
     if latest is not None and quarter <= latest:

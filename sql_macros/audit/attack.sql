@@ -17,9 +17,9 @@ WITH known AS (
         min(CASE WHEN r.quarter > own.quarter THEN r.quarter END) OVER () AS quarter_after,
         max(CASE WHEN r.quarter < own.quarter THEN r.quarter END) OVER () AS quarter_before
     FROM srsql.release AS own
-    INNER JOIN srsql.release AS r
+    INNER JOIN srsql.exposed_release AS r
         ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id
-    WHERE own.release_id = of_release AND r.status <> 'draft'
+    WHERE own.release_id = of_release
 )
 
 SELECT

@@ -177,11 +177,10 @@ own AS (
 before AS (
     SELECT m.case_id, g.position, g.low, g.high
     FROM srsql.release AS now
-    INNER JOIN srsql.release AS r
+    INNER JOIN srsql.exposed_release AS r
         ON
             now.dataset = r.dataset
             AND now.series = r.series
-            AND r.status <> 'draft'
             AND (r.quarter, r.release_id) < (now.quarter, now.release_id)
     INNER JOIN srsql.member AS m ON r.release_id = m.release_id
     INNER JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id

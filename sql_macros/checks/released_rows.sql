@@ -328,9 +328,9 @@ own AS (
 
 others AS (
     SELECT r.release_id, r.quarter
-    FROM srsql.release AS r
+    FROM srsql.exposed_release AS r
     INNER JOIN own ON r.dataset = own.dataset AND r.series = own.series
-    WHERE r.status <> 'draft' AND r.release_id <> of_release
+    WHERE r.release_id <> of_release
 ),
 
 sharing AS (

@@ -159,7 +159,10 @@ INNER JOIN srsql.attribute AS a ON s.release_id = a.release_id AND s.position = 
 WHERE
     r.dataset = of_dataset
     AND r.series = of_series
-    AND (r.status <> 'draft' OR r.release_id IS NOT DISTINCT FROM own);
+    AND (
+        r.release_id IN (SELECT e.release_id FROM srsql.exposed_release AS e)
+        OR r.release_id IS NOT DISTINCT FROM own
+    );
 
 -- What:    the ways in which the cases of a series were charged, and how many cases share each.
 -- Inputs:  as srsql.ledger.
