@@ -10,7 +10,8 @@ from time import perf_counter
 from typing import NoReturn
 
 import benchmarks.same_release as package
-from benchmarks.same_release.compare import Result, compare
+from benchmarks.same_release.compare import compare
+from benchmarks.same_release.result import Result
 from benchmarks.same_release.scenarios import SCENARIOS, Scenario
 from benchmarks.same_release.version import MisuseError, Version, dump, kept_dump
 

@@ -25,6 +25,8 @@ class Draws:
     reason: str
     tables: tuple[str, ...]
     """Released tables whose order, or whose drawn numbers, no two runs have in common."""
+    read: tuple[str, ...] = ()
+    """Other tables that are needed to compare these."""
     clusters: bool = False
     """Whether the numbers of the clusters are drawn as well."""
 
@@ -33,7 +35,8 @@ SUBRECORDS = Draws(
     "the order of subrecords is drawn securely, and the reconstructed records follow it: chunks are"
     " compared as multisets of subrecords, reconstructed records as multisets of the terms of a"
     " cluster, or of its joint cluster",
-    ("joint_clusters", "record_chunk", "shared_chunk", "reconstructed"),
+    ("record_chunk", "shared_chunk", "reconstructed"),
+    read=("joint_clusters",),
 )
 CLUSTERS = Draws(
     "the numbers of clusters and the order of subrecords are drawn securely: clusters are compared"
