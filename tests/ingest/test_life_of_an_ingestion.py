@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from ingest.archives import ages, demo, faers, lines, pack, unpack, vaers
+from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
 from srsql.engine.catalog import dataset_names, register_dataset, registered_dataset
 from srsql.engine.errors import DatasetError, IngestError
