@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from srsql.engine.audit.audit import Audit, AuditRow, GroupEvidence, audit
+from srsql.engine.audit.audit import Audit, AuditRow, audit
+from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.extremes import NEXT
 from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.errors import CheckFailedError

@@ -52,7 +52,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     with warehouse.transaction():
         later = warehouse.value(
             "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
-            "WHERE r.dataset = ? AND r.series = ? AND NOT list_contains(?::INTEGER[], r.release_id)",
+            "WHERE r.dataset = ? AND r.series = ? "
+            "AND NOT list_contains(?::INTEGER[], r.release_id)",
             [dataset.name, series_name, json.loads(manifest).get("made_after", [])],
         )
         if later is not None:

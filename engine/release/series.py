@@ -55,9 +55,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
             "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge",
-            "perturbation", "perturbed", "budget_ledger", "disassociated", "utility_constraint", "lattice",
-            "lattice_node",
-            "release",
+            "perturbation", "perturbed", "budget_ledger", "disassociated", "utility_constraint",
+            "lattice", "lattice_node", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

@@ -12,18 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import disassociate, possible_records, witness
-from support.published_terms import Published, Subrecord, load, project, warehouse
+from support.published_terms import Published, Subrecord, load, published_again, warehouse
 
 from srsql.engine.checks.term_chunks import check_terms
 
 baskets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), min_size=1), min_size=6, max_size=18)
-
-
-def published_again(made: Published, records: list[Subrecord]) -> Published:
-    """What is published of records, in the order of their clusters, with the places of ``made``."""
-    member = [c for c, n in made.records.items() for _ in range(n)]
-    places = {(c, t): p for c in made.records for t, p in made.places(c).items()}
-    return project(records, member, made.joints, places)
 
 
 @settings(REPEATABLE, max_examples=80)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from noise.world import AGES, QUARTERS, RANGES, SEXES, K, Originals, leaf_of, series
 from oracles import dp, ms, ppms
 from oracles.trees import Tree
+from support.perturbed_world import AGES, QUARTERS, RANGES, SEXES, K, Originals, leaf_of, series
 from support.quarters import Report, write_quarter
 from support.released import rows
 

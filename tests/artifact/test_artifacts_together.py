@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from publish.conftest import Artifacts, Warehouses
+from artifact.conftest import Artifacts, Warehouses
 from support.artifacts import make, read_csv, rehash, write_csv
 
 from srsql import verify

@@ -6,11 +6,16 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from lattice.conftest import reports
+from support.lattice_quarters import reports
 
 from srsql.engine.api.engine import Engine
 
 SHARE = {"M": {"M": 1.0, "F": 0.0, "": 0.5}, "F": {"M": 0.0, "F": 1.0, "": 0.5}}
+
+
+@pytest.fixture
+def engine(lattice_engine: Engine) -> Engine:
+    return lattice_engine
 
 
 def truth(value: str, sex: str, width: int) -> tuple[dict[int, float], dict[int, float]]:

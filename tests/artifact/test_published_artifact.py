@@ -14,8 +14,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from artifact.conftest import HOSTILE, OPTIONS
 from oracles import clinic
-from publish.conftest import HOSTILE, OPTIONS
 from support.artifacts import (
     content_of,
     make,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ingest.archives import demo, faers, unpack
+from support.archives import demo, faers, unpack
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import ingest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from publish.conftest import Artifacts
+from artifact.conftest import Artifacts
 from support.artifacts import edit, manifest_of, read_csv, rehash, tables_of, write_csv
 
 from srsql import verify

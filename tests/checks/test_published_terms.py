@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous, reconstruct
+from support import medical_codes
 from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
 from srsql.engine.checks.term_chunks import (
@@ -27,7 +26,6 @@ from srsql.engine.checks.term_chunks import (
 from srsql.engine.risk.term_counts import count_terms
 from srsql.engine.warehouse.released_terms import PublishedTerms
 
-GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "loukides2014"
 Rows = dict[str, list[tuple[Any, ...]]]
 
 subrecords = st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=9)
@@ -328,10 +326,8 @@ def test_a_sensitive_term_outside_item_chunks_is_caught(sql: Any) -> None:
         assert failed(sql, rows, 3, 2, sensitive=name) == {("check_kept_apart", "sensitive term")}
 
 
-@pytest.mark.skipif(not GOLDEN.exists(), reason="the worked example is not beside the checkout")
-def test_the_papers_worked_example_keeps_3_to_the_2_and_guarantee_1(sql: Any) -> None:
-    with (GOLDEN / "records.csv").open() as file:
-        records = [frozenset(row["codes"].split(";")) for row in csv.DictReader(file)]
+def test_the_composed_worked_example_keeps_3_to_the_2_and_guarantee_1(sql: Any) -> None:
+    records = medical_codes.example("loukides2014").records
     member = [1] * 5 + [2] * 5
     chunks: dict[Place, str] = {
         ("own", 1, 1): "296.00 296.01 296.02", ("own", 1, 2): "692.71 695.10",

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from publish.conftest import SEED, WITHHELD, Warehouses, quarters
+from artifact.conftest import SEED, WITHHELD, Warehouses, quarters
 from support.artifacts import make, tables_of
 
 from srsql.schemas import load_dataset

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from artifact.conftest import Artifacts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.artifact import regions, terms, too_frequent, too_small
 from oracles.examples import REPEATABLE
-from publish.conftest import Artifacts
 from support.artifacts import make, manifest_of, read_csv, rehash, thresholds_of, write_csv
 from support.quarters import Report, write_quarter
 

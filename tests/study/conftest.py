@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from support.advice import task_of
-from support.files import copied
-from support.quarters import crowd
+from support.fixtures import db, kept
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.study.advise.worker import run_setting
@@ -17,17 +16,7 @@ from srsql.engine.study.compare.grid import Cell, Rules
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-
-@pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
-
-
-@pytest.fixture
-def db(kept: Path, tmp_path: Path) -> Path:
-    """A warehouse with 2011Q3 and 2011Q4, nothing released; half the cases are in both."""
-    quarters = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
-    return copied(kept / "advise", tmp_path / "w.duckdb", quarters)
+__all__ = ["db", "followed", "inside", "kept", "pretended"]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from noise.world import QUARTERS, series
+from support.perturbed_world import QUARTERS, series
 from support.quarters import write_quarter
 
 from srsql import verify

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from publish.conftest import Artifacts, Warehouses
+from artifact.conftest import Artifacts, Warehouses
 from support.artifacts import make, manifest_of, rehash
 from support.quarters import crowd, write_quarter
 
