@@ -16,12 +16,10 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query.query import Answer, query
 from srsql.engine.release.options import DEFAULTS
 from srsql.engine.release.ranges import is_range, range_ends
-from srsql.engine.risk.combinations import CombinationShare
 from srsql.engine.risk.group_questions import GroupAnswer, answer_errors, group_answers
-from srsql.engine.risk.linkage import measure_linkage
-from srsql.engine.risk.medical import read_medical, shipped_medical
+from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure
-from srsql.engine.risk.term_counts import TermCount
+from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.risk.term_metrics import count_term_sets, measure_terms, term_combinations
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Rule, make_condition, read_rules

@@ -11,7 +11,7 @@ import pandas as pd
 
 from srsql.engine.errors import DatasetError, SrsqlError
 from srsql.engine.release.options import DEFAULTS
-from srsql.engine.release.status import Status, status
+from srsql.engine.release.series import Status, status
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.frames import Kind, shaped
 from srsql.engine.warehouse.releases import as_told, need_cases

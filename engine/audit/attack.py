@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from srsql.engine.audit.attacker import known_intervals
+from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
 from srsql.engine.warehouse.releases import as_released, is_parted
 from srsql.engine.warehouse.statements import dotted

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.checks.comparator import claim_calls
 from srsql.engine.checks.perturbation import draw_calls, seen_groups
-from srsql.engine.checks.published_regions import region_text, seen_rows, seen_terms
+from srsql.engine.checks.published_regions import claim_calls, region_text, seen_rows, seen_terms
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.releases import claims_of, perturbed_positions, told_apart

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.term_originals import ORIGINALS
+from srsql.engine.risk.term_counts import ORIGINALS
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
 from srsql.engine.warehouse.releases import ReleasedTerms
 from srsql.engine.warehouse.statements import literal

@@ -1,16 +1,22 @@
 """From the raw tables of one quarter to super-records: the dataset-dependent part, composed.
 
+With external knowledge E (drug -> disease), where it is given, a case may also have a value that it
+does not show.
+
 Everything after it reads the temporary tables named here and knows no column of any dataset.
 """
 
 from __future__ import annotations
 
+import csv
+from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Literal
 
 from sqlglot import exp
 
-from srsql.engine.grouping.knowledge import Knowledge
+from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.catalog import normalized, trimmed
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
@@ -236,3 +242,33 @@ def _knowledge(warehouse: Warehouse, knowledge: Knowledge | None) -> None:
             "FROM (SELECT unnest(?::VARCHAR[]) AS drug, unnest(?::VARCHAR[]) AS disease) AS e",
             [[pair[0] for pair in knowledge.pairs], [pair[1] for pair in knowledge.pairs]],
         )
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Pairs (drug, disease), distinct; they are normalized where they are used."""
+
+    source: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+def load_knowledge(path: Path) -> Knowledge:
+    """Read a CSV with the columns ``drug`` and ``disease``, one pair a row.
+
+    Raises:
+        DatasetError: the file cannot be read, lacks a column, or has a row with an empty field.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if not {"drug", "disease"} <= set(reader.fieldnames or ()):
+                raise DatasetError(f"{path}: the header must name the columns drug and disease")
+            pairs = set()
+            for row in reader:
+                pair = (row["drug"] or "").strip(), (row["disease"] or "").strip()
+                if not all(pair):
+                    raise DatasetError(f"{path}: line {reader.line_num} has an empty field")
+                pairs.add(pair)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(f"{path}: cannot be read: {error}") from None
+    return Knowledge(source=path.name, pairs=tuple(sorted(pairs)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.lattice.result import Made
+from srsql.engine.lattice.cube import Made
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.dimensions import (
     Dimension,

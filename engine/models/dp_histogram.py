@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from srsql.engine.lattice.comparators import noisy_histogram
-from srsql.engine.lattice.result import Made
+from srsql.engine.lattice.cube import Made
+from srsql.engine.lattice.ipa import noisy_histogram
 from srsql.engine.models.noisy_lattice import NoisyLattice
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse

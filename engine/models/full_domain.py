@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from srsql.engine.lattice.comparators import k_anonymous
-from srsql.engine.lattice.result import Made
+from srsql.engine.lattice.cube import Made
+from srsql.engine.lattice.ipa import k_anonymous
 from srsql.engine.models.lattice import LatticeModel
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.perturbation import Calibration
+from srsql.engine.lattice.cube import Made
 from srsql.engine.lattice.ipa import Asked, anonymize
-from srsql.engine.lattice.result import Made
 from srsql.engine.models.base import MOST
 from srsql.engine.models.noisy_lattice import NoisyLattice
 from srsql.engine.warehouse.dimensions import Dimension

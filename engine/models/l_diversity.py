@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.diversity import partition_pattern, set_values
 from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.grouping.symptoms import partition_pattern, set_values
 from srsql.engine.models.base import MOST
 from srsql.engine.models.comparator import Comparator
 from srsql.engine.warehouse.warehouse import Warehouse

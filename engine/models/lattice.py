@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import drop_withheld
-from srsql.engine.lattice.cube import load_cube
-from srsql.engine.lattice.result import Made, nothing
+from srsql.engine.lattice.cube import Made, load_cube, nothing
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
 from srsql.engine.models.terms_only import Apart
 from srsql.engine.warehouse.dimensions import (

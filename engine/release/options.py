@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, cast
 
 from srsql.engine.audit.plan import parse_share
-from srsql.engine.grouping.knowledge import load_knowledge
+from srsql.engine.grouping.cases import load_knowledge
 from srsql.engine.grouping.perturbation import parse_epsilon
 from srsql.engine.grouping.symptoms import parse_symptoms_rule
 from srsql.engine.grouping.thresholds import parse_theta

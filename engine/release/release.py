@@ -21,7 +21,7 @@ from srsql.engine.grouping.feasibility import (
     need_groups,
 )
 from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
-from srsql.engine.grouping.ledger import keep_limit
+from srsql.engine.grouping.perturbation import keep_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure
@@ -34,24 +34,23 @@ from srsql.engine.release.manifest import (
     shown_k,
     store_public_manifest,
 )
-from srsql.engine.release.registration import register, set_release
 from srsql.engine.release.request import Clock, Progress, Released, Request
 from srsql.engine.release.series import (
     check_turn,
     make_identity,
     refresh_series_views,
+    register,
     remove_draft,
+    set_release,
     supersede_release,
 )
-from srsql.engine.release.terms import need_terms, release_terms
+from srsql.engine.release.terms import family_of, need_terms, release_terms, tell
 from srsql.engine.release.views import build_tables, create_views
-from srsql.engine.release.visibility import family_of, tell
-from srsql.engine.risk.linkage import measure_linkage
-from srsql.engine.risk.medical import shipped_medical
+from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.terms.build import build_term_tables
-from srsql.engine.terms.chunks import not_held
-from srsql.engine.terms.kinds import MAKING
+from srsql.engine.terms.baskets import build_term_tables
+from srsql.engine.terms.disassociate import not_held
+from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import find_ingestion, perturbed
 from srsql.engine.warehouse.series import Series, open_series, schema_of

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from srsql.engine.grouping.cases import Knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible
-from srsql.engine.grouping.knowledge import Knowledge
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.models.base import GroupingModel

@@ -1,15 +1,21 @@
-"""Series: the sequence of releases made for one audience, and its rules (SPEC section 5)."""
+"""The rules of a series when a quarter is released: turn, drafts, superseding, ids (SPEC section 5)."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.models import MODELS
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.release.request import Request
 from srsql.engine.release.views import series_views
 from srsql.engine.warehouse.layout import IDENTITY, ROWS, SHAPES
 from srsql.engine.warehouse.releases import series_over_lattice
-from srsql.engine.warehouse.series import Series
+from srsql.engine.warehouse.series import Series, schema_of
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -141,3 +147,107 @@ def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> Non
     )[0]
     if (reports, cases) != (published, published_cases):
         raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
+
+
+def register(
+    warehouse: Warehouse, dataset: Dataset, request: Request, series: Series, ingestion_id: int
+) -> int:
+    """The catalog row of a release, whose figures follow in ``set_release``; its number."""
+    release_id = int(warehouse.value("SELECT nextval('srsql.release_ids')"))
+    warehouse.run(
+        "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            release_id,
+            dataset.name,
+            series.name,
+            request.quarter,
+            request.model.name,
+            "draft" if request.draft else "released",
+            request.model.k,
+            request.model.k,
+            1,
+            schema_of(warehouse, series, request.quarter, draft=request.draft),
+            ingestion_id,
+            "{}",
+        ],
+    )
+    return release_id
+
+
+def set_release(
+    warehouse: Warehouse, model: GroupingModel, release_id: int, k_effective: int
+) -> None:
+    """What its model promises, and the k that groups were grown to."""
+    warehouse.run(
+        "INSERT INTO srsql.defended_attack SELECT ?, ?, u.alpha_num, u.alpha_den "
+        "FROM temp.main.srsql_run AS u",
+        [release_id, list(model.attacks)],
+    )
+    for claim, bound in model.claims.items():
+        warehouse.run(
+            "INSERT INTO srsql.claim VALUES (?, ?, ?, ?)",
+            [release_id, claim, bound.numerator, bound.denominator],
+        )
+    warehouse.run(
+        "UPDATE srsql.release SET k_effective = ?,"
+        " weight_scale = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
+        [k_effective, release_id],
+    )
+
+
+@dataclass(frozen=True)
+class Status:
+    """Rows as dictionaries, ready for a table or JSON."""
+
+    path: str | None
+    bytes_on_disk: int
+    quarters: list[dict[str, Any]]
+    releases: list[dict[str, Any]]
+    budget: list[dict[str, Any]]
+    """The worst case of each series that spent any; amounts are exact fractions as text."""
+
+
+def status(warehouse: Warehouse) -> Status:
+    """Read the catalog; nothing is changed."""
+    size = 0
+    if warehouse.path is not None:
+        wal = warehouse.path.with_name(warehouse.path.name + ".wal")
+        size = sum(file.stat().st_size for file in (warehouse.path, wal) if file.exists())
+    return Status(
+        path=str(warehouse.path) if warehouse.path else None,
+        bytes_on_disk=size,
+        quarters=_dicts(
+            warehouse,
+            "SELECT i.dataset, i.quarter, i.source, sum(f.records)::BIGINT AS records,"
+            " sum(f.loaded)::BIGINT AS loaded, sum(f.rejected)::BIGINT AS rejected "
+            "FROM srsql.ingestion AS i INNER JOIN srsql.ingested_file AS f USING (ingestion_id) "
+            "WHERE NOT i.replaced GROUP BY i.dataset, i.quarter, i.source "
+            "ORDER BY i.dataset, i.quarter",
+        ),
+        releases=_dicts(
+            warehouse,
+            "SELECT r.dataset, r.series, r.quarter, r.model, r.k, r.status,"
+            " r.schema_name AS schema,"
+            " (r.private_manifest ->> '$.cases.released')::BIGINT AS released_cases,"
+            " (r.private_manifest ->> '$.cases.withheld')::BIGINT AS withheld_cases "
+            "FROM srsql.release AS r ORDER BY r.dataset, r.series, r.quarter, r.release_id",
+        ),
+        budget=[
+            {
+                "dataset": one.dataset,
+                "series": one.series,
+                "worst_epsilon": str(one.worst),
+                "cases": one.worst_cases,
+                "charged_cases": one.cases,
+                "calibration": ", ".join(one.calibrations),
+                "meaning": one.meaning,
+            }
+            for one in budgets(warehouse)
+        ],
+    )
+
+
+def _dicts(warehouse: Warehouse, query: str) -> list[dict[str, Any]]:
+    cursor = warehouse.con.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

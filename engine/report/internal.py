@@ -24,8 +24,7 @@ from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.walk import walk, walk_blocks
 from srsql.engine.report.words import REASONS, undefended
-from srsql.engine.risk.linkage import measure_linkage
-from srsql.engine.risk.medical import shipped_medical
+from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure
 from srsql.engine.warehouse.releases import is_parted
 from srsql.engine.warehouse.warehouse import Warehouse

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.combinations import CombinationShare, combination_shares
-from srsql.engine.risk.term_counts import Answering, TermCount, count_terms, published_terms
+from srsql.engine.risk.term_counts import (
+    Answering,
+    CombinationShare,
+    TermCount,
+    combination_shares,
+    count_terms,
+    load_originals,
+    published_terms,
+)
 from srsql.engine.risk.term_loss import (
     Answer,
     RelativeError,
@@ -14,7 +21,6 @@ from srsql.engine.risk.term_loss import (
     matching_errors,
     random_sets,
 )
-from srsql.engine.risk.term_originals import load_originals
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.policies import UtilityPolicy
 from srsql.engine.warehouse.released_terms import PublishedNodes

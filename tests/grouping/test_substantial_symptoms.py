@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from srsql.engine.grouping.substantial import cutoff
+from srsql.engine.grouping.symptoms import cutoff
 
 COUNTS = st.lists(st.integers(0, 12), min_size=1, max_size=30)
 MULTIPLIERS = st.fractions(-3, 3, max_denominator=6)

@@ -16,7 +16,7 @@ from support.released import region, rows, terms_of
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import DatasetError
-from srsql.engine.risk.medical import read_medical, shipped_medical
+from srsql.engine.risk.linkage import read_medical, shipped_medical
 from srsql.schemas import load_dataset
 
 QIDS = (120, 400, Tree({"Any": "", "M": "Any", "F": "Any"}))

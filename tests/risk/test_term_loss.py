@@ -14,7 +14,7 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, reconstruct
 from support.published_terms import Subrecord, fill, load, project, warehouse
 
-from srsql.engine.risk.combinations import combination_shares
+from srsql.engine.risk.term_counts import combination_shares
 from srsql.engine.risk.term_loss import (
     Answer,
     answer_workload,

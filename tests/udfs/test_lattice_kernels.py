@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import lattice as oracle
 from scipy import stats
 
-from srsql.engine.lattice.nodes import least_nodes
+from srsql.engine.lattice.cube import least_nodes
 from srsql.udfs.lattice.node_loss import loss_of, node_weight
 from srsql.udfs.lattice.node_noise import (
     SUPPRESSED,

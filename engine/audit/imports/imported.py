@@ -60,7 +60,7 @@ from srsql.engine.audit.imports.foreign import (
 )
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.grouping.cases import load_attributes
-from srsql.engine.grouping.substantial import cutoff
+from srsql.engine.grouping.symptoms import cutoff
 from srsql.engine.ingest.extract import workspace
 from srsql.engine.ingest.load import explained, in_file_order
 from srsql.engine.ingest.typed import CODE, fill_codes
