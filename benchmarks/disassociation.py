@@ -71,7 +71,7 @@ def prepare(con: duckdb.DuckDBPyConnection, n: int) -> None:
         " 'TERM ' || term_no AS term FROM srsql_basket",
         "CREATE OR REPLACE TEMP TABLE srsql_constraint AS SELECT term_no,"
         " (term_no // 10)::INTEGER AS constraint_no FROM srsql_basket_term WHERE term_no < 400",
-        "CREATE OR REPLACE TEMP TABLE srsql_kept_apart (term_no INTEGER)",
+        "CREATE OR REPLACE TEMP TABLE srsql_sensitive_number (term_no INTEGER)",
     ):
         con.execute(statement)
     con.unregister("drawn")

@@ -11,25 +11,22 @@ from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.dimensions import dimensions_of, load_nodes, value_columns
 from srsql.engine.warehouse.layout import NUMBER, ROWS
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid
+from srsql.schemas import Qid
 
 
-def check_lattice_rows(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int
-) -> list[Measure]:
+def check_lattice_rows(release: Release) -> list[Measure]:
     """Rows are numbered anew, all of one node, and every class has as many as is claimed.
 
     Args:
-        warehouse: within a transaction.
-        dataset: as the model takes it.
-        schema: of the release's views.
-        release_id: of the catalog.
+        release: within a transaction.
 
     Raises:
         CheckFailedError: one check failed; the text names it.
     """
+    warehouse, dataset = release.warehouse, release.dataset
+    release_id, schema = release.release_id, release.schema
     names, levels, informative, least = warehouse.rows(
         "SELECT l.dimensions, l.levels, l.informative, l.least FROM srsql.lattice AS l "
         "WHERE l.release_id = ?",

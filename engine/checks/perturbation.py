@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import column, create, table, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 
@@ -49,13 +49,12 @@ def seen_groups(
     return query.select(exp.cast(text, "VARCHAR").as_("shown"))
 
 
-def draw_calls(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, perturbed: set[int]
-) -> list[str]:
+def draw_calls(release: Release, perturbed: set[int]) -> list[str]:
     """Calls that return uniform rows: the draws, the catalog's groups, the released values.
 
     Needs ``srsql_identity``.
     """
+    dataset, schema, release_id = release.visible_dataset, release.schema, release.release_id
     calls = [
         f"srsql.check_internal({release_id:d})",
         f"srsql.check_draws({release_id:d})",
@@ -69,7 +68,7 @@ def draw_calls(
     ]
     if common:
         seen = seen_groups(dataset, schema, release_id, common)
-        warehouse.run(create(exp.to_table("srsql_seen_common"), seen, temp=True))
+        release.warehouse.run(create(exp.to_table("srsql_seen_common"), seen, temp=True))
         calls.append(f"srsql.check_common('temp.main.srsql_seen_common', {release_id:d})")
     return calls
 

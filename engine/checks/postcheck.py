@@ -14,48 +14,32 @@ from srsql.engine.checks.perturbation import draw_calls, seen_groups
 from srsql.engine.checks.published_regions import claim_calls, region_text, seen_rows, seen_terms
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.releases import claims_of, perturbed_positions, told_apart
+from srsql.engine.warehouse.releases import Release, claims_of, perturbed_positions, terms_apart
 from srsql.engine.warehouse.statements import column, create, literal, table
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
 
 
-def check_release(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    schema: str,
-    release_id: int,
-    k: int,
-    *,
-    covers: bool,
-    by_report: bool,
-) -> list[Measure]:
-    """Run every check on the views of ``schema``; needs ``srsql_identity``.
+def check_release(release: Release, *, covers: bool, by_report: bool) -> list[Measure]:
+    """Run every check on the views of a release; needs ``srsql_identity``.
 
     Args:
-        warehouse: within the transaction of the release.
-        dataset: as the model takes it.
-        schema: of the views.
-        release_id: in the catalog.
-        k: least number of cases.
+        release: within its transaction.
         covers: a perturbing model's categories cover those of earlier releases.
         by_report: a comparator that takes every report for a case of its own.
 
     Raises:
         CheckFailedError: one of them failed; the text names it.
     """
-    perturbed = perturbed_positions(warehouse, release_id)
-    calls = [_check_complete(warehouse, dataset, schema, release_id, by_report=by_report)]
-    if len(perturbed) < len(dataset.qid):
-        calls.append(_check_inside(dataset, schema, release_id, perturbed))
+    perturbed = perturbed_positions(release.warehouse, release.release_id)
+    calls = [_check_complete(release, by_report=by_report)]
+    if len(perturbed) < len(release.visible_dataset.qid):
+        calls.append(_check_inside(release, perturbed))
     if covers:
-        calls.append(f"srsql.check_earlier({release_id:d})")
-    return check_bounds(warehouse, dataset, schema, release_id, k) + _passed(warehouse, calls)
+        calls.append(f"srsql.check_earlier({release.release_id:d})")
+    return check_bounds(release) + _passed(release.warehouse, calls)
 
 
-def check_bounds(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int
-) -> list[Measure]:
+def check_bounds(release: Release) -> list[Measure]:
     """k and theta (with external knowledge where it was given) from the released views alone.
 
     A perturbed release does not show its groups: they are those of the member table, found by
@@ -65,10 +49,12 @@ def check_bounds(
     Raises:
         CheckFailedError: a bound is broken; the text names it.
     """
+    warehouse, dataset, release_id = release.warehouse, release.visible_dataset, release.release_id
+    schema = release.schema
     warehouse.run(
         create(
             exp.to_table("srsql_seen_value"),
-            seen_terms(dataset, schema, "term", told_apart(warehouse, release_id)),
+            seen_terms(dataset, schema, "term", terms_apart(warehouse, release_id)),
             temp=True,
         )
     )
@@ -81,32 +67,27 @@ def check_bounds(
     seen = seen_groups(dataset, schema, release_id) if perturbed else seen_rows(dataset, schema)
     warehouse.run(create(exp.to_table("srsql_seen_row"), seen, temp=True))
     claims = claims_of(warehouse, release_id)
-    calls = (
-        claim_calls(warehouse, dataset, schema, release_id, claims, region_text(dataset))
-        if claims
-        else _row_calls(warehouse, dataset, schema, release_id, k)
-    )
+    calls = claim_calls(release, claims, region_text(dataset)) if claims else _row_calls(release)
     calls.append(_check_manifest(schema, literal("temp.main.srsql_seen_value"), release_id))
     if perturbed:
-        calls += draw_calls(warehouse, dataset, schema, release_id, perturbed)
+        calls += draw_calls(release, perturbed)
     return _passed(warehouse, calls)
 
 
-def _row_calls(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, k: int
-) -> list[str]:
+def _row_calls(release: Release) -> list[str]:
     """k and theta of the groups of ``srsql_seen_row``, as the released rows have them."""
     rows, values, theta = (
         literal(f"temp.main.srsql_seen_{name}") for name in ("row", "value", "theta")
     )
     calls = [
-        f"srsql.check_k({rows}, {k:d}, {release_id:d})",
-        f"srsql.check_theta({rows}, {values}, {theta}, {release_id:d})",
+        f"srsql.check_k({rows}, {release.k:d}, {release.release_id:d})",
+        f"srsql.check_theta({rows}, {values}, {theta}, {release.release_id:d})",
     ]
-    if warehouse.value(
-        "SELECT count(*) FROM srsql.external_knowledge AS e WHERE e.release_id = ?", [release_id]
+    if release.warehouse.value(
+        "SELECT count(*) FROM srsql.external_knowledge AS e WHERE e.release_id = ?",
+        [release.release_id],
     ):
-        calls.append(_check_knowledge(warehouse, dataset, schema, release_id))
+        calls.append(_check_knowledge(release))
     return calls
 
 
@@ -138,11 +119,18 @@ def require_passed(measures: list[Measure]) -> None:
             )
 
 
-def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int) -> str:
+def _check_knowledge(release: Release) -> str:
+    warehouse, dataset, release_id = release.warehouse, release.visible_dataset, release.release_id
     warehouse.run(
         create(
             exp.to_table("srsql_seen_drug"),
-            seen_terms(dataset, schema, "drug", told_apart(warehouse, release_id), drugs=True),
+            seen_terms(
+                dataset,
+                release.schema,
+                "drug",
+                terms_apart(warehouse, release_id),
+                drugs=True,
+            ),
             temp=True,
         )
     )
@@ -158,25 +146,21 @@ def _check_knowledge(warehouse: Warehouse, dataset: Dataset, schema: str, releas
     )
 
 
-def _check_complete(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int, *, by_report: bool
-) -> str:
+def _check_complete(release: Release, *, by_report: bool) -> str:
     """Released and withheld reports together are those of the quarter.
 
     ``by_report``: reports are withheld, not cases.
     """
+    warehouse, dataset, release_id = release.warehouse, release.visible_dataset, release.release_id
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_seen_report AS "
         "SELECT i.report_id::VARCHAR AS report_id, i.case_id::VARCHAR AS case_id "
         "FROM temp.main.srsql_identity AS i INNER JOIN "
-        + table(schema, dataset.report_table, alias="v").sql("duckdb")
+        + table(release.schema, dataset.report_table, alias="v").sql("duckdb")
         + " ON i.public_report = "
         + column(dataset.report_id, "v").sql("duckdb")
         + " AND i.public_case = "
         + column(dataset.case_id, "v").sql("duckdb")
-    )
-    quarter = warehouse.value(
-        "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
     )
     ingested = (
         exp.select(
@@ -186,7 +170,9 @@ def _check_complete(
         .from_(table(f"raw_{dataset.name}", dataset.report_table, alias="t"))
         .where(column("quarter", "t").eq(exp.Placeholder()))
     )
-    warehouse.run(create(exp.to_table("srsql_quarter_report"), ingested, temp=True), [quarter])
+    warehouse.run(
+        create(exp.to_table("srsql_quarter_report"), ingested, temp=True), [release.quarter]
+    )
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_quarter_withheld AS SELECT w.case_id "
         "FROM srsql.withheld AS w WHERE w.release_id = ?",
@@ -200,15 +186,16 @@ def _check_complete(
     )
 
 
-def _check_inside(dataset: Dataset, schema: str, release_id: int, but: set[int]) -> str:
+def _check_inside(release: Release, but: set[int]) -> str:
     """Every known original QID of a released report lies in its published region.
 
     ``but``: the positions of perturbed ones, which need not.
     """
+    dataset = release.visible_dataset
     misses: list[exp.Expr] = []
     query = (
         exp.select()
-        .from_(table(schema, dataset.report_table, alias="v"))
+        .from_(table(release.schema, dataset.report_table, alias="v"))
         .join(
             table("temp", "main", "srsql_identity", alias="i"),
             on=column(dataset.report_id, "v").eq(column("public_report", "i")),
@@ -250,7 +237,7 @@ def _check_inside(dataset: Dataset, schema: str, release_id: int, but: set[int])
             )
     outside = exp.func("coalesce", exp.or_(*misses), exp.false())
     query = query.select(
-        exp.Literal.number(release_id).as_("release"),
+        exp.Literal.number(release.release_id).as_("release"),
         exp.Literal.string("check_inside").as_("measure"),
         exp.Literal.string("report").as_("scope"),
         exp.cast(exp.func("count_if", outside), "DOUBLE").as_("violating"),

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import bare, column, create, literal, table, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
 
 
@@ -85,18 +85,13 @@ def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: st
     )
 
 
-def claim_calls(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    schema: str,
-    release_id: int,
-    claims: dict[str, Fraction],
-    region: exp.Expr,
-) -> list[str]:
+def claim_calls(release: Release, claims: dict[str, Fraction], region: exp.Expr) -> list[str]:
     """Calls that return uniform rows, one for each claim; needs ``srsql_seen_row``.
 
     ``region``: the text of the published quasi-identifiers of a row ``v`` of the report table.
     """
+    warehouse, dataset, release_id = release.warehouse, release.visible_dataset, release.release_id
+    schema = release.schema
     reports = exp.select(
         exp.cast(region, "VARCHAR").as_("region"), column(dataset.report_id, "v").as_("report_id")
     ).from_(table(schema, dataset.report_table, alias="v"))

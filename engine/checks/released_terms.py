@@ -9,52 +9,43 @@ from __future__ import annotations
 from dataclasses import astuple
 
 from srsql.engine.checks.postcheck import require_passed
-from srsql.engine.checks.term_chunks import check_shown_chunks, check_told_chunks
+from srsql.engine.checks.term_chunks import check_chunks_and_originals, check_published_chunks
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import load_originals
 from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
-from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
+from srsql.engine.warehouse.releases import Release, ReleasedTerms, released_terms
 from srsql.engine.warehouse.statements import literal
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
 
 
-def check_released_terms(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    schema: str,
-    release_id: int,
-    k: int,
-    terms: ReleasedTerms,
-    *,
-    grouped: bool,
-) -> list[Measure]:
-    """Every check of the terms in ``schema``; needs the tables that the release was made with.
+def check_released_terms(release: Release, terms: ReleasedTerms, *, grouped: bool) -> list[Measure]:
+    """Every check of the terms of a release; needs the tables that the release was made with.
 
     ``grouped``: clusters lie inside QID-groups.
 
     Raises:
         CheckFailedError: one of them failed; the text names it.
     """
-    load_originals(warehouse, dataset, release_id, terms)
-    check = {"chunks": check_told_chunks, "nodes": check_told_nodes}[terms.term_format]
-    rows = check(warehouse, schema, release_id, k, terms, grouped=grouped)
+    load_originals(release.warehouse, release.dataset, release.release_id, terms)
+    check = {"chunks": check_chunks_and_originals, "nodes": check_nodes_and_originals}[
+        terms.term_format
+    ]
+    rows = check(release, terms, grouped=grouped)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
 
 
-def check_shown_terms(warehouse: Warehouse, schema: str, release_id: int, k: int) -> list[Measure]:
-    """What the terms in ``schema`` show by themselves, if the release has any.
+def check_published_terms(release: Release) -> list[Measure]:
+    """What the terms of a release show by themselves, if the release has any.
 
     Raises:
         CheckFailedError: a bound is broken; the text names it.
     """
-    terms = released_terms(warehouse, release_id)
+    terms = released_terms(release.warehouse, release.release_id)
     if terms is None:
         return []
-    check = {"chunks": check_shown_chunks, "nodes": check_shown_nodes}[terms.term_format]
-    rows = check(warehouse, schema, release_id, k, terms)
+    check = {"chunks": check_published_chunks, "nodes": check_published_nodes}[terms.term_format]
+    rows = check(release, terms)
     measures = [astuple(row) for row in rows]
     require_passed(measures)
     return measures
@@ -152,41 +143,33 @@ def _lengthen(warehouse: Reader, k: int) -> None:
     )
 
 
-def check_told_nodes(
-    warehouse: Warehouse,
-    schema: str,
-    release_id: int,
-    k: int,
-    terms: ReleasedTerms,
-    *,
-    grouped: bool,
+def check_nodes_and_originals(
+    release: Release, terms: ReleasedTerms, *, grouped: bool
 ) -> list[MeasureRow]:
     """Every check of the nodes beside the originals; needs ``srsql_generalized_record``."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_number AS SELECT b.case_no, r.record "
+    release.warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_original_number AS SELECT b.case_no, r.record "
         "FROM temp.main.srsql_generalized_record AS r "
         "INNER JOIN temp.main.srsql_basket_case AS b ON r.record_no = b.record_no"
     )
-    call = PublishedNodes.in_schema(schema).check_records(
-        release_id, "temp.main.srsql_told_original", "temp.main.srsql_told_number"
+    call = PublishedNodes.in_schema(release.schema).check_records(
+        release.release_id, "temp.main.srsql_original_term", "temp.main.srsql_original_number"
     )
-    return check_shown_nodes(warehouse, schema, release_id, k, terms) + measured(warehouse, [call])
+    return check_published_nodes(release, terms) + measured(release.warehouse, [call])
 
 
-def check_shown_nodes(
-    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: ReleasedTerms
-) -> list[MeasureRow]:
+def check_published_nodes(release: Release, terms: ReleasedTerms) -> list[MeasureRow]:
     """What the nodes show by themselves, and beside the policy in the catalog."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_constraint AS SELECT c.name, c.term "
+    release.warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_policy_constraint AS SELECT c.name, c.term "
         "FROM srsql.utility_constraint AS c WHERE c.release_id = ?",
-        [release_id],
+        [release.release_id],
     )
     return check_nodes(
-        warehouse,
-        PublishedNodes.in_schema(schema),
-        release_id,
-        k,
+        release.warehouse,
+        PublishedNodes.in_schema(release.schema),
+        release.release_id,
+        release.k,
         terms.m,
-        "temp.main.srsql_told_constraint",
+        "temp.main.srsql_policy_constraint",
     )

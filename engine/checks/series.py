@@ -19,7 +19,7 @@ from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.warehouse.periods import next_cases_query, next_quarter
-from srsql.engine.warehouse.releases import over_lattice
+from srsql.engine.warehouse.releases import Release, over_lattice
 from srsql.engine.warehouse.statements import bare, column, create, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
@@ -28,9 +28,7 @@ USUAL_ALPHA = Fraction(1, 2)
 """The share that SSGR is measured against where the model bounds none."""
 
 
-def check_catalog(
-    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int
-) -> list[Measure]:
+def check_catalog(release: Release) -> list[Measure]:
     """The catalog has the regions, terms and substantial symptoms that the views show.
 
     Needs ``srsql_identity`` and ``srsql_seen_value``.
@@ -38,6 +36,7 @@ def check_catalog(
     Raises:
         CheckFailedError: it has not; the text names the measure.
     """
+    warehouse, dataset, schema = release.warehouse, release.visible_dataset, release.schema
     warehouse.run(
         create(exp.to_table("srsql_seen_end"), _seen_regions(warehouse, dataset, schema), temp=True)
     )
@@ -48,20 +47,13 @@ def check_catalog(
         "SELECT c.* FROM srsql.check_catalog('temp.main.srsql_identity',"
         " 'temp.main.srsql_seen_end', 'temp.main.srsql_seen_value',"
         " 'temp.main.srsql_seen_symptom', ?) AS c",
-        [release_id],
+        [release.release_id],
     )
     require_passed(measures)
     return measures
 
 
-def check_series(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    attacks: tuple[str, ...],
-    release_id: int,
-    quarter: str,
-) -> list[Measure]:
+def check_series(release: Release, attacks: tuple[str, ...]) -> list[Measure]:
     """Audit the series with this release in it; its own figures as uniform rows.
 
     The verdict on every release of the series is that of an audit of all: one that shares no case
@@ -73,22 +65,23 @@ def check_series(
     Raises:
         CheckFailedError: the release makes a group dangerous; the text names the worst.
     """
-    awaited = next_quarter(warehouse, dataset, quarter) if "md" in attacks else None
+    warehouse, dataset, release_id = release.warehouse, release.dataset, release.release_id
+    awaited = next_quarter(warehouse, dataset, release.quarter) if "md" in attacks else None
     if awaited is not None:
         warehouse.run(create(exp.to_table(NEXT), next_cases_query(dataset, awaited), temp=True))
     touched = _touched(warehouse, release_id) if attacks else frozenset({release_id})
     after = audit(
         warehouse,
         dataset,
-        series,
+        release.series,
         draft=release_id,
         next_cases=f"temp.main.{NEXT}" if awaited is not None else None,
         releases=touched,
     )
     if attacks:
-        worsened = _worsened(warehouse, dataset, series, release_id, after, touched)
+        worsened = _worsened(release, after, touched)
         if worsened:
-            raise CheckFailedError(_explain(worsened, quarter))
+            raise CheckFailedError(_explain(worsened, release.quarter))
     return [row for row in shares(after, gating=bool(attacks)) if row[0] == release_id]
 
 
@@ -161,15 +154,9 @@ def _touched(warehouse: Warehouse, release_id: int) -> frozenset[int]:
     )
 
 
-def _worsened(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    release_id: int,
-    after: Audit,
-    touched: frozenset[int],
-) -> list[GroupEvidence]:
+def _worsened(release: Release, after: Audit, touched: frozenset[int]) -> list[GroupEvidence]:
     """Groups in danger that were not, or not as much, before this release."""
+    release_id = release.release_id
     dangerous = [g for g in after.evidence if g.dig or g.dsg or g.ssg]
     if not dangerous:
         return []
@@ -177,7 +164,11 @@ def _worsened(
     before: dict[tuple[int, str, int], GroupEvidence] = {}
     if others:
         earlier = audit(
-            warehouse, dataset, series, without=release_id, releases=touched - {release_id}
+            release.warehouse,
+            release.dataset,
+            release.series,
+            without=release_id,
+            releases=touched - {release_id},
         )
         before = {(g.release_id, g.scope, g.group_id): g for g in earlier.evidence}
     made = [g for g in dangerous if g.release_id == release_id]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from sqlglot import exp
 
 from srsql.engine.checks.lattice import check_lattice_rows
 from srsql.engine.checks.postcheck import check_bounds
-from srsql.engine.checks.released_terms import check_shown_terms
+from srsql.engine.checks.released_terms import check_published_terms
 from srsql.engine.checks.series import check_series
 from srsql.engine.errors import ReleaseError
 from srsql.engine.release.manifest import released_rows
@@ -17,10 +18,11 @@ from srsql.engine.release.series import make_identity, refresh_series_views, sup
 from srsql.engine.release.views import create_views
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.releases import (
+    Release,
     as_released,
     over_lattice,
     perturbed_positions,
-    told_apart,
+    terms_apart,
 )
 from srsql.engine.warehouse.series import Series, find_series, schema_of
 from srsql.engine.warehouse.statements import column, create, dotted, table
@@ -73,17 +75,18 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
                 f"since this draft of {quarter} was made its source was replaced or cases of it "
                 "were deleted: make the draft again"
             )
-        if perturbed_positions(warehouse, release_id) or told_apart(warehouse, release_id):
+        if perturbed_positions(warehouse, release_id) or terms_apart(warehouse, release_id):
             _identify(warehouse, dataset, series, release_id, quarter)
         seen = as_released(warehouse, dataset, release_id)
+        draft = Release(warehouse, dataset, seen, release_id, series.name, quarter, schema, k)
         if seen.rows:
-            check_bounds(warehouse, seen, schema, release_id, k)
-        check_shown_terms(warehouse, schema, release_id, k)
+            check_bounds(draft)
+        check_published_terms(draft)
         if over_lattice(warehouse, release_id):
-            check_lattice_rows(warehouse, dataset.with_categories(), schema, release_id)
+            check_lattice_rows(replace(draft, dataset=dataset.with_categories()))
         for name in ("srsql_released", "srsql_identity"):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
-        check_series(warehouse, dataset, series.name, tuple(attacks), release_id, quarter)
+        check_series(draft, tuple(attacks))
         supersede_release(warehouse, series, quarter, but=release_id)
         stores = dict(
             warehouse.rows(

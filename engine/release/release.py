@@ -52,7 +52,7 @@ from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
-from srsql.engine.warehouse.releases import find_ingestion, perturbed
+from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
 from srsql.engine.warehouse.series import Series, open_series, schema_of
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -167,19 +167,22 @@ def release(
                 )
             with clock.stage("checks"):
                 check_lineage(warehouse, told, released.schema, built)
-                checks = _check(warehouse, dataset, told, released.schema, release_id, request)
+                made = Release(
+                    warehouse,
+                    dataset,
+                    told,
+                    release_id,
+                    series.name,
+                    request.quarter,
+                    released.schema,
+                    request.model.k,
+                )
+                checks = _check(made, request)
             with clock.stage("audit"):
                 shares = (
                     []  # no row is a case's
                     if request.model.own_rows
-                    else check_series(
-                        warehouse,
-                        dataset,
-                        series.name,
-                        request.model.attacks,
-                        release_id,
-                        request.quarter,
-                    )
+                    else check_series(made, request.model.attacks)
                 )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
@@ -203,38 +206,23 @@ def release(
     return released
 
 
-def _check(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    told: Dataset,
-    schema: str,
-    release_id: int,
-    request: Request,
-) -> list[Measure]:
-    """What was released, judged by its rows; ``told``: the tables of which it has rows."""
+def _check(release: Release, request: Request) -> list[Measure]:
+    """What was released, judged by its rows and by its terms."""
     checks: list[Measure] = []
-    if told.rows:
+    if release.visible_dataset.rows:
         checks += check_release(
-            warehouse,
-            told,
-            schema,
-            release_id,
-            request.model.k,
+            release,
             covers=request.model.cover == "later",
             by_report=request.model.records == "report",
         )
-        checks += check_catalog(warehouse, told, schema, release_id)
+        checks += check_catalog(release)
     if request.model.own_rows:
-        checks += check_lattice_rows(warehouse, dataset, schema, release_id)
+        checks += check_lattice_rows(release)
     if request.terms:
         checks += check_released_terms(
-            warehouse,
-            dataset,
-            schema,
-            release_id,
-            request.model.k,
+            release,
             request.terms.released(request.model.tells),
-            grouped=told.rows,
+            grouped=release.visible_dataset.rows,
         )
     return checks
 

@@ -1,4 +1,4 @@
-"""The rules of a series when a quarter is released: turn, drafts, superseding, ids (SPEC section 5)."""
+"""The rules of a series when a quarter is released: turn, drafts, versions, ids (SPEC 5)."""
 
 from __future__ import annotations
 

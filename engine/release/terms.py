@@ -1,4 +1,4 @@
-"""The part of a release that takes terms apart from rows: which tables stay visible, and the rest."""
+"""The part of a release that takes terms apart from rows: which tables keep them, and the rest."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def count_pairs(
     return [c for c in count_terms(warehouse, tables, pairs) if c.upper]
 
 
-ORIGINALS = "temp.main.srsql_told_original"
+ORIGINALS = "temp.main.srsql_original_term"
 
 
 def load_originals(
@@ -122,7 +122,7 @@ def load_originals(
         "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
     )
     warehouse.run(
-        create(exp.to_table("srsql_told_value"), _values(dataset, release_id, terms), temp=True),
+        create(exp.to_table("srsql_report_value"), _values(dataset, release_id, terms), temp=True),
         [quarter] * len(terms.attributes),
     )
     warehouse.run_step("risk/term_originals", {"repeated": terms.repeated})

@@ -152,7 +152,7 @@ def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
         [sorted(terms.kept_apart)],
     )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_kept_apart AS SELECT DISTINCT t.term_no "
+        "CREATE OR REPLACE TEMP TABLE srsql_sensitive_number AS SELECT DISTINCT t.term_no "
         "FROM temp.main.srsql_case_item AS i "
         "INNER JOIN temp.main.srsql_basket_term AS t ON i.item = t.term "
         "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"

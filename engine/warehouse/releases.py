@@ -11,6 +11,24 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
+@dataclass(frozen=True)
+class Release:
+    """One release of a warehouse, as whatever checks, measures or shows it takes it."""
+
+    warehouse: Warehouse
+    dataset: Dataset
+    """As its model took it: numbers with declared groups are categories, or not."""
+    visible_dataset: Dataset
+    """With the tables of which the release has rows."""
+    release_id: int
+    series: str
+    quarter: str
+    schema: str
+    """Of its views."""
+    k: int
+    """Least number of cases behind every published region."""
+
+
 def over_lattice(warehouse: Warehouse, release_id: int) -> bool:
     """Whether a release has rows of its own making instead of those of its cases."""
     return bool(
@@ -126,7 +144,7 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
     return int(found)
 
 
-def told_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
+def terms_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
     """Attributes of which the release shows the terms, but not of which case; and its quarter."""
     return dict(
         warehouse.rows(

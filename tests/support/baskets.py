@@ -15,7 +15,7 @@ INPUTS = {
     "srsql_basket": "record_no INTEGER, term_no INTEGER",
     "srsql_part": "record_no INTEGER, part_no INTEGER",
     "srsql_constraint": "term_no INTEGER, constraint_no INTEGER",
-    "srsql_kept_apart": "term_no INTEGER",
+    "srsql_sensitive_number": "term_no INTEGER",
     "srsql_basket_term": "term_no INTEGER, term VARCHAR",
 }
 
@@ -46,7 +46,7 @@ class Desk:
         self._fill("srsql_part", list(enumerate(parts or [0] * len(baskets))))
         policy = [(t, u) for u, terms_of in enumerate(constraints) for t in terms_of]
         self._fill("srsql_constraint", policy)
-        self._fill("srsql_kept_apart", [(t,) for t in set(kept_apart)])
+        self._fill("srsql_sensitive_number", [(t,) for t in set(kept_apart)])
         self._fill("srsql_basket_term", [(t, names[t] if names else f"T{t:03}") for t in terms])
 
     def run(self, k: int, m: int, **options: Any) -> None:

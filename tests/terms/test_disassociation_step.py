@@ -117,6 +117,6 @@ def test_roles_rank_terms_by_support(desk: Desk) -> None:
     desk.put([{7}, {7, 3}, {3}, {5}], constraints=[{3, 9}], kept_apart={5})
     roles = desk.con.execute(
         "SELECT r.* FROM srsql.term_roles('temp.main.srsql_basket', "
-        "'temp.main.srsql_constraint', 'temp.main.srsql_kept_apart') AS r ORDER BY r.term_no"
+        "'temp.main.srsql_constraint', 'temp.main.srsql_sensitive_number') AS r ORDER BY r.term_no"
     ).fetchall()
     assert roles == [(3, 0, False, 2, 0), (5, -1, True, 1, 2), (7, -1, False, 2, 1)]

@@ -1,13 +1,13 @@
 -- Step of the check of released terms: what each released case holds, anew from the raw rows.
--- Composed before it from the dataset schema: srsql_told_value(record, prefix, term, times): how
+-- Composed before it from the dataset schema: srsql_report_value(record, prefix, term, times): how
 -- often a report of the case tells the term; and srsql_told_rule(repeated): one row, a term told n
--- times is n terms. Makes srsql_told_original(record, term), distinct.
+-- times is n terms. Makes srsql_original_term(record, term), distinct.
 
-CREATE OR REPLACE TEMP TABLE srsql_told_original AS
+CREATE OR REPLACE TEMP TABLE srsql_original_term AS
 WITH
 most AS (
     SELECT v.record, v.prefix, v.term, max(v.times) AS times
-    FROM temp.main.srsql_told_value AS v
+    FROM temp.main.srsql_report_value AS v
     GROUP BY v.record, v.prefix, v.term
 ),
 

@@ -1,6 +1,6 @@
 -- Step of a release that is disassociated: clusters, chunks, joint clusters, and what is published.
 -- Reads srsql_basket(record_no, term_no), srsql_part(record_no, part_no),
--- srsql_constraint(term_no, constraint_no), srsql_kept_apart(term_no),
+-- srsql_constraint(term_no, constraint_no), srsql_sensitive_number(term_no),
 -- srsql_repeated(term_no, base_no): the times a term is told,
 -- srsql_basket_term(term_no, term),
 -- srsql_disassociation(k, m, max_size, least, joint_limit, order_seed, chunk_seed, item_seed): one
@@ -10,7 +10,7 @@
 CREATE OR REPLACE TEMP TABLE srsql_term_role AS
 SELECT r.*
 FROM srsql.term_roles(
-    'temp.main.srsql_basket', 'temp.main.srsql_constraint', 'temp.main.srsql_kept_apart'
+    'temp.main.srsql_basket', 'temp.main.srsql_constraint', 'temp.main.srsql_sensitive_number'
 ) AS r;
 
 CREATE OR REPLACE TEMP TABLE srsql_cluster AS
