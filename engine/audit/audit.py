@@ -238,7 +238,7 @@ def _judge(
     evidence: int | None,
 ) -> Iterator[tuple[AuditRow, list[GroupEvidence]]]:
     """The row and the evidence of one release at each scope."""
-    groups = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_audit_crowd"))
+    groups = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_audit_group_size"))
     dataset = as_released(warehouse, dataset, subject.release_id)
     if "match" in scopes and is_parted(warehouse, subject.release_id):
         scopes = tuple(scope for scope in scopes if scope != "match")

@@ -71,24 +71,25 @@ def gather(
         f" {safe}) AS w"
     )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_audit_told AS SELECT b.* FROM "
+        "CREATE OR REPLACE TEMP TABLE srsql_audit_shown_group AS SELECT b.* FROM "
         f"temp.main.{found[1]} AS b SEMI JOIN temp.main.srsql_audit_worst AS w "
         "ON b.group_id = w.group_id"
     )
     if scope == "group":
         tables = ", ".join(
             literal(f"temp.main.srsql_audit_{name}")
-            for name in ("worst", "target", "load", "pair", "held", "bound")
+            for name in ("worst", "target", "group_term_weight", "pair", "held", "bound")
         )
         warehouse.run(
-            "INSERT INTO temp.main.srsql_audit_told SELECT s.target_no, s.group_id, s.term_no,"
-            " s.theta_num, s.theta_den, s.whole, s.weight "
+            "INSERT INTO temp.main.srsql_audit_shown_group "
+            "SELECT s.target_no, s.group_id, s.term_no, s.theta_num, s.theta_den,"
+            " s.whole, s.weight "
             f"FROM srsql.remaining_shares({tables}, {subject.weight_scale:d}) AS s"
         )
     told = {
         row[0]: row[1:]
         for row in warehouse.rows(
-            "SELECT o.* FROM srsql.outstanding('temp.main.srsql_audit_told',"
+            "SELECT o.* FROM srsql.outstanding('temp.main.srsql_audit_shown_group',"
             " 'temp.main.srsql_audit_target', 'temp.main.srsql_audit_member',"
             f" {subject.release_id:d}) AS o"
         )

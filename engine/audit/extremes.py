@@ -17,7 +17,7 @@ from srsql.engine.warehouse.statements import create, literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-_TABLES = ("sets", "target", "load", "pair", "held", "bound")
+_TABLES = ("sets", "target", "group_term_weight", "pair", "held", "bound")
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ WITH sides AS (
 )
 
 SELECT s.cut_key, s.position, -s.box[2 * s.position - 1] AS start
-FROM sides AS s WHERE s.box[2 * s.position] < srsql.anything()
+FROM sides AS s WHERE s.box[2 * s.position] < srsql.unbounded_end()
 UNION
 SELECT s.cut_key, s.position, s.box[2 * s.position] + 1 AS start
-FROM sides AS s WHERE s.box[2 * s.position] < srsql.anything();
+FROM sides AS s WHERE s.box[2 * s.position] < srsql.unbounded_end();
 
 -- What:    the elementary cells of each region: values that no cut tells apart are one cell. A
 --          number is the interval between two cuts, a node the least leaf between them (an interval
@@ -44,9 +44,10 @@ spans AS (
         s.region_key,
         s.cut_key,
         s.position,
-        CASE WHEN s.box[2 * s.position] < srsql.anything() THEN -s.box[2 * s.position - 1] END
+        CASE WHEN s.box[2 * s.position] < srsql.unbounded_end() THEN -s.box[2 * s.position - 1] END
             AS low,
-        CASE WHEN s.box[2 * s.position] < srsql.anything() THEN s.box[2 * s.position] END AS high
+        CASE WHEN s.box[2 * s.position] < srsql.unbounded_end() THEN s.box[2 * s.position] END
+            AS high
     FROM sides AS s
 ),
 
@@ -84,7 +85,7 @@ choices AS (
         ON i.position = v.position AND v.leaf BETWEEN i.start AND i.stop
     GROUP BY i.region_key, i.position, i.start
     UNION ALL
-    SELECT s.region_key, s.position, [srsql.anything(), srsql.anything()] AS part
+    SELECT s.region_key, s.position, [srsql.unbounded_end(), srsql.unbounded_end()] AS part
     FROM spans AS s WHERE s.low IS NULL
 ),
 

@@ -7,7 +7,7 @@ CREATE OR REPLACE MACRO srsql.shape(box) AS
 list_transform(
     range(1, len(box) // 2 + 1),
     LAMBDA p: CASE
-        WHEN box[2 * p] = srsql.anything() THEN -1
+        WHEN box[2 * p] = srsql.unbounded_end() THEN -1
         WHEN box[2 * p] + box[2 * p - 1] <= 0 THEN 0
         ELSE (len(bin(box[2 * p] + box[2 * p - 1])) + 1) // 2 * 2
     END
@@ -39,13 +39,16 @@ SELECT
     a.ask_no,
     q.pattern,
     list_transform(
-        list_zip(a.box, q.pattern), LAMBDA p: CASE WHEN p[2] THEN p[1] ELSE srsql.anything() END
+        list_zip(a.box, q.pattern),
+        LAMBDA p: CASE WHEN p[2] THEN p[1] ELSE srsql.unbounded_end() END
     ) AS box
 FROM query_table(asks) AS a
 CROSS JOIN patterns AS q
 WHERE
     list_bool_and(
-        list_transform(list_zip(a.box, q.pattern), LAMBDA p: NOT p[2] OR p[1] < srsql.anything())
+        list_transform(
+            list_zip(a.box, q.pattern), LAMBDA p: NOT p[2] OR p[1] < srsql.unbounded_end()
+        )
     );
 
 -- What:    which regions cover which points of their own pattern: each region is entered under the

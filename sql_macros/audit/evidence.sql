@@ -71,7 +71,8 @@ before AS (
         c.group_id,
         c.remaining,
         w.term_no,
-        srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, t.is_new, t.stopped) AS weight
+        srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, t.is_new, t.stopped)
+            AS weight
     FROM query_table(chosen) AS c
     INNER JOIN query_table(targets) AS t ON c.target_no = t.target_no
     INNER JOIN query_table(loads) AS w ON c.group_id = w.group_id

@@ -1,17 +1,17 @@
 -- What an attacker who joins the releases of a series rules out (Huang 2021, Definitions 1 to 5).
 -- A box is the list [-low, high, -low, high, ...] of an interval per position; a position that is
--- missing has srsql.anything() twice. So a box covers another one if none of its numbers is less:
--- a missing value covers everything, and only a missing value covers it.
--- Parameters that name tables take their names.
+-- missing has srsql.unbounded_end() twice. So a box covers another one if none of its numbers is
+-- less: a missing value covers everything, and only a missing value covers it. Parameters that name
+-- tables take their names.
 
-CREATE OR REPLACE MACRO srsql.anything() AS 4611686018427387904;
+CREATE OR REPLACE MACRO srsql.unbounded_end() AS 4611686018427387904;
 
 -- What:    the two numbers of a position in a box; the root of a hierarchy is published exactly as
 --          a missing value is, and coded like it. root_low, root_high: NULL for a number.
 CREATE OR REPLACE MACRO srsql.box_part(low, high, root_low, root_high) AS
 CASE
     WHEN low IS NULL OR high IS NULL OR (low = root_low AND high = root_high)
-        THEN [srsql.anything(), srsql.anything()]
+        THEN [srsql.unbounded_end(), srsql.unbounded_end()]
     ELSE [-low, high]
 END;
 
@@ -21,9 +21,31 @@ coalesce(
     list_bool_and(list_transform(list_zip(outer_box, inner_box), LAMBDA p: p[1] >= p[2])), true
 );
 
+-- What:    B, the backward set: whether some earlier release shows the case with a region that does
+--          not cover the target. earlier_box: the box that all its earlier regions cover.
+-- Source:  Huang 2021, Definition 1 (B-attack); Wu 2022, section III.
+CREATE OR REPLACE MACRO srsql.exclusion_b(earlier_box, target_box) AS
+NOT srsql.covers(earlier_box, target_box);
+
+-- What:    F, the forward set: the same of the releases that came later.
+-- Source:  Huang 2021, Definition 2 (F-attack); Wu 2022, section III.
+CREATE OR REPLACE MACRO srsql.exclusion_f(later_box, target_box) AS
+NOT srsql.covers(later_box, target_box);
+
+-- What:    L, the latest set: a target that is new in the release is none of the old cases.
+-- Source:  Huang 2021, Definition 3 (L-attack).
+CREATE OR REPLACE MACRO srsql.exclusion_l(target_is_new, case_is_old) AS
+target_is_new AND case_is_old;
+
+-- What:    MD, medication discontinuation: a target that stopped is none of the cases that are in
+--          the next quarter.
+-- Source:  Huang 2021, Definition 5 (MD-attack).
+CREATE OR REPLACE MACRO srsql.exclusion_md(target_stopped, case_in_next_quarter) AS
+target_stopped AND case_in_next_quarter;
+
 -- What:    what is left of a total without the cases that L rules out for a new target and MD for
 --          one that stopped; of_both: those in L and in MD.
-CREATE OR REPLACE MACRO srsql.kept(total, of_l, of_md, of_both, is_new, stopped) AS
+CREATE OR REPLACE MACRO srsql.remaining_after_l_md(total, of_l, of_md, of_both, is_new, stopped) AS
 total
 - CASE WHEN is_new THEN of_l ELSE 0 END
 - CASE WHEN stopped THEN of_md ELSE 0 END
@@ -39,8 +61,9 @@ weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 --          quarter and release_id, quarter_no counts the quarters; regions(release_id, group_id,
 --          box).
 -- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in an
---          earlier release; goes_on, came: in the next, the previous quarter; earlier, later: the
---          box that all earlier (later) regions cover, NULL without any; bounds_all,
+--          earlier release; in_next_quarter, in_previous_quarter: in the next, the previous
+--          quarter; earlier, later: the box that all earlier (later) regions cover, NULL without
+--          any; bounds_all,
 --          bounds_earliest: whether the region covers all earlier regions, the earliest one.
 -- Source:  Huang 2021, Definitions 1 to 4: c is in B for t if and only if t is outside the
 --          intersection of the earlier regions of c, in F for the later ones.
@@ -111,8 +134,8 @@ neighbours AS (
     SELECT
         s.release_id,
         s.case_no,
-        max(s.quarter_no) OVER next_quarter IS NOT NULL AS goes_on,
-        max(s.quarter_no) OVER previous_quarter IS NOT NULL AS came
+        max(s.quarter_no) OVER next_quarter IS NOT NULL AS in_next_quarter,
+        max(s.quarter_no) OVER previous_quarter IS NOT NULL AS in_previous_quarter
     FROM seen AS s
     WINDOW
         next_quarter AS (
@@ -129,8 +152,8 @@ SELECT
     b.release_id,
     b.case_no,
     b.earlier IS NOT NULL AS old,
-    n.goes_on,
-    n.came,
+    n.in_next_quarter,
+    n.in_previous_quarter,
     b.earlier,
     b.later,
     b.bounds_all,
@@ -140,20 +163,21 @@ INNER JOIN neighbours AS n ON b.release_id = n.release_id AND b.case_no = n.case
 
 -- What:    the pairs of a target and a case of its group whose other regions rule it out.
 -- Inputs:  targets(target_no, group_id, box, is_new, stopped); followed(group_id, case_no, earlier,
---          later, l, md, goes_on, came): at least those cases of each group that have such a
---          region not covering some target.
--- Outputs: target_no, case_no, b, f, otherwise (L or MD rules it out as well), goes_on, came.
+--          later, l, md, in_next_quarter, in_previous_quarter): at least those cases of each group
+--          that have such a region not covering some target.
+-- Outputs: target_no, case_no, b, f, otherwise (L or MD rules it out as well), in_next_quarter,
+--          in_previous_quarter.
 -- Source:  Huang 2021, Definitions 1 and 2.
 CREATE OR REPLACE MACRO srsql.excluded_pairs(targets, followed) AS TABLE
 WITH pairs AS (
     SELECT
         t.target_no,
         c.case_no,
-        NOT srsql.covers(c.earlier, t.box) AS b,
-        NOT srsql.covers(c.later, t.box) AS f,
-        (t.is_new AND c.l) OR (t.stopped AND c.md) AS otherwise,
-        c.goes_on,
-        c.came
+        srsql.exclusion_b(c.earlier, t.box) AS b,
+        srsql.exclusion_f(c.later, t.box) AS f,
+        srsql.exclusion_l(t.is_new, c.l) OR srsql.exclusion_md(t.stopped, c.md) AS otherwise,
+        c.in_next_quarter,
+        c.in_previous_quarter
     FROM query_table(targets) AS t
     INNER JOIN query_table(followed) AS c ON t.group_id = c.group_id
 )
@@ -161,9 +185,9 @@ WITH pairs AS (
 SELECT p.* FROM pairs AS p WHERE p.b OR p.f;
 
 -- What:    the sizes of the exclusion sets of each target at scope = group, and how many remain.
--- Inputs:  targets(target_no, group_id, is_new, stopped, goes_on, came); crowds(group_id, cases,
---          of_l, of_md, of_both, next_cases, next_l, came_cases, came_md); pairs: of
---          srsql.excluded_pairs.
+-- Inputs:  targets(target_no, group_id, is_new, stopped, in_next_quarter, in_previous_quarter);
+--          crowds(group_id, cases, of_l, of_md, of_both, next_cases, next_l, previous_cases,
+--          previous_md); pairs: of srsql.excluded_pairs.
 -- Outputs: target_no, group_id, candidates, b, f, l, md, remaining; staying, staying_back: how many
 --          remain who are in the next (the previous) quarter, for a target that is in it as well.
 -- Source:  Huang 2021, Definitions 1 to 4; SPEC section 9 (P).
@@ -174,8 +198,8 @@ WITH ruled_out AS (
         count(*) FILTER (WHERE p.b) AS b,
         count(*) FILTER (WHERE p.f) AS f,
         count(*) FILTER (WHERE NOT p.otherwise) AS alone,
-        count(*) FILTER (WHERE NOT p.otherwise AND p.goes_on) AS alone_next,
-        count(*) FILTER (WHERE NOT p.otherwise AND p.came) AS alone_came
+        count(*) FILTER (WHERE NOT p.otherwise AND p.in_next_quarter) AS alone_next,
+        count(*) FILTER (WHERE NOT p.otherwise AND p.in_previous_quarter) AS alone_came
     FROM query_table(pairs) AS p
     GROUP BY p.target_no
 )
@@ -188,18 +212,18 @@ SELECT
     coalesce(x.f, 0) AS f,
     CASE WHEN t.is_new THEN c.of_l ELSE 0 END AS l,
     CASE WHEN t.stopped THEN c.of_md ELSE 0 END AS md,
-    srsql.kept(c.cases, c.of_l, c.of_md, c.of_both, t.is_new, t.stopped)
+    srsql.remaining_after_l_md(c.cases, c.of_l, c.of_md, c.of_both, t.is_new, t.stopped)
     - coalesce(x.alone, 0) AS remaining,
     CASE
-        WHEN t.goes_on
+        WHEN t.in_next_quarter
             THEN
-                srsql.kept(c.next_cases, c.next_l, 0, 0, t.is_new, false)
+                srsql.remaining_after_l_md(c.next_cases, c.next_l, 0, 0, t.is_new, false)
                 - coalesce(x.alone_next, 0)
     END AS staying,
     CASE
-        WHEN t.came
+        WHEN t.in_previous_quarter
             THEN
-                srsql.kept(c.came_cases, 0, c.came_md, 0, false, t.stopped)
+                srsql.remaining_after_l_md(c.previous_cases, 0, c.previous_md, 0, false, t.stopped)
                 - coalesce(x.alone_came, 0)
     END AS staying_back
 FROM query_table(targets) AS t

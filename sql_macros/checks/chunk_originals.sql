@@ -1,10 +1,11 @@
 -- Whether the published tables of a disassociated release tell the truth about the originals. Names
 -- of tables as in checks/chunks.sql; in addition
---   originals(record, term): the records as they came, distinct;
+--   originals(record, term): the records as they in_previous_quarter, distinct;
 --   members(record, cluster): the cluster of each of them (private).
 
--- What:    the published tables hold as many records as came, and every term as often: exactly
---          where no item chunk has it, else in one to all records of each cluster that has it.
+-- What:    the published tables hold as many records as in_previous_quarter, and every term as
+--          often: exactly where no item chunk has it, else in one to all records of each cluster
+--          that has it.
 -- Outputs: two uniform rows (scope 'record', 'term').
 CREATE OR REPLACE MACRO srsql.check_term_support(
     clusters, record_chunks, shared_chunks, item_chunks, originals, release_id

@@ -14,6 +14,7 @@ from srsql.engine.checks.lattice import check_lattice_rows
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
 from srsql.engine.lattice import ipa
 from srsql.engine.risk.group_queries import by_age_group
+from srsql.engine.warehouse.releases import Release
 
 MODELS: list[tuple[str, dict[str, Any]]] = [
     ("ipa", {}),
@@ -119,6 +120,10 @@ def test_a_series_keeps_its_columns(engine: Engine) -> None:
 def test_rows_that_were_tampered_with_fail_their_check(engine: Engine) -> None:
     made = engine.release("2011Q1", model="full-domain", k=10, **COMMON)
     dataset = engine.dataset().with_categories()
+    made_release = Release(
+        engine.warehouse, dataset, dataset, made.release_id, made.series, made.quarter,
+        made.schema, 10,
+    )  # fmt: skip
     name = f"srsql_data.release_{made.release_id}_released_rows"
     for change, measure in (
         (f"UPDATE {name} SET age_high = age_high - 1 WHERE row = "
@@ -131,7 +136,7 @@ def test_rows_that_were_tampered_with_fail_their_check(engine: Engine) -> None:
         engine.con.execute("BEGIN")
         engine.con.execute(change)
         with pytest.raises(CheckFailedError, match=measure):
-            check_lattice_rows(engine.warehouse, dataset, made.schema, made.release_id)
+            check_lattice_rows(made_release)
         engine.con.execute("ROLLBACK")
 
 

@@ -75,8 +75,8 @@ class Kind:
     """What an attacker knows of a target besides its values."""
 
     old: bool
-    goes_on: bool
-    came: bool
+    in_next_quarter: bool
+    in_previous_quarter: bool
 
 
 class Attacker:
@@ -135,7 +135,7 @@ class Attacker:
             "b": {c for c in candidates if contradicted(c, t, self.earlier)},
             "f": {c for c in candidates if contradicted(c, t, self.later)},
             "l": {c for c in candidates if c in self.old and not kind.old},
-            "md": {c for c in candidates if after and c in after and not kind.goes_on},
+            "md": {c for c in candidates if after and c in after and not kind.in_next_quarter},
         }
         gone = set().union(*(excluded[a] for a in self.attacks if a in excluded))
         remaining = candidates - gone
@@ -145,7 +145,10 @@ class Attacker:
                 totals[term] = totals.get(term, 0) + weight
         staying = [
             len(remaining & quarter)
-            for quarter, known in ((after, kind.goes_on), (self.before, kind.came))
+            for quarter, known in (
+                (after, kind.in_next_quarter),
+                (self.before, kind.in_previous_quarter),
+            )
             if quarter is not None and known
         ]
         ss = sum(self.cases[c].ss for c in remaining)

@@ -12,7 +12,7 @@ SELECT 0 AS cut_key, k.later FROM temp.main.srsql_audit_kind AS k;
 CREATE OR REPLACE TEMP TABLE srsql_audit_cut AS
 SELECT c.* FROM srsql.box_cuts('temp.main.srsql_audit_cut_box') AS c;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_whole AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_cut_region AS
 SELECT p.place_no AS region_key, 0 AS cut_key, p.box
 FROM temp.main.srsql_audit_place AS p
 WHERE EXISTS (SELECT 1 FROM temp.main.srsql_audit_unsafe);
@@ -20,14 +20,14 @@ WHERE EXISTS (SELECT 1 FROM temp.main.srsql_audit_unsafe);
 CREATE OR REPLACE TEMP TABLE srsql_audit_cell AS
 SELECT c.region_key AS place_no, c.box
 FROM srsql.elementary_cells(
-    'temp.main.srsql_audit_whole', 'temp.main.srsql_audit_cut', 'temp.main.srsql_audit_leaf'
+    'temp.main.srsql_audit_cut_region', 'temp.main.srsql_audit_cut', 'temp.main.srsql_audit_leaf'
 ) AS c;
 
 -- Targets of a place stand for the groups there that have a case of their kind.
 CREATE OR REPLACE TEMP TABLE srsql_audit_home AS
 SELECT DISTINCT p.place_no AS home, s.group_id, s.is_new, s.stopped
-FROM temp.main.srsql_audit_sort AS s
-INNER JOIN temp.main.srsql_audit_crowd AS g ON s.group_id = g.group_id
+FROM temp.main.srsql_audit_group_kind AS s
+INNER JOIN temp.main.srsql_audit_group_size AS g ON s.group_id = g.group_id
 INNER JOIN temp.main.srsql_audit_place AS p ON g.box = p.box;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
@@ -41,8 +41,8 @@ SELECT
     c.box,
     s.is_new,
     s.stopped,
-    false AS goes_on,
-    false AS came,
+    false AS in_next_quarter,
+    false AS in_previous_quarter,
     NULL::INTEGER AS case_no,
     1 AS cases,
     true AS inside

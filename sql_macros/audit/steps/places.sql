@@ -9,13 +9,13 @@ WITH places AS (
         sum(c.of_l)::BIGINT AS of_l,
         sum(c.of_md)::BIGINT AS of_md,
         sum(c.of_both)::BIGINT AS of_both
-    FROM temp.main.srsql_audit_crowd AS c
+    FROM temp.main.srsql_audit_group_size AS c
     GROUP BY c.box
 )
 
 SELECT
     row_number() OVER ()::INTEGER AS place_no,
-    list_transform(p.box, LAMBDA x: x < srsql.anything()) AS pattern,
+    list_transform(p.box, LAMBDA x: x < srsql.unbounded_end()) AS pattern,
     p.*
 FROM places AS p;
 
@@ -30,8 +30,8 @@ SELECT
     m.later,
     m.l,
     m.md
-FROM temp.main.srsql_audit_loose AS m
-INNER JOIN temp.main.srsql_audit_crowd AS g ON m.group_id = g.group_id
+FROM temp.main.srsql_audit_case_with_history AS m
+INNER JOIN temp.main.srsql_audit_group_size AS g ON m.group_id = g.group_id
 INNER JOIN temp.main.srsql_audit_place AS p ON g.box = p.box
 WHERE NOT m.steady;
 
@@ -51,7 +51,7 @@ GROUP BY k.kind_no, k.place_no;
 -- the region rules out. unsafe: k of them or a threshold are not certain there. A union of places
 -- that are not unsafe is safe for every target they cover: each keeps at least k, and the shares of
 -- a union lie between the shares of its parts (SPEC section 8, lemma).
-CREATE OR REPLACE TEMP TABLE srsql_audit_stock AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_place_size AS
 WITH
 loose AS (
     SELECT
@@ -74,15 +74,15 @@ SELECT
     coalesce(o.of_l, 0) AS loose_l,
     coalesce(o.of_md, 0) AS loose_md,
     coalesce(o.of_both, 0) AS loose_both,
-    srsql.kept(p.cases, p.of_l, p.of_md, p.of_both, true, true)
-    - srsql.kept(
+    srsql.remaining_after_l_md(p.cases, p.of_l, p.of_md, p.of_both, true, true)
+    - srsql.remaining_after_l_md(
         coalesce(o.cases, 0), coalesce(o.of_l, 0), coalesce(o.of_md, 0), coalesce(o.of_both, 0),
         true, true
     ) AS core
 FROM temp.main.srsql_audit_place AS p
 LEFT JOIN loose AS o ON p.place_no = o.place_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_place_load AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_place_term_weight AS
 SELECT
     p.place_no,
     w.term_no,
@@ -90,22 +90,22 @@ SELECT
     sum(w.of_l)::HUGEINT AS of_l,
     sum(w.of_md)::HUGEINT AS of_md,
     sum(w.of_both)::HUGEINT AS of_both
-FROM temp.main.srsql_audit_load AS w
-INNER JOIN temp.main.srsql_audit_crowd AS g ON w.group_id = g.group_id
+FROM temp.main.srsql_audit_group_term_weight AS w
+INNER JOIN temp.main.srsql_audit_group_size AS g ON w.group_id = g.group_id
 INNER JOIN temp.main.srsql_audit_place AS p ON g.box = p.box
 GROUP BY p.place_no, w.term_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_unsafe AS
 WITH shares AS (
     SELECT DISTINCT w.place_no
-    FROM temp.main.srsql_audit_place_load AS w
+    FROM temp.main.srsql_audit_place_term_weight AS w
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
-    INNER JOIN temp.main.srsql_audit_stock AS s ON w.place_no = s.place_no
+    INNER JOIN temp.main.srsql_audit_place_size AS s ON w.place_no = s.place_no
     WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, s.core, $weight_scale::BIGINT)
 )
 
 SELECT p.place_no, p.pattern, p.box
 FROM temp.main.srsql_audit_place AS p
-INNER JOIN temp.main.srsql_audit_stock AS s ON p.place_no = s.place_no
+INNER JOIN temp.main.srsql_audit_place_size AS s ON p.place_no = s.place_no
 LEFT JOIN shares AS w ON p.place_no = w.place_no
 WHERE s.core < $k::INTEGER OR w.place_no IS NOT NULL;

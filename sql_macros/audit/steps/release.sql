@@ -1,8 +1,8 @@
 -- Step of an audit: the cases and groups of one release. Reads the tables of
 -- audit/steps/series.sql, srsql_audit_run(release_id, newest, b, f, l, md, ss, alpha_num,
--- alpha_den, k, weight_scale): one row, the attacks as they are evaluated; srsql_audit_theta(term_no,
--- theta_num, theta_den); srsql_audit_next(case_id): the quarter after the newest one, as far as it
--- is known.
+-- alpha_den, k, weight_scale): one row, the attacks as they are evaluated;
+-- srsql_audit_theta(term_no, theta_num, theta_den); srsql_audit_next(case_id): the quarter after
+-- the newest one, as far as it is known.
 
 -- l: ruled out for a new target; md: for one that stopped.
 CREATE OR REPLACE TEMP TABLE srsql_audit_member AS
@@ -11,10 +11,10 @@ SELECT
     m.case_id,
     m.group_id,
     coalesce(h.old, false) AS old,
-    coalesce(h.goes_on, false) OR x.case_id IS NOT NULL AS goes_on,
-    coalesce(h.came, false) AS came,
+    coalesce(h.in_next_quarter, false) OR x.case_id IS NOT NULL AS in_next_quarter,
+    coalesce(h.in_previous_quarter, false) AS in_previous_quarter,
     $l::BOOLEAN AND coalesce(h.old, false) AS l,
-    $md::BOOLEAN AND (coalesce(h.goes_on, false) OR x.case_id IS NOT NULL) AS md,
+    $md::BOOLEAN AND (coalesce(h.in_next_quarter, false) OR x.case_id IS NOT NULL) AS md,
     CASE WHEN $b::BOOLEAN THEN h.earlier END AS earlier,
     CASE WHEN $f::BOOLEAN THEN h.later END AS later,
     coalesce(h.bounds_all, true) AS bounds_all,
@@ -27,7 +27,7 @@ LEFT JOIN temp.main.srsql_audit_next AS x ON $newest::BOOLEAN AND m.case_id = x.
 LEFT JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
 WHERE m.release_id = $release_id::INTEGER;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_crowd AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_group_size AS
 SELECT
     m.group_id,
     any_value(g.box) AS box,
@@ -35,10 +35,10 @@ SELECT
     count(*) FILTER (WHERE m.l) AS of_l,
     count(*) FILTER (WHERE m.md) AS of_md,
     count(*) FILTER (WHERE m.l AND m.md) AS of_both,
-    count(*) FILTER (WHERE m.goes_on) AS next_cases,
-    count(*) FILTER (WHERE m.goes_on AND m.l) AS next_l,
-    count(*) FILTER (WHERE m.came) AS came_cases,
-    count(*) FILTER (WHERE m.came AND m.md) AS came_md
+    count(*) FILTER (WHERE m.in_next_quarter) AS next_cases,
+    count(*) FILTER (WHERE m.in_next_quarter AND m.l) AS next_l,
+    count(*) FILTER (WHERE m.in_previous_quarter) AS previous_cases,
+    count(*) FILTER (WHERE m.in_previous_quarter AND m.md) AS previous_md
 FROM temp.main.srsql_audit_member AS m
 INNER JOIN temp.main.srsql_audit_region AS g
     ON m.group_id = g.group_id AND $release_id::INTEGER = g.release_id
@@ -63,7 +63,7 @@ SELECT m.case_no, -1 AS term_no, $weight_scale::BIGINT AS weight_scale
 FROM temp.main.srsql_audit_member AS m
 WHERE m.is_ss AND $ss::BOOLEAN;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_load AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_group_term_weight AS
 SELECT
     m.group_id,
     h.term_no,

@@ -3,7 +3,7 @@
 
 -- Cases that their other regions may rule out for some target of their group; steady: for none that
 -- their own region covers.
-CREATE OR REPLACE TEMP TABLE srsql_audit_loose AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_case_with_history AS
 WITH strays AS (
     SELECT DISTINCT t.group_id FROM temp.main.srsql_audit_target AS t WHERE NOT t.inside
 )
@@ -15,11 +15,11 @@ SELECT
     m.later,
     m.l,
     m.md,
-    m.goes_on,
-    m.came,
+    m.in_next_quarter,
+    m.in_previous_quarter,
     srsql.covers(m.earlier, g.box) AND srsql.covers(m.later, g.box) AS steady
 FROM temp.main.srsql_audit_member AS m
-INNER JOIN temp.main.srsql_audit_crowd AS g ON m.group_id = g.group_id
+INNER JOIN temp.main.srsql_audit_group_size AS g ON m.group_id = g.group_id
 LEFT JOIN strays AS s ON m.group_id = s.group_id
 WHERE
     (m.earlier IS NOT NULL OR m.later IS NOT NULL)
@@ -30,12 +30,15 @@ WHERE
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_pair AS
 SELECT p.*
-FROM srsql.excluded_pairs('temp.main.srsql_audit_target', 'temp.main.srsql_audit_loose') AS p;
+FROM
+    srsql.excluded_pairs(
+        'temp.main.srsql_audit_target', 'temp.main.srsql_audit_case_with_history'
+    ) AS p;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_sets AS
 SELECT s.*
 FROM srsql.exclusion_sets(
-    'temp.main.srsql_audit_target', 'temp.main.srsql_audit_crowd', 'temp.main.srsql_audit_pair'
+    'temp.main.srsql_audit_target', 'temp.main.srsql_audit_group_size', 'temp.main.srsql_audit_pair'
 ) AS s;
 
 -- Values of groups of which not even all holders together exceed theta of the fewest that remain
@@ -49,7 +52,7 @@ fewest AS (
 
 doubts AS (
     SELECT w.*, b.theta_num, b.theta_den, $weight_scale::BIGINT AS weight_scale
-    FROM temp.main.srsql_audit_load AS w
+    FROM temp.main.srsql_audit_group_term_weight AS w
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN fewest AS f ON w.group_id = f.group_id
     WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, f.remaining, $weight_scale::BIGINT)
@@ -64,14 +67,15 @@ shares AS (
         d.theta_den,
         d.weight_scale,
         s.remaining,
-        srsql.kept(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped) AS weight
+        srsql.remaining_after_l_md(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped)
+            AS weight
     FROM temp.main.srsql_audit_target AS t
     INNER JOIN temp.main.srsql_audit_sets AS s ON t.target_no = s.target_no
     INNER JOIN doubts AS d ON t.group_id = d.group_id
     WHERE
         s.remaining > 0
         AND srsql.exceeds(
-            srsql.kept(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped),
+            srsql.remaining_after_l_md(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped),
             d.theta_num,
             d.theta_den,
             s.remaining,

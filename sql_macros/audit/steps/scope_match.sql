@@ -52,7 +52,7 @@ SELECT c.*
 FROM srsql.covering('temp.main.srsql_audit_point', 'temp.main.srsql_audit_place') AS c;
 
 -- Sums over the places that cover a point.
-CREATE OR REPLACE TEMP TABLE srsql_audit_point_stock AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_point_size AS
 SELECT
     c.point_no,
     sum(s.cases)::BIGINT AS cases,
@@ -64,10 +64,10 @@ SELECT
     sum(s.loose_md)::BIGINT AS loose_md,
     sum(s.loose_both)::BIGINT AS loose_both
 FROM temp.main.srsql_audit_cover AS c
-INNER JOIN temp.main.srsql_audit_stock AS s ON c.place_no = s.place_no
+INNER JOIN temp.main.srsql_audit_place_size AS s ON c.place_no = s.place_no
 GROUP BY c.point_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_point_load AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_point_term_weight AS
 SELECT
     c.point_no,
     w.term_no,
@@ -76,12 +76,12 @@ SELECT
     sum(w.of_md)::HUGEINT AS of_md,
     sum(w.of_both)::HUGEINT AS of_both
 FROM temp.main.srsql_audit_cover AS c
-INNER JOIN temp.main.srsql_audit_place_load AS w ON c.place_no = w.place_no
+INNER JOIN temp.main.srsql_audit_place_term_weight AS w ON c.place_no = w.place_no
 GROUP BY c.point_no, w.term_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_peak AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_max_term_weight AS
 SELECT w.point_no, max(w.weight) AS weight
-FROM temp.main.srsql_audit_point_load AS w GROUP BY w.point_no;
+FROM temp.main.srsql_audit_point_term_weight AS w GROUP BY w.point_no;
 
 -- at_most: who remains without the other regions; at_least: if these rule out all they may; peak:
 -- no value has more weight than that.
@@ -106,8 +106,8 @@ stocks AS (
         sum(s.loose_both)::BIGINT AS loose_both,
         coalesce(sum(w.weight), 0)::HUGEINT AS peak
     FROM temp.main.srsql_audit_view AS v
-    INNER JOIN temp.main.srsql_audit_point_stock AS s ON v.point_no = s.point_no
-    LEFT JOIN temp.main.srsql_audit_peak AS w ON v.point_no = w.point_no
+    INNER JOIN temp.main.srsql_audit_point_size AS s ON v.point_no = s.point_no
+    LEFT JOIN temp.main.srsql_audit_max_term_weight AS w ON v.point_no = w.point_no
     GROUP BY v.ask_no
 )
 
@@ -120,10 +120,14 @@ SELECT
     coalesce(s.cases, 0) AS cases,
     CASE WHEN q.is_new THEN coalesce(s.of_l, 0) ELSE 0 END AS l,
     CASE WHEN q.stopped THEN coalesce(s.of_md, 0) ELSE 0 END AS md,
-    coalesce(srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, q.is_new, q.stopped), 0) AS at_most,
     coalesce(
-        srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, q.is_new, q.stopped)
-        - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, q.is_new, q.stopped),
+        srsql.remaining_after_l_md(s.cases, s.of_l, s.of_md, s.of_both, q.is_new, q.stopped), 0
+    ) AS at_most,
+    coalesce(
+        srsql.remaining_after_l_md(s.cases, s.of_l, s.of_md, s.of_both, q.is_new, q.stopped)
+        - srsql.remaining_after_l_md(
+            s.loose, s.loose_l, s.loose_md, s.loose_both, q.is_new, q.stopped
+        ),
         0
     ) AS at_least,
     coalesce(s.peak, 0) AS peak
@@ -133,7 +137,7 @@ LEFT JOIN stocks AS s ON q.ask_no = s.ask_no;
 -- Values that may exceed theta: for the places that cover a question together only if for those of
 -- some pattern, since a share of a union is not above the shares of all its parts; and only if it
 -- would with the peaks of the other patterns.
-CREATE OR REPLACE TEMP TABLE srsql_audit_high AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_high_term AS
 WITH views AS (
     SELECT
         v.point_no,
@@ -155,28 +159,28 @@ SELECT
     b.theta_den,
     $weight_scale::BIGINT AS weight_scale,
     w.weight - k.weight AS above_peak
-FROM temp.main.srsql_audit_point_load AS w
-INNER JOIN temp.main.srsql_audit_point_stock AS s ON w.point_no = s.point_no
-INNER JOIN temp.main.srsql_audit_peak AS k ON w.point_no = k.point_no
+FROM temp.main.srsql_audit_point_term_weight AS w
+INNER JOIN temp.main.srsql_audit_point_size AS s ON w.point_no = s.point_no
+INNER JOIN temp.main.srsql_audit_max_term_weight AS k ON w.point_no = k.point_no
 INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
 INNER JOIN views AS v ON w.point_no = v.point_no
 WHERE srsql.exceeds(
     v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, $weight_scale::BIGINT
 )
 AND srsql.exceeds(
-    srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
+    srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
     b.theta_num,
     b.theta_den,
-    srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
-    - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
+    srsql.remaining_after_l_md(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
+    - srsql.remaining_after_l_md(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
     $weight_scale::BIGINT
 );
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_asked AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_question_term AS
 SELECT DISTINCT q.question_no, q.ask_no, h.term_no
 FROM temp.main.srsql_audit_question AS q
 INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
-INNER JOIN temp.main.srsql_audit_high AS h
+INNER JOIN temp.main.srsql_audit_high_term AS h
     ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
 WHERE srsql.exceeds(
     q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_scale
@@ -188,12 +192,12 @@ WITH summed AS (
         a.question_no,
         a.term_no,
         sum(
-            srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, q.is_new, q.stopped)
+            srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, q.is_new, q.stopped)
         )::HUGEINT AS weight
-    FROM temp.main.srsql_audit_asked AS a
+    FROM temp.main.srsql_audit_question_term AS a
     INNER JOIN temp.main.srsql_audit_question AS q ON a.question_no = q.question_no
     INNER JOIN temp.main.srsql_audit_view AS v ON a.ask_no = v.ask_no
-    INNER JOIN temp.main.srsql_audit_point_load AS w
+    INNER JOIN temp.main.srsql_audit_point_term_weight AS w
         ON v.point_no = w.point_no AND a.term_no = w.term_no
     GROUP BY a.question_no, a.term_no
 )
@@ -205,7 +209,7 @@ INNER JOIN temp.main.srsql_audit_bound AS b ON s.term_no = b.term_no
 WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, $weight_scale::BIGINT);
 
 -- For what is still open, case by case (kinds of cases that no question tells apart).
-CREATE OR REPLACE TEMP TABLE srsql_audit_gone AS
+CREATE OR REPLACE TEMP TABLE srsql_audit_excluded_case AS
 WITH
 open_questions AS (
     SELECT q.question_no, q.ask_no, q.box, q.is_new, q.stopped
@@ -238,7 +242,7 @@ WITH gone AS (
         sum(g.cases) FILTER (WHERE g.b)::BIGINT AS b,
         sum(g.cases) FILTER (WHERE g.f)::BIGINT AS f,
         sum(g.cases) FILTER (WHERE NOT g.otherwise)::BIGINT AS alone
-    FROM temp.main.srsql_audit_gone AS g
+    FROM temp.main.srsql_audit_excluded_case AS g
     GROUP BY g.question_no
 )
 
@@ -256,13 +260,13 @@ kind_load AS (
     SELECT k.kind_no, h.term_no, sum(h.weight)::HUGEINT AS weight
     FROM temp.main.srsql_audit_kind_case AS k
     INNER JOIN temp.main.srsql_audit_held AS h ON k.case_no = h.case_no
-    SEMI JOIN temp.main.srsql_audit_gone AS g ON k.kind_no = g.kind_no
+    SEMI JOIN temp.main.srsql_audit_excluded_case AS g ON k.kind_no = g.kind_no
     GROUP BY k.kind_no, h.term_no
 ),
 
 gone AS (
     SELECT g.question_no, w.term_no, sum(w.weight)::HUGEINT AS weight
-    FROM temp.main.srsql_audit_gone AS g
+    FROM temp.main.srsql_audit_excluded_case AS g
     INNER JOIN kind_load AS w ON g.kind_no = w.kind_no
     SEMI JOIN temp.main.srsql_audit_doubt AS d
         ON g.question_no = d.question_no AND w.term_no = d.term_no
@@ -283,5 +287,9 @@ LEFT JOIN gone AS g ON d.question_no = g.question_no AND d.term_no = g.term_no
 WHERE
     a.remaining > 0
     AND srsql.exceeds(
-        d.weight - coalesce(g.weight, 0), d.theta_num, d.theta_den, a.remaining, $weight_scale::BIGINT
+        d.weight - coalesce(g.weight, 0),
+        d.theta_num,
+        d.theta_den,
+        a.remaining,
+        $weight_scale::BIGINT
     );

@@ -27,14 +27,14 @@ classes AS (
         m.group_id,
         r.box,
         $l::BOOLEAN AND NOT m.old AS is_new,
-        $md::BOOLEAN AND NOT m.goes_on AS stopped,
-        m.goes_on,
-        m.came,
+        $md::BOOLEAN AND NOT m.in_next_quarter AS stopped,
+        m.in_next_quarter,
+        m.in_previous_quarter,
         min(m.case_no) AS case_no,
         count(*) AS cases
     FROM temp.main.srsql_audit_member AS m
     INNER JOIN raw AS r ON m.case_no = r.case_no
-    GROUP BY m.group_id, r.box, is_new, stopped, m.goes_on, m.came
+    GROUP BY m.group_id, r.box, is_new, stopped, m.in_next_quarter, m.in_previous_quarter
 )
 
 SELECT
@@ -42,7 +42,7 @@ SELECT
     c.*,
     srsql.covers(g.box, c.box) AS inside
 FROM classes AS c
-INNER JOIN temp.main.srsql_audit_crowd AS g ON c.group_id = g.group_id;
+INNER JOIN temp.main.srsql_audit_group_size AS g ON c.group_id = g.group_id;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_home AS
 SELECT DISTINCT t.group_id AS home, t.group_id, t.is_new, t.stopped
