@@ -9,6 +9,7 @@ MACRO_FILES: tuple[str, ...] = (
     "grouping/thresholds.sql",
     "grouping/grouping.sql",
     "grouping/partition.sql",
+    "risk/uniform_row.sql",
     "risk/loss.sql",
     "risk/released_qid.sql",
     "risk/star_loss.sql",

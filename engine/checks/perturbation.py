@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import column, create, table, temporary
+from srsql.engine.warehouse.statements import check_row, column, create, table, temporary
 from srsql.schemas import Dataset, Qid
 
 
@@ -104,25 +104,9 @@ def _check_values(dataset: Dataset, schema: str, release_id: int) -> str:
             shown = exp.true()
         query = query.join(nodes, on=found, join_type="left")
         strange.append(exp.and_(shown, column("pre", alias).is_(exp.null())))
-    wrong = exp.func("count_if", exp.func("coalesce", exp.or_(*strange), exp.true()))
-    total = exp.Count(this=exp.Star())
-    return (
-        query.select(
-            exp.Literal.number(release_id).as_("release"),
-            exp.Literal.string("check_values").as_("measure"),
-            exp.Literal.string("report").as_("scope"),
-            exp.cast(wrong, "DOUBLE").as_("violating"),
-            exp.cast(total, "DOUBLE").as_("total"),
-            exp.Div(
-                this=wrong.copy(),
-                expression=exp.func("nullif", total.copy(), exp.Literal.number(0)),
-            ).as_("ratio"),
-            exp.cast(exp.Literal.number(0), "DOUBLE").as_("threshold"),
-            wrong.copy().eq(0).as_("passed"),
-        )
-        .subquery()
-        .sql("duckdb")
-    )
+    wrong = exp.func("coalesce", exp.or_(*strange), exp.true())
+    row = check_row(release_id, ("check_values", "report"), wrong)
+    return query.select(row).subquery().sql("duckdb")
 
 
 def _off_domain(qid: Qid) -> exp.Expr:

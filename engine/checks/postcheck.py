@@ -15,7 +15,7 @@ from srsql.engine.checks.published_regions import claim_calls, region_text, seen
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.releases import Release, claims_of, perturbed_positions, terms_apart
-from srsql.engine.warehouse.statements import column, create, literal, table
+from srsql.engine.warehouse.statements import check_row, column, create, literal, table
 from srsql.engine.warehouse.warehouse import Warehouse
 
 
@@ -236,17 +236,5 @@ def _check_inside(release: Release, but: set[int]) -> str:
                 exp.and_(value.is_(exp.null()).not_(), column("node", alias).is_(exp.null()))
             )
     outside = exp.func("coalesce", exp.or_(*misses), exp.false())
-    query = query.select(
-        exp.Literal.number(release.release_id).as_("release"),
-        exp.Literal.string("check_inside").as_("measure"),
-        exp.Literal.string("report").as_("scope"),
-        exp.cast(exp.func("count_if", outside), "DOUBLE").as_("violating"),
-        exp.cast(exp.Count(this=exp.Star()), "DOUBLE").as_("total"),
-        exp.Div(
-            this=exp.func("count_if", outside.copy()),
-            expression=exp.func("nullif", exp.Count(this=exp.Star()), exp.Literal.number(0)),
-        ).as_("ratio"),
-        exp.cast(exp.Literal.number(0), "DOUBLE").as_("threshold"),
-        exp.func("count_if", outside.copy()).eq(0).as_("passed"),
-    )
+    query = query.select(check_row(release.release_id, ("check_inside", "report"), outside))
     return query.subquery().sql("duckdb")

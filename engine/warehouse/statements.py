@@ -178,6 +178,26 @@ def create(target: exp.Table, query: exp.Query, kind: str = "TABLE", *, temp: bo
     ).sql(dialect="duckdb")
 
 
+def check_row(release_id: int, scope: tuple[str, str], wrong: exp.Expr) -> exp.Expr:
+    """The uniform row of a check over the rows of a query, as the one projection of it.
+
+    Args:
+        release_id: stands in the row.
+        scope: the name of the measure, and of what it counts.
+        wrong: what is true of a row that breaks the rule.
+    """
+    arguments: list[exp.Expr] = [
+        exp.Literal.number(release_id),
+        *(exp.Literal.string(text) for text in scope),
+        exp.func("count_if", wrong),
+        exp.Count(this=exp.Star()),
+        exp.Literal.number(0),
+    ]
+    call = exp.Anonymous(this="check_row", expressions=arguments)
+    row = exp.Dot.build([exp.to_identifier("srsql"), call])
+    return exp.Anonymous(this="unnest", expressions=[row])
+
+
 def union_all(queries: list[exp.Query]) -> exp.Query:
     """The queries one after the other."""
     joined = queries[0]

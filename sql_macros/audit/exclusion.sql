@@ -282,12 +282,12 @@ WITH figures AS (
 )
 
 SELECT
-    release_id AS release,
-    struct_extract(f.figure, 'measure') AS measure,
-    of_scope AS scope,
-    struct_extract(f.figure, 'n')::DOUBLE AS violating,
-    groups::DOUBLE AS total,
-    struct_extract(f.figure, 'n') / nullif(groups, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    struct_extract(f.figure, 'n') = 0 AS passed
+    unnest(srsql.check_row(
+        release_id,
+        struct_extract(f.figure, 'measure'),
+        of_scope,
+        struct_extract(f.figure, 'n'),
+        groups,
+        0
+    ))
 FROM figures AS f;

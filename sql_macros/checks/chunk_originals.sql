@@ -57,15 +57,7 @@ found AS (
     SELECT 'term', count(*) FILTER (WHERE NOT j.kept), count(*) FROM judged AS j
 )
 
-SELECT
-    release_id AS release,
-    'check_term_support' AS measure,
-    f.scope,
-    f.violating::DOUBLE AS violating,
-    f.total::DOUBLE AS total,
-    f.violating / nullif(f.total, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    f.violating = 0 AS passed
+SELECT unnest(srsql.check_row(release_id, 'check_term_support', f.scope, f.violating, f.total, 0))
 FROM found AS f;
 
 -- What:    the originals are a dataset of I(D_A): every term of every record has exactly one place
@@ -178,13 +170,5 @@ found AS (
     SELECT 'item', count(*) FILTER (WHERE NOT i.kept), count(*) FROM items AS i
 )
 
-SELECT
-    release_id AS release,
-    'check_projection' AS measure,
-    f.scope,
-    f.violating::DOUBLE AS violating,
-    f.total::DOUBLE AS total,
-    f.violating / nullif(f.total, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    f.violating = 0 AS passed
+SELECT unnest(srsql.check_row(release_id, 'check_projection', f.scope, f.violating, f.total, 0))
 FROM found AS f;

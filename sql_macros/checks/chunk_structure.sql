@@ -143,14 +143,10 @@ kinds AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_term_structure' AS measure,
-    k.scope,
-    count(f.scope)::DOUBLE AS violating,
-    any_value(k.n)::DOUBLE AS total,
-    count(f.scope) / nullif(any_value(k.n), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(f.scope) = 0 AS passed
-FROM kinds AS k
-LEFT JOIN fault AS f ON k.scope = f.scope
-GROUP BY k.scope;
+    unnest(srsql.check_row(release_id, 'check_term_structure', f.scope, f.violating, f.total, 0))
+FROM (
+    SELECT k.scope, count(f.scope) AS violating, any_value(k.n) AS total
+    FROM kinds AS k
+    LEFT JOIN fault AS f ON k.scope = f.scope
+    GROUP BY k.scope
+) AS f;

@@ -8,16 +8,15 @@
 -- What:    every cluster has at least so many records: k, or l where l-diversity is asked for.
 CREATE OR REPLACE MACRO srsql.check_cluster_size(clusters, at_least, release_id) AS TABLE
 SELECT
-    release_id AS release,
-    'check_cluster_size' AS measure,
-    'cluster' AS scope,
-    count(*) FILTER (WHERE c.records IS NULL OR c.records < at_least)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE c.records IS NULL OR c.records < at_least)
-    / nullif(count(*), 0) AS ratio,
-    at_least::DOUBLE AS threshold,
-    count(*) FILTER (WHERE c.records IS NULL OR c.records < at_least) = 0 AS passed
-FROM query_table(clusters) AS c;
+    unnest(srsql.check_row(
+        release_id, 'check_cluster_size', 'cluster', f.violating, f.total, at_least
+    ))
+FROM (
+    SELECT
+        count(*) FILTER (WHERE c.records IS NULL OR c.records < at_least) AS violating,
+        count(*) AS total
+    FROM query_table(clusters) AS c
+) AS f;
 
 -- What:    the clusters without an item chunk whose record chunks have too few subrecords for k
 --          records to hold the same terms of min(m, v) chunks and every other one a term at least.
@@ -70,15 +69,13 @@ judged AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_bare_clusters' AS measure,
-    'cluster without item chunk' AS scope,
-    count(*) FILTER (WHERE j.broken)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE j.broken) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE j.broken) = 0 AS passed
-FROM judged AS j;
+    unnest(srsql.check_row(
+        release_id, 'check_bare_clusters', 'cluster without item chunk', f.violating, f.total, 0
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE j.broken) AS violating, count(*) AS total
+    FROM judged AS j
+) AS f;
 
 -- What:    the terms that stand in two places of one cluster, of which the second makes the first
 --          tell more than it should.
@@ -158,17 +155,13 @@ places AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_one_place' AS measure,
-    p.scope,
-    count(d.scope)::DOUBLE AS violating,
-    any_value(p.n)::DOUBLE AS total,
-    count(d.scope) / nullif(any_value(p.n), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(d.scope) = 0 AS passed
-FROM places AS p
-LEFT JOIN doubled AS d ON p.scope = d.scope
-GROUP BY p.scope;
+    unnest(srsql.check_row(release_id, 'check_one_place', f.scope, f.violating, f.total, 0))
+FROM (
+    SELECT p.scope, count(d.scope) AS violating, any_value(p.n) AS total
+    FROM places AS p
+    LEFT JOIN doubled AS d ON p.scope = d.scope
+    GROUP BY p.scope
+) AS f;
 
 -- What:    a sensitive term is in item chunks only (l-diversity).
 -- Inputs:  sensitive(term): the terms that are kept apart.
@@ -190,12 +183,10 @@ judged AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_kept_apart' AS measure,
-    'sensitive term' AS scope,
-    count(*) FILTER (WHERE j.broken)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE j.broken) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE j.broken) = 0 AS passed
-FROM judged AS j;
+    unnest(srsql.check_row(
+        release_id, 'check_kept_apart', 'sensitive term', f.violating, f.total, 0
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE j.broken) AS violating, count(*) AS total
+    FROM judged AS j
+) AS f;

@@ -14,15 +14,13 @@ WITH crowd AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_reports' AS measure,
-    'published region' AS scope,
-    count(*) FILTER (WHERE c.reports < at_least)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE c.reports < at_least) / nullif(count(*), 0) AS ratio,
-    at_least::DOUBLE AS threshold,
-    count(*) FILTER (WHERE c.reports < at_least) = 0 AS passed
-FROM crowd AS c;
+    unnest(srsql.check_row(
+        release_id, 'check_reports', 'published region', f.violating, f.total, at_least
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE c.reports < at_least) AS violating, count(*) AS total
+    FROM crowd AS c
+) AS f;
 
 -- What:    no term of any published region is held by a larger share of its reports than alpha.
 -- Inputs:  share_num, share_den: alpha, exactly.
@@ -54,15 +52,13 @@ breaches AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_alpha' AS measure,
-    'published region' AS scope,
-    (SELECT count(*) FROM breaches)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    (SELECT count(*) FROM breaches) / nullif(count(*), 0) AS ratio,
-    (share_num / share_den)::DOUBLE AS threshold,
-    (SELECT count(*) FROM breaches) = 0 AS passed
-FROM crowd;
+    unnest(srsql.check_row(
+        release_id, 'check_alpha', 'published region', f.violating, f.total, (share_num / share_den)
+    ))
+FROM (
+    SELECT (SELECT count(*) FROM breaches) AS violating, count(*) AS total
+    FROM crowd
+) AS f;
 
 -- What:    every published region has enough distinct values of each sensitive attribute that is
 --          published, held by enough reports.
@@ -105,12 +101,10 @@ poor AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_values' AS measure,
-    'published region' AS scope,
-    (SELECT count(*) FROM poor)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    (SELECT count(*) FROM poor) / nullif(count(*), 0) AS ratio,
-    at_least::DOUBLE AS threshold,
-    (SELECT count(*) FROM poor) = 0 AS passed
-FROM crowd;
+    unnest(srsql.check_row(
+        release_id, 'check_values', 'published region', f.violating, f.total, at_least
+    ))
+FROM (
+    SELECT (SELECT count(*) FROM poor) AS violating, count(*) AS total
+    FROM crowd
+) AS f;

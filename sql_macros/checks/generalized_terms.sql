@@ -47,15 +47,7 @@ total AS (
     SELECT 'record', count(DISTINCT g.record) FROM query_table(generalized) AS g
 )
 
-SELECT
-    release_id AS release,
-    'check_node_structure' AS measure,
-    f.scope,
-    f.n::DOUBLE AS violating,
-    t.n::DOUBLE AS total,
-    f.n / nullif(t.n, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    f.n = 0 AS passed
+SELECT unnest(srsql.check_row(release_id, 'check_node_structure', f.scope, f.n, t.n, 0))
 FROM fault AS f
 INNER JOIN total AS t ON f.scope = t.scope;
 
@@ -72,15 +64,11 @@ judged AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_node_constraints' AS measure,
-    'node' AS scope,
-    count(*) FILTER (WHERE j.mixed)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE j.mixed) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE j.mixed) = 0 AS passed
-FROM judged AS j;
+    unnest(srsql.check_row(release_id, 'check_node_constraints', 'node', f.violating, f.total, 0))
+FROM (
+    SELECT count(*) FILTER (WHERE j.mixed) AS violating, count(*) AS total
+    FROM judged AS j
+) AS f;
 
 -- What:    every record has the nodes of its own released terms, no other, and none is missing.
 -- Inputs:  generalized, nodes; originals(record, term), distinct; numbering(case_no, record): the
@@ -115,12 +103,10 @@ judged AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_generalized_records' AS measure,
-    'record' AS scope,
-    count(*) FILTER (WHERE j.wrong)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE j.wrong) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE j.wrong) = 0 AS passed
-FROM judged AS j;
+    unnest(srsql.check_row(
+        release_id, 'check_generalized_records', 'record', f.violating, f.total, 0
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE j.wrong) AS violating, count(*) AS total
+    FROM judged AS j
+) AS f;

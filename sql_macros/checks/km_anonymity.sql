@@ -202,14 +202,10 @@ seen AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_km' AS measure,
-    s.scope,
-    count(b.shared)::DOUBLE AS violating,
-    any_value(s.chunks)::DOUBLE AS total,
-    count(b.shared) / nullif(any_value(s.chunks), 0) AS ratio,
-    at_least::DOUBLE AS threshold,
-    count(b.shared) = 0 AS passed
-FROM seen AS s
-LEFT JOIN breach AS b ON s.shared = b.shared
-GROUP BY s.scope;
+    unnest(srsql.check_row(release_id, 'check_km', f.scope, f.violating, f.total, at_least))
+FROM (
+    SELECT s.scope, count(b.shared) AS violating, any_value(s.chunks) AS total
+    FROM seen AS s
+    LEFT JOIN breach AS b ON s.shared = b.shared
+    GROUP BY s.scope
+) AS f;

@@ -26,15 +26,7 @@ counted AS (
     FROM told AS t
 )
 
-SELECT
-    of_release::INTEGER AS release,
-    'check_row_numbers' AS measure,
-    'row' AS scope,
-    c.wrong AS violating,
-    c.total,
-    c.wrong / nullif(c.total, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    c.wrong = 0 AS passed
+SELECT unnest(srsql.check_row(of_release, 'check_row_numbers', 'row', c.wrong, c.total, 0))
 FROM counted AS c;
 
 -- What:    every dimension value is one of the level that was taken, or tells nothing.
@@ -53,15 +45,7 @@ counted AS (
     LEFT JOIN known AS k ON s.place = k.place AND s.shown = k.shown
 )
 
-SELECT
-    of_release::INTEGER AS release,
-    'check_row_levels' AS measure,
-    'row' AS scope,
-    c.wrong AS violating,
-    c.total,
-    c.wrong / nullif(c.total, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    c.wrong = 0 AS passed
+SELECT unnest(srsql.check_row(of_release, 'check_row_levels', 'row', c.wrong, c.total, 0))
 FROM counted AS c;
 
 -- What:    every class (rows with the same dimension values) has as many rows as is claimed.
@@ -83,15 +67,7 @@ counted AS (
     FROM sizes AS s
 )
 
-SELECT
-    of_release::INTEGER AS release,
-    'check_row_classes' AS measure,
-    'class' AS scope,
-    c.wrong AS violating,
-    c.total,
-    c.wrong / nullif(c.total, 0) AS ratio,
-    fewest::DOUBLE AS threshold,
-    c.wrong = 0 AS passed
+SELECT unnest(srsql.check_row(of_release, 'check_row_classes', 'class', c.wrong, c.total, fewest))
 FROM counted AS c;
 
 -- What:    NCP, EMD, Rate and IL of the node that was taken, and their means over the nodes of each
@@ -153,12 +129,14 @@ listed AS (
 )
 
 SELECT
-    of_release::INTEGER AS release,
-    l.measure,
-    l.scope,
-    l.violating,
-    l.total,
-    l.ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
+    unnest(srsql.uniform_row(
+        of_release,
+        l.measure,
+        l.scope,
+        l.violating,
+        l.total,
+        l.ratio,
+        NULL,
+        NULL
+    ))
 FROM listed AS l;

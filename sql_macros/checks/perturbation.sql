@@ -69,15 +69,7 @@ figures AS (
     FROM verdicts AS v
 )
 
-SELECT
-    of_release AS release,
-    'check_internal' AS measure,
-    f.scope,
-    f.n::DOUBLE AS violating,
-    f.total::DOUBLE AS total,
-    f.n / nullif(f.total, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    f.n = 0 AS passed
+SELECT unnest(srsql.check_row(of_release, 'check_internal', f.scope, f.n, f.total, 0))
 FROM figures AS f;
 
 -- What:    each released case has one value per perturbed QID, missing exactly where its own was or
@@ -130,15 +122,11 @@ verdicts AS (
 )
 
 SELECT
-    of_release AS release,
-    'check_draws' AS measure,
-    'perturbed value' AS scope,
-    count(*) FILTER (WHERE NOT v.correct)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE NOT v.correct) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE NOT v.correct) = 0 AS passed
-FROM verdicts AS v;
+    unnest(srsql.check_row(of_release, 'check_draws', 'perturbed value', f.violating, f.total, 0))
+FROM (
+    SELECT count(*) FILTER (WHERE NOT v.correct) AS violating, count(*) AS total
+    FROM verdicts AS v
+) AS f;
 
 -- What:    the cases of an internal group show the same categories where these are generalized.
 -- Inputs:  common_of(region, shown): one row per released report, its internal group and the text
@@ -150,15 +138,11 @@ WITH groups AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_common' AS measure,
-    'internal group' AS scope,
-    count(*) FILTER (WHERE g.kinds > 1)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE g.kinds > 1) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE g.kinds > 1) = 0 AS passed
-FROM groups AS g;
+    unnest(srsql.check_row(release_id, 'check_common', 'internal group', f.violating, f.total, 0))
+FROM (
+    SELECT count(*) FILTER (WHERE g.kinds > 1) AS violating, count(*) AS total
+    FROM groups AS g
+) AS f;
 
 -- What:    the generalized categories of an old case cover those of its earlier releases.
 -- Inputs:  of_release: of a model that covers them all.
@@ -196,15 +180,13 @@ verdicts AS (
 )
 
 SELECT
-    of_release AS release,
-    'check_earlier' AS measure,
-    'category of an old case' AS scope,
-    count(*) FILTER (WHERE NOT v.covers)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE NOT v.covers) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE NOT v.covers) = 0 AS passed
-FROM verdicts AS v;
+    unnest(srsql.check_row(
+        of_release, 'check_earlier', 'category of an old case', f.violating, f.total, 0
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE NOT v.covers) AS violating, count(*) AS total
+    FROM verdicts AS v
+) AS f;
 
 -- What:    the range of a number that each node of a hierarchy stands for, from its leaves.
 -- Inputs:  of_dataset, of_attribute.

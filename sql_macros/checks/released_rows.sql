@@ -14,15 +14,13 @@ WITH crowd AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_k' AS measure,
-    'published region' AS scope,
-    count(*) FILTER (WHERE c.cases < at_least)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE c.cases < at_least) / nullif(count(*), 0) AS ratio,
-    at_least::DOUBLE AS threshold,
-    count(*) FILTER (WHERE c.cases < at_least) = 0 AS passed
-FROM crowd AS c;
+    unnest(srsql.check_row(
+        release_id, 'check_k', 'published region', f.violating, f.total, at_least
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE c.cases < at_least) AS violating, count(*) AS total
+    FROM crowd AS c
+) AS f;
 
 -- What:    no value of any published region is held by a larger share of its cases than theta; a
 --          released value without a threshold is a breach.
@@ -67,15 +65,11 @@ breaches AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_theta' AS measure,
-    'published region' AS scope,
-    (SELECT count(*) FROM breaches)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    (SELECT count(*) FROM breaches) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    (SELECT count(*) FROM breaches) = 0 AS passed
-FROM crowd;
+    unnest(srsql.check_row(release_id, 'check_theta', 'published region', f.violating, f.total, 0))
+FROM (
+    SELECT (SELECT count(*) FROM breaches) AS violating, count(*) AS total
+    FROM crowd
+) AS f;
 
 -- What:    the same with external knowledge: a case that does not show a value may still have it,
 --          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with it in E(d).
@@ -135,15 +129,13 @@ regions AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_theta_knowledge' AS measure,
-    'published region' AS scope,
-    count(*) FILTER (WHERE g.breached)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE g.breached) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE g.breached) = 0 AS passed
-FROM regions AS g;
+    unnest(srsql.check_row(
+        release_id, 'check_theta_knowledge', 'published region', f.violating, f.total, 0
+    ))
+FROM (
+    SELECT count(*) FILTER (WHERE g.breached) AS violating, count(*) AS total
+    FROM regions AS g
+) AS f;
 
 -- What:    every case that is released or withheld is in the quarter, and the other way round;
 --          a case is either released or withheld.
@@ -177,15 +169,11 @@ balance AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_complete' AS measure,
-    'report' AS scope,
-    count(*) FILTER (WHERE b.times <> 0)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    count(*) FILTER (WHERE b.times <> 0) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    count(*) FILTER (WHERE b.times <> 0) = 0 AS passed
-FROM balance AS b;
+    unnest(srsql.check_row(release_id, 'check_complete', 'report', f.violating, f.total, 0))
+FROM (
+    SELECT count(*) FILTER (WHERE b.times <> 0) AS violating, count(*) AS total
+    FROM balance AS b
+) AS f;
 
 -- What:    the public manifest gives a threshold for released values only.
 -- Inputs:  told: its list of STRUCT(value, theta); values_of(case_id, term): as above.
@@ -201,15 +189,11 @@ unseen AS (
 )
 
 SELECT
-    release_id AS release,
-    'check_manifest' AS measure,
-    'threshold' AS scope,
-    (SELECT count(*) FROM unseen)::DOUBLE AS violating,
-    count(*)::DOUBLE AS total,
-    (SELECT count(*) FROM unseen) / nullif(count(*), 0) AS ratio,
-    0::DOUBLE AS threshold,
-    (SELECT count(*) FROM unseen) = 0 AS passed
-FROM listed;
+    unnest(srsql.check_row(release_id, 'check_manifest', 'threshold', f.violating, f.total, 0))
+FROM (
+    SELECT (SELECT count(*) FROM unseen) AS violating, count(*) AS total
+    FROM listed
+) AS f;
 
 -- What:    the catalog, which audits read, has what the released views show: the region (or the
 --          perturbed values) of every report, every value of every case, every case with
@@ -303,15 +287,7 @@ figures AS (
     SELECT 'substantial symptoms' AS scope, s.n, s.total FROM symptoms AS s
 )
 
-SELECT
-    of_release AS release,
-    'check_catalog' AS measure,
-    f.scope,
-    f.n::DOUBLE AS violating,
-    f.total::DOUBLE AS total,
-    f.n / nullif(f.total, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    f.n = 0 AS passed
+SELECT unnest(srsql.check_row(of_release, 'check_catalog', f.scope, f.n, f.total, 0))
 FROM figures AS f;
 
 -- What:    the releases of a series on which another release of it can change an attack: those that

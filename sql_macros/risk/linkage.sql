@@ -33,15 +33,7 @@ figures AS (
         (SELECT count(*)::DOUBLE FROM query_table(cases)) AS total
 )
 
-SELECT
-    of_release AS release,
-    measure AS measure,
-    'release' AS scope,
-    f.expected AS violating,
-    f.total,
-    f.expected / nullif(f.total, 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
+SELECT unnest(srsql.metric_row(of_release, measure, 'release', f.expected, f.total))
 FROM figures AS f;
 
 -- What:    AR_rev: the mean chance of inferring a sensitive value of a case: over the values S_G of
@@ -109,13 +101,5 @@ figures AS (
         (SELECT count(*)::DOUBLE FROM query_table(cases)) AS total
 )
 
-SELECT
-    of_release AS release,
-    measure AS measure,
-    'release' AS scope,
-    f.inferred AS violating,
-    f.total,
-    f.inferred / nullif(f.total, 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
+SELECT unnest(srsql.metric_row(of_release, measure, 'release', f.inferred, f.total))
 FROM figures AS f;

@@ -70,13 +70,5 @@ figures AS (
     FROM widened AS w CROSS JOIN given_up AS g
 )
 
-SELECT
-    of_release AS release,
-    f.measure,
-    'release' AS scope,
-    f.loss::DOUBLE AS violating,
-    f.total::DOUBLE AS total,
-    f.loss / nullif(f.total, 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
+SELECT unnest(srsql.metric_row(of_release, f.measure, 'release', f.loss, f.total))
 FROM figures AS f;

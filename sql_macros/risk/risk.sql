@@ -65,15 +65,7 @@ figures AS (
     SELECT 'with E' AS scope, d.believed AS n FROM dangerous AS d
 )
 
-SELECT
-    of_release AS release,
-    'dr' AS measure,
-    f.scope,
-    f.n::DOUBLE AS violating,
-    g.n::DOUBLE AS total,
-    f.n / nullif(g.n, 0) AS ratio,
-    0::DOUBLE AS threshold,
-    f.n = 0 AS passed
+SELECT unnest(srsql.check_row(of_release, 'dr', f.scope, f.n, g.n, 0))
 FROM figures AS f
 CROSS JOIN groups AS g;
 
@@ -110,15 +102,7 @@ rates AS (
     GROUP BY g.reason
 )
 
-SELECT
-    of_release AS release,
-    'withheld' AS measure,
-    r.scope,
-    r.n::DOUBLE AS violating,
-    r.total::DOUBLE AS total,
-    r.n / nullif(r.total, 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
+SELECT unnest(srsql.metric_row(of_release, 'withheld', r.scope, r.n, r.total))
 FROM rates AS r;
 
 -- What:    share of QID values that were released as NULL although known (suppression), per QID.
@@ -126,20 +110,18 @@ FROM rates AS r;
 -- Outputs: uniform rows; scope = QID.
 CREATE OR REPLACE MACRO srsql.suppression_rate(of_release) AS TABLE
 SELECT
-    of_release AS release,
-    'suppressed' AS measure,
-    a.attribute AS scope,
-    count(*) FILTER (WHERE c.given_up)::DOUBLE AS violating,
-    count(*) FILTER (WHERE c.low IS NOT NULL)::DOUBLE AS total,
-    count(*) FILTER (WHERE c.given_up)
-    / nullif(count(*) FILTER (WHERE c.low IS NOT NULL), 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
-FROM srsql.case_qid AS c
-INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
-INNER JOIN srsql.attribute AS a ON c.release_id = a.release_id AND c.position = a.position
-WHERE c.release_id = of_release
-GROUP BY a.attribute;
+    unnest(srsql.metric_row(of_release, 'suppressed', f.scope, f.violating, f.total))
+FROM (
+    SELECT
+        a.attribute AS scope,
+        count(*) FILTER (WHERE c.given_up) AS violating,
+        count(*) FILTER (WHERE c.low IS NOT NULL) AS total
+    FROM srsql.case_qid AS c
+    INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+    INNER JOIN srsql.attribute AS a ON c.release_id = a.release_id AND c.position = a.position
+    WHERE c.release_id = of_release
+    GROUP BY a.attribute
+) AS f;
 
 -- What:    distribution of group sizes in distinct cases.
 -- Inputs:  of_release.
@@ -176,13 +158,16 @@ points AS (
 )
 
 SELECT
-    of_release AS release,
-    'group_size' AS measure,
-    points.point.scope AS scope,
-    (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k)::DOUBLE AS violating,
-    (SELECT count(*) FROM sizes)::DOUBLE AS total,
-    points.point.size AS ratio,
-    r.k::DOUBLE AS threshold,
-    (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k) = 0 AS passed
-FROM points
-INNER JOIN srsql.release AS r ON r.release_id = of_release;
+    unnest(srsql.uniform_row(
+        of_release, 'group_size', f.scope, f.violating, f.total, f.size, f.k, f.violating = 0
+    ))
+FROM (
+    SELECT
+        points.point.scope,
+        points.point.size,
+        r.k,
+        (SELECT count(*) FROM sizes AS s WHERE s.cases < r.k) AS violating,
+        (SELECT count(*) FROM sizes) AS total
+    FROM points
+    INNER JOIN srsql.release AS r ON r.release_id = of_release
+) AS f;

@@ -75,13 +75,5 @@ WITH summed AS (
     FROM srsql.star_loss(of_release) AS l
 )
 
-SELECT
-    of_release AS release,
-    'nil_star' AS measure,
-    'release' AS scope,
-    s.loss AS violating,
-    s.total,
-    s.loss / nullif(s.total, 0) AS ratio,
-    NULL::DOUBLE AS threshold,
-    NULL::BOOLEAN AS passed
+SELECT unnest(srsql.metric_row(of_release, 'nil_star', 'release', s.loss, s.total))
 FROM summed AS s;

@@ -235,7 +235,7 @@ def test_groups_that_are_merged_wrongly_are_caught(
 
     def torn(warehouse: Warehouse, file: str) -> None:
         run_step(warehouse, file)
-        if file == "grouping/steps/merge.sql":
+        if file == "grouping/merge":
             warehouse.run(
                 "UPDATE temp.main.srsql_grouped SET group_no = 1 WHERE group_no = 0 AND case_no"
                 " > (SELECT min(g.case_no) FROM temp.main.srsql_grouped AS g"
@@ -255,7 +255,7 @@ def test_released_values_off_the_domain_or_the_tree_are_caught(
     run_step = Warehouse.run_step
 
     def out_of_range(warehouse: Warehouse, file: str) -> None:
-        if file == "grouping/steps/perturbed.sql":
+        if file == "grouping/perturbed":
             warehouse.run(
                 "UPDATE temp.main.srsql_drawn SET low = low + 401, high = high + 401 "
                 "WHERE position = 1"

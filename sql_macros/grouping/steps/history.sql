@@ -51,7 +51,8 @@ WITH before AS (
 
 SELECT DISTINCT c.case_no
 FROM before AS b
-INNER JOIN srsql.defended_attack AS p ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
+INNER JOIN srsql.defended_attack AS p
+    ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
 INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
 INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
 INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
