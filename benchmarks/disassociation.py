@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from benchmarks.kernel import peak_mib
 from srsql.engine.terms.disassociate import JOINT_CLUSTERS, disassociate
-from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.statements import step_file
 from srsql.engine.warehouse.warehouse import Warehouse
 
 TERMS, K, M, SEED = 10_000, 5, 2, 2014
 SIZES, SMALL_SIZES, COMPARED = (50_000, 500_000), (5_000, 20_000), 2_000
-STEP = "terms/steps/disassociate.sql"
+STEP = "terms/disassociate"
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,12 @@ def measure(n: int, compare: bool) -> Row:
     seconds = perf_counter() - began
     peak = peak_mib()
     steps: dict[str, float] = {}
-    for statement in statements("srsql.sql_macros", STEP):
+    values = step_parameters(K, M, 2 * K, K, None, None)
+    for statement in step_file(STEP).statements():
         began = perf_counter()
-        con.execute(statement)
-        name = statement.split()[5 if statement.startswith("CREATE") else 2]
+        con.execute(statement, {name: values[name] for name in statement.named_parameters})
+        text = statement.query.strip()
+        name = text.split()[5 if text.startswith("CREATE") else 2]
         steps[name] = steps.get(name, 0.0) + perf_counter() - began
     value = warehouse.value
     held = value("SELECT count(*) FROM temp.main.srsql_basket")

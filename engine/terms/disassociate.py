@@ -74,18 +74,29 @@ def disassociate(
     )
     warehouse.run_step(
         "terms/disassociate",
-        {
-            "k": k,
-            "m": m,
-            "max_size": max_size,
-            "least": least,
-            "joint_limit": (
-                JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit
-            ),
-            "order_seed": order_seed,
-        },
+        step_parameters(k, m, max_size, least, joint_limit, order_seed),
     )
     reconstruct(warehouse, seed)
+
+
+def step_parameters(
+    k: int,
+    m: int,
+    max_size: int,
+    least: int,
+    joint_limit: int | None,
+    order_seed: int | None,
+) -> dict[str, int | None]:
+    """What the step ``terms/disassociate`` takes; see :func:`disassociate`."""
+    most = JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit
+    return {
+        "k": k,
+        "m": m,
+        "max_size": max_size,
+        "least": least,
+        "joint_limit": most,
+        "order_seed": order_seed,
+    }
 
 
 def reconstruct(warehouse: Warehouse, seed: int | None) -> None:

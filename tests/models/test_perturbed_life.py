@@ -233,8 +233,8 @@ def test_groups_that_are_merged_wrongly_are_caught(
 
     run_step = Warehouse.run_step
 
-    def torn(warehouse: Warehouse, file: str) -> None:
-        run_step(warehouse, file)
+    def torn(warehouse: Warehouse, file: str, *more: Any) -> None:
+        run_step(warehouse, file, *more)
         if file == "grouping/merge":
             warehouse.run(
                 "UPDATE temp.main.srsql_grouped SET group_no = 1 WHERE group_no = 0 AND case_no"
@@ -254,13 +254,13 @@ def test_released_values_off_the_domain_or_the_tree_are_caught(
 
     run_step = Warehouse.run_step
 
-    def out_of_range(warehouse: Warehouse, file: str) -> None:
+    def out_of_range(warehouse: Warehouse, file: str, *more: Any) -> None:
         if file == "grouping/perturbed":
             warehouse.run(
                 "UPDATE temp.main.srsql_drawn SET low = low + 401, high = high + 401 "
                 "WHERE position = 1"
             )
-        run_step(warehouse, file)
+        run_step(warehouse, file, *more)
 
     monkeypatch.setattr(Warehouse, "run_step", out_of_range)
     with pytest.raises(CheckFailedError, match="check_values"):

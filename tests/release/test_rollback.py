@@ -50,10 +50,11 @@ def after_grouping(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
 def after_step(monkeypatch: pytest.MonkeyPatch, file: str, statement: str) -> None:
     run_step = Warehouse.run_step
 
-    def spoiled(self: Warehouse, step: str) -> None:
-        run_step(self, step)
+    def spoiled(self: Warehouse, step: str, *more: Any, **tables: str) -> dict[str, str]:
+        written = run_step(self, step, *more, **tables)
         if step == file:
             self.run(statement)
+        return written
 
     monkeypatch.setattr(Warehouse, "run_step", spoiled)
 
