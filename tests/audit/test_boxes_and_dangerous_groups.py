@@ -41,6 +41,41 @@ def test_a_box_that_is_not_there_constrains_nothing(sql: Any) -> None:
     assert sql.rows("SELECT srsql.covers(NULL::BIGINT[], [-1, 1]::BIGINT[])") == [(True,)]
 
 
+def test_a_missing_value_is_coded_as_more_than_any_end(sql: Any) -> None:
+    assert sql.rows("SELECT srsql.anything()") == [(ANYTHING,)]
+
+
+@REPEATABLE
+@given(region=boxes, inside=st.data())
+def test_a_region_touches_two_tiles_of_its_shape_at_most_in_each_position(
+    sql: Any, region: Box, inside: Any
+) -> None:
+    """Its first tile, and the next one if it reaches into it: a point of it is in one of them."""
+    (shape,) = sql.rows("SELECT srsql.shape(?::BIGINT[])", [coded(region)])[0]
+    for digits, end in zip(shape, region, strict=True):
+        if end is None:
+            assert digits == -1
+        else:
+            assert digits % 2 == 0
+            assert end[1] - end[0] < 2**digits <= 4 * max(1, end[1] - end[0])
+
+    def tile(box: Box) -> list[int]:
+        found: list[int] = sql.rows(
+            "SELECT srsql.tile(?::BIGINT[], ?::BIGINT[])", [coded(box), shape]
+        )[0][0]
+        return found
+
+    ends = [end or (0, 0) for end in region]
+    point = [inside.draw(st.integers(low, high)) for low, high in ends]
+    first, last, own = (
+        tile(tuple((n, n) for n in numbers))
+        for numbers in ([low for low, _ in ends], [high for _, high in ends], point)
+    )
+    for low, high, place, digits in zip(first, last, own, shape, strict=True):
+        assert low <= place <= high <= low + 1
+        assert digits >= 0 or place == 0
+
+
 @REPEATABLE
 @given(regions=st.lists(boxes, max_size=12), values=st.lists(boxes, max_size=12))
 def test_covering_finds_every_region_of_every_question_once(
