@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernel import peak_mib
-from srsql.engine.terms.disassociate import JOINT_CLUSTERS, disassociate
+from srsql.engine.terms.disassociate import JOINT_CLUSTERS, disassociate, step_parameters
 from srsql.engine.warehouse.statements import step_file
 from srsql.engine.warehouse.warehouse import Warehouse
 

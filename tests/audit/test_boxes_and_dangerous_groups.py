@@ -10,30 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.audit import Box, covers
 from oracles.examples import REPEATABLE
-
-ANYTHING = 2**62
-PLACES = [(0, 6), (1, 3), (2, 2), (3, 3), (4, 6), (5, 5), (6, 6)]
-LEAVES = [2, 3, 5, 6]
-
-numbers = st.one_of(
-    st.none(),
-    st.tuples(st.integers(-40, 90), st.integers(0, 70)).map(lambda p: (p[0], p[0] + p[1])),
-)
-boxes = st.tuples(numbers, st.one_of(st.none(), st.sampled_from(PLACES[1:])))
-
-
-def coded(box: Box) -> list[int]:
-    """The box as the list that the macros take."""
-    return [n for x in box for n in ((-x[0], x[1]) if x else (ANYTHING, ANYTHING))]
-
-
-def decoded(box: list[int]) -> Box:
-    pairs = zip(box[::2], box[1::2], strict=True)
-    return tuple(None if high == ANYTHING else (-low, high) for low, high in pairs)
-
-
-def pattern(box: Box) -> list[bool]:
-    return [known for x in box for known in (x is not None,) * 2]
+from support.boxes import ANYTHING, LEAVES, boxes, coded, decoded, pattern
 
 
 @pytest.mark.parametrize(
@@ -62,6 +39,41 @@ def test_a_box_covers_what_lies_inside_it(sql: Any, region: Box, value: Box) -> 
 
 def test_a_box_that_is_not_there_constrains_nothing(sql: Any) -> None:
     assert sql.rows("SELECT srsql.covers(NULL::BIGINT[], [-1, 1]::BIGINT[])") == [(True,)]
+
+
+def test_a_missing_value_is_coded_as_more_than_any_end(sql: Any) -> None:
+    assert sql.rows("SELECT srsql.unbounded_end()") == [(ANYTHING,)]
+
+
+@REPEATABLE
+@given(region=boxes, inside=st.data())
+def test_a_region_touches_two_tiles_of_its_shape_at_most_in_each_position(
+    sql: Any, region: Box, inside: Any
+) -> None:
+    """Its first tile, and the next one if it reaches into it: a point of it is in one of them."""
+    (shape,) = sql.rows("SELECT srsql.shape(?::BIGINT[])", [coded(region)])[0]
+    for digits, end in zip(shape, region, strict=True):
+        if end is None:
+            assert digits == -1
+        else:
+            assert digits % 2 == 0
+            assert end[1] - end[0] < 2**digits <= 4 * max(1, end[1] - end[0])
+
+    def tile(box: Box) -> list[int]:
+        found: list[int] = sql.rows(
+            "SELECT srsql.tile(?::BIGINT[], ?::BIGINT[])", [coded(box), shape]
+        )[0][0]
+        return found
+
+    ends = [end or (0, 0) for end in region]
+    point = [inside.draw(st.integers(low, high)) for low, high in ends]
+    first, last, own = (
+        tile(tuple((n, n) for n in numbers))
+        for numbers in ([low for low, _ in ends], [high for _, high in ends], point)
+    )
+    for low, high, place, digits in zip(first, last, own, shape, strict=True):
+        assert low <= place <= high <= low + 1
+        assert digits >= 0 or place == 0
 
 
 @REPEATABLE

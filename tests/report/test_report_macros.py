@@ -29,13 +29,13 @@ def width(release: Release, g: int, q: int) -> float | None:
 
 def fill(sql: Any, release_id: int) -> tuple[str, str, str]:
     """Tables of members, regions and confidences of a stored release."""
-    names = []
-    for macro in ("members", "regions", "confidences"):
-        sql.rows(
-            f"CREATE OR REPLACE TEMP TABLE r_{macro} AS FROM srsql.report_{macro}({release_id})"
-        )
-        names.append(f"'temp.main.r_{macro}'")
-    return names[0], names[1], names[2]
+    for table, macro in (
+        ("r_members", "srsql.report_members"),
+        ("r_regions", "srsql.report_regions"),
+        ("r_confidences", "srsql.report_confidences"),
+    ):
+        sql.rows(f"CREATE OR REPLACE TEMP TABLE {table} AS FROM {macro}({release_id})")
+    return "'temp.main.r_members'", "'temp.main.r_regions'", "'temp.main.r_confidences'"
 
 
 @FEW

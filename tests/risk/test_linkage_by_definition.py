@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,21 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nearest as oracle
 from oracles.examples import REPEATABLE
-from oracles.releases import Case, Group, Qid, Release, Value, releases
+from oracles.releases import Case, Group, Release, Value, releases
 from oracles.trees import Tree
+from support.linkage import NOISE, coded, store, worlds
 
 from srsql.engine.warehouse.statements import step_file
 from srsql.schemas.hierarchy import build_hierarchy
 
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})
-NOISE = Mapping[tuple[int, int], Value]
-
-
-def coded(qid: Qid, value: Value) -> tuple[int | None, int | None]:
-    if isinstance(value, str):
-        tree = build_hierarchy(qid.rows())
-        return tree.number[value], tree.last[tree.number[value]]
-    return value or (None, None)
 
 
 def linkage(
@@ -35,15 +27,7 @@ def linkage(
     knowledge: oracle.Knowledge | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Measure -> its row, of a release that is stored as number 1 with this noise."""
-    release.store(sql, 1)
-    sql.rows("DELETE FROM srsql.perturbed")
-    sql.insert(
-        "srsql.perturbed",
-        [
-            (1, number, q, *coded(release.qids[q], value))
-            for (number, q), value in (noise or {}).items()
-        ],
-    )
+    store(sql, release, noise or {})
     sql.table(
         "srsql_link_knowledge",
         "term VARCHAR, row_no INTEGER, position INTEGER, low BIGINT, high BIGINT",
@@ -83,33 +67,6 @@ def candidates(sql: Any) -> dict[int, list[int]]:
             "GROUP BY o.case_no"
         )
     )
-
-
-def values_of(qid: Qid) -> st.SearchStrategy[Any]:
-    if isinstance(qid, Tree):
-        return st.sampled_from(sorted(qid.above))
-    end = st.integers(0, qid)
-    return st.tuples(end, end).map(lambda pair: (min(pair), max(pair)))
-
-
-@st.composite
-def worlds(draw: st.DrawFn) -> tuple[Release, NOISE, oracle.Knowledge]:
-    """A release, some of it perturbed, and what is known of some of its terms."""
-    release = draw(releases())
-    numbers = range(len(release.cases))
-    noise = {}
-    for q in draw(st.sets(st.sampled_from(range(len(release.qids))))):
-        point = values_of(release.qids[q])
-        if isinstance(release.qids[q], int) and draw(st.booleans()):
-            point = point.map(lambda pair: (pair[0], pair[0]))
-        noise |= {(n, q): draw(st.one_of(st.none(), point, point, point)) for n in numbers}
-    knowledge = {}
-    for term in draw(st.sets(st.sampled_from("stux"))):
-        row = st.fixed_dictionaries(
-            {}, optional={q: values_of(qid) for q, qid in enumerate(release.qids)}
-        ).filter(bool)
-        knowledge[term] = draw(st.lists(row, min_size=1, max_size=2))
-    return release, noise, knowledge
 
 
 @REPEATABLE

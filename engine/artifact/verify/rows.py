@@ -86,7 +86,7 @@ def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) ->
             manifest.counts.released_reports,
         ],
     )
-    for statement in parsed("srsql.sql_macros", "artifact/steps/verify_rows.sql"):
+    for statement in parsed("srsql.sql_macros", "artifact/verify_rows"):
         con.execute(statement)
 
 

@@ -55,7 +55,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
             "INSERT INTO temp.main.srsql_above SELECT unnest(?), unnest(?), unnest(?)",
             [list(names) for names in _above(given[0][0])],
         )
-        for statement in parsed("srsql.sql_macros", "artifact/steps/verify_series.sql"):
+        for statement in parsed("srsql.sql_macros", "artifact/verify_series"):
             con.execute(statement)
         found = dict(
             con.execute(

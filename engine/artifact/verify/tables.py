@@ -93,7 +93,7 @@ def read_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
 
 def _strangers(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[str]:
     """What a DuckDB file has beside the declared tables."""
-    (query,) = statements("srsql.sql_macros", "artifact/steps/verify_objects.sql")
+    (query,) = statements("srsql.sql_macros", "artifact/verify_objects")
     found = con.execute(query, {"db": OPENED}).fetchall()
     declared = {f"table main.{item.name}" for item in manifest.tables}
     return [f"{DUCKDB_FILE} holds the {name}" for (name,) in found if name not in declared]
