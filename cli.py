@@ -17,31 +17,29 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
-from srsql.engine import (
-    show_advise,
-    show_attack,
-    show_audit,
-    show_compare,
-    show_ingest,
-    show_publish,
-    show_query,
-    show_release,
-    show_signals,
-)
-from srsql.engine.advise import question
-from srsql.engine.artifact.publish import CASE_IDS, FORMATS, STORAGE_VERSION
-from srsql.engine.artifact.verify import verify as verify_artifacts
-from srsql.engine.audit import SCOPES
-from srsql.engine.audit_plan import parse_share
-from srsql.engine.compare.grid import Grid, Rules
-from srsql.engine.config import read_defaults
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.publish.publish import CASE_IDS, FORMATS, STORAGE_VERSION
+from srsql.engine.artifact.verify.verify import verify as verify_artifacts
+from srsql.engine.audit.audit import SCOPES
+from srsql.engine.audit.plan import parse_share
+from srsql.engine.console import advise as show_advise
+from srsql.engine.console import attack as show_attack
+from srsql.engine.console import audit as show_audit
+from srsql.engine.console import compare as show_compare
+from srsql.engine.console import ingest as show_ingest
+from srsql.engine.console import publish as show_publish
+from srsql.engine.console import query as show_query
+from srsql.engine.console import release as show_release
+from srsql.engine.console import signals as show_signals
+from srsql.engine.console.text import printable
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.options import DEFAULTS
-from srsql.engine.ranges import Range, is_range
-from srsql.engine.show_text import printable
+from srsql.engine.release.options import DEFAULTS
+from srsql.engine.release.ranges import Range, is_range
+from srsql.engine.study.advise import question
+from srsql.engine.study.compare.grid import Grid, Rules
 from srsql.engine.terms.options import DISASSOCIATE
+from srsql.engine.warehouse.config import read_defaults
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
@@ -1024,7 +1022,7 @@ def synth(
 @_json
 def demo(folder: Path, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
-    from srsql.engine.demo import run_demo
+    from srsql.engine.api.demo import run_demo
 
     with _progress() as progress:
         result = run_demo(folder, progress)

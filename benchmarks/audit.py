@@ -15,8 +15,8 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from srsql.engine.audit import Audit, audit
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.warehouse.warehouse import Warehouse
 
 K, TERMS, PER_CASE, SEED = 5, 15_000, 5, 2021
 RELEASES = 8

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernel import peak_mib
-from srsql.engine.statements import statements
 from srsql.engine.terms.disassociate import JOINT_CLUSTERS, disassociate
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.warehouse import Warehouse
 
 TERMS, K, M, SEED = 10_000, 5, 2, 2014
 SIZES, SMALL_SIZES, COMPARED = (50_000, 500_000), (5_000, 20_000), 2_000
-STEP = "step_disassociate.sql"
+STEP = "terms/steps/disassociate.sql"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernel import SEED, problem
-from srsql.udfs.greedy import group_cases
+from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.problem import Attributes, Bounding, Cases
 
 OLD, STOPS, K = 0.25, 0.9, 5

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.sql import own_sql, sql
+
+__all__ = ["own_sql", "sql"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -17,7 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
         others = subprocess.Popen(
             [sys.executable, "-m", "support.kernels"], cwd=Path(__file__).parent
         )
-    from srsql.udfs import greedy
+    from srsql.udfs.grouping import greedy
 
     greedy.warm_up()
     if others is not None and others.wait():

@@ -16,7 +16,6 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 from numpy.typing import NDArray
 
-from srsql.udfs import disassociation_arrow as disassociation
 from srsql.udfs.arrow import by_case as _by_case
 from srsql.udfs.arrow import flags as _flags
 from srsql.udfs.arrow import flat as _flat
@@ -26,6 +25,7 @@ from srsql.udfs.arrow import nested as _nested
 from srsql.udfs.arrow import numbers as _numbers
 from srsql.udfs.arrow import reals as _reals
 from srsql.udfs.arrow import rows_of as _rows
+from srsql.udfs.terms import arrow_kernels as disassociation
 
 if TYPE_CHECKING:
     from srsql.udfs.problem import Attributes
@@ -118,7 +118,7 @@ def _group_cases(
     leftovers: pa.ChunkedArray,
     rules: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.greedy import group_cases
+    from srsql.udfs.grouping.greedy import group_cases
     from srsql.udfs.problem import Bounding, Cases
 
     results = []
@@ -165,7 +165,7 @@ def _partition_cases(
     sensitive: pa.ChunkedArray,
     least: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.partition import partition_cases
+    from srsql.udfs.grouping.partition import partition_cases
     from srsql.udfs.problem import Cases
 
     results = []
@@ -193,7 +193,7 @@ def _withhold_infeasible(
     theta_den: pa.ChunkedArray,
     one: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.feasibility import withhold_infeasible
+    from srsql.udfs.grouping.feasibility import withhold_infeasible
 
     results = [
         withhold_infeasible(
@@ -209,7 +209,7 @@ def _withhold_infeasible(
 
 
 def _knowledge_weight(sizes: pa.ChunkedArray, one: pa.ChunkedArray) -> pa.Array:
-    from srsql.udfs.knowledge import weight
+    from srsql.udfs.grouping.knowledge import weight
 
     return pa.array(
         [weight(row[0].as_py(), row[1].as_py()) for row in _rows(sizes, one)], pa.int64()
@@ -224,7 +224,7 @@ def _nearest(
     attributes: pa.ChunkedArray,
     distances: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.nearest import NodeDistances, Points, nearest
+    from srsql.udfs.risk.nearest import NodeDistances, Points, nearest
 
     results = []
     for row in _rows(own_count, own, published_count, published, attributes, distances):
@@ -251,7 +251,7 @@ def _nearest(
 def _gps_prior(
     counts: pa.ChunkedArray, expected: pa.ChunkedArray, weights: pa.ChunkedArray
 ) -> pa.Array:
-    from srsql.udfs.shrinkage import fit_prior
+    from srsql.udfs.signals.shrinkage import fit_prior
 
     priors = [
         fit_prior(*(_reals(part.values) for part in row)) if row[0].is_valid else None
@@ -262,7 +262,7 @@ def _gps_prior(
 
 def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.ChunkedArray) -> pa.Array:
     """Each distinct prior (there is one) with all its pairs at once."""
-    from srsql.udfs.shrinkage import Prior, posterior
+    from srsql.udfs.signals.shrinkage import Prior, posterior
 
     n, e = _reals(counts), _reals(expected)
     fitted = np.stack([_reals(part) for part in _joined(priors).flatten()])

@@ -8,8 +8,8 @@ from typing import Literal
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.tables import raw_table
-from srsql.engine.statements import column
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset, Table
 
 _JUDGED_ALONE_FROM = 1000

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.sources import CHUNK, Member
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 
 LONGEST_LINE = 8 << 20
 SEPARATOR = "\U0010fffe"

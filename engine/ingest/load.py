@@ -13,7 +13,6 @@ from typing import Literal
 
 import duckdb
 
-from srsql.engine.catalog import register_dataset
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, relations, tables
 from srsql.engine.ingest.account import Ingested, IngestedFile
@@ -22,8 +21,9 @@ from srsql.engine.ingest.records import Layout, stage, take_staged
 from srsql.engine.ingest.sources import Member, PeriodSource, StagedRows, find_sources
 from srsql.engine.ingest.typed import fill_codes
 from srsql.engine.ingest.withdrawn import load_withdrawn
-from srsql.engine.periods import misplaced
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset
 from srsql.version import __version__
 

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from srsql.engine.catalog import normalized
 from srsql.engine.errors import DatasetError
-from srsql.engine.statements import column
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.statements import column
 from srsql.schemas.model import Qid
 
 _HUGEINT_DIGITS = 38

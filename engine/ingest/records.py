@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.catalog import SPACE, SPACES
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest.extract import RETURN, SEPARATOR, Extracted
 from srsql.engine.ingest.sources import StagedRows
-from srsql.engine.statements import column, create, dotted, statements, temporary
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import SPACE, SPACES
+from srsql.engine.warehouse.statements import column, create, dotted, statements, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset, Source
 
 RECORD = temporary("srsql_record")

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.catalog import SPACE
 from srsql.engine.errors import IngestError
-from srsql.engine.statements import column, table
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import SPACE
+from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset, Table
 
 _WITHOUT_TEXT = {"list", "array", "struct", "map", "union", "variant", "blob", "bit"}

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 
 from sqlglot import exp
 
-from srsql.engine.catalog import SPACES
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import typed
 from srsql.engine.ingest.relation import Relation, as_text, find_relations, plain
 from srsql.engine.ingest.sources import PeriodSource, StagedRows
-from srsql.engine.statements import column, create, dotted, statements, temporary
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import SPACES
+from srsql.engine.warehouse.statements import column, create, dotted, statements, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset
 
 NO_PERIOD = "no period"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from srsql.engine.catalog import trimmed
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import numbers, typed
 from srsql.engine.ingest.records import RECORD, Layout
-from srsql.engine.statements import column, create, table, temporary
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.statements import column, create, table, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset, Table
 
 _JUDGED = temporary("srsql_judged")

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from srsql.engine.catalog import normalized, trimmed
 from srsql.engine.errors import DatasetError
-from srsql.engine.statements import column, temporary
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.statements import column, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset, Qid, Table
 
 CODE = "srsql_code"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from srsql.engine.catalog import SPACE
 from srsql.engine.ingest.extract import Extracted
 from srsql.engine.ingest.records import stage_lines
-from srsql.engine.statements import statements
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import SPACE
+from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset
 
 

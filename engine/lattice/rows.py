@@ -3,63 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.cases import derived, raw_table
-from srsql.engine.catalog import trimmed
 from srsql.engine.errors import ReleaseError
-from srsql.engine.lattice.dimensions import Dimension, dimensions_of
-from srsql.engine.lattice.made import Made
-from srsql.engine.statements import STORE, column, create, table, temporary
-from srsql.engine.views import Built, in_units, region_columns, store_of
-from srsql.engine.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid, Sensitive
-
-ROWS = "released_rows"
-NUMBER = "row"
-SOURCE = "srsql_pub_released_rows"
-FIRST = "first"
-"""Stands for the first sensitive attribute that is published."""
-ALL = "all"
-"""Stands for every quasi-identifier."""
-
-
-def asked_dimensions(dataset: Dataset, names: str) -> tuple[Dimension, ...]:
-    """The dimensions ``age,sex,...``, or all.
-
-    Raises:
-        ReleaseError: see ``dimensions_of``.
-    """
-    listed = [] if names == ALL else [name.strip() for name in names.split(",") if name.strip()]
-    return dimensions_of(dataset, listed)
-
-
-def informative_attribute(dataset: Dataset, name: str) -> Sensitive:
-    """The sensitive or quasi-sensitive attribute whose values are published as they are.
-
-    Raises:
-        ReleaseError: there is none of that name, or it is not published.
-    """
-    known = [
-        attribute
-        for attribute in (*dataset.sensitive, *dataset.quasi_sensitive)
-        if attribute.column in dataset.table(attribute.table).publish
-    ]
-    for attribute in known:
-        if name in (FIRST, attribute.column):
-            return attribute
-    names = ", ".join(dict.fromkeys(a.column for a in known)) or "none"
-    raise ReleaseError(
-        f"--informative {name}: no published sensitive column of {dataset.name} (it has: {names})"
-    )
-
-
-def row_columns(dataset: Dataset) -> set[str]:
-    """Every column that released rows may have."""
-    named = (*dataset.sensitive, *dataset.quasi_sensitive)
-    return {NUMBER, *region_columns(dataset), *(attribute.column for attribute in named)}
+from srsql.engine.lattice.cube import Made
+from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.dimensions import (
+    Dimension,
+    _insert,
+    dimensions_of,
+    informative_attribute,
+    load_nodes,
+    shown_columns,
+    value_columns,
+)
+from srsql.engine.warehouse.layout import (
+    NUMBER,
+    ROWS,
+    SOURCE,
+    Built,
+    derived,
+    raw_table,
+    store_of,
+)
+from srsql.engine.warehouse.statements import STORE, column, create, table, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 
 def load_held_values(warehouse: Warehouse, dataset: Dataset, name: str) -> None:
@@ -160,49 +130,6 @@ def build_rows(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[
     return [Built(ROWS, store, query)]
 
 
-def shown_columns(dataset: Dataset, dimensions: Sequence[Dimension]) -> list[str]:
-    """Published columns of the dimensions."""
-    names: list[str] = []
-    for dimension in dimensions:
-        qid = dataset.qid[dimension.position]
-        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name]
-    return names
-
-
-def load_nodes(warehouse: Warehouse, dimensions: Sequence[Dimension]) -> None:
-    """Fill ``srsql_dimension_node(position, level, node, low, high, label)``."""
-    rows = sorted(
-        {
-            (d.position, level, node)
-            for d in dimensions
-            for level, leaves in enumerate(d.maps)
-            for node in leaves
-        }
-    )
-    nodes = {d.position: d.nodes for d in dimensions}
-    shown = [nodes[position][node] for position, _, node in rows]
-    _insert(
-        warehouse,
-        "srsql_dimension_node",
-        {"position": "INTEGER", "level": "INTEGER", "node": "INTEGER", "low": "BIGINT",
-         "high": "BIGINT", "label": "VARCHAR"},
-        [
-            *([row[at] for row in rows] for at in range(3)),
-            [node.low for node in shown],
-            [node.high for node in shown],
-            [node.label for node in shown],
-        ],
-    )  # fmt: skip
-
-
-def value_columns(dataset: Dataset, qid: Qid, alias: str) -> dict[str, exp.Expr]:
-    """Published columns of one dimension, from its node in ``alias``."""
-    if qid.bounded:
-        return {f"{qid.name}_{end}": in_units(qid, column(end, alias)) for end in ("low", "high")}
-    root = exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
-    return {qid.name: exp.func("coalesce", column("label", alias), root)}
-
-
 def _with_values(query: exp.Select, dataset: Dataset, dimension: Dimension) -> exp.Select:
     alias = f"n{dimension.position}"
     values = value_columns(dataset, dataset.qid[dimension.position], alias)
@@ -216,9 +143,35 @@ def _with_values(query: exp.Select, dataset: Dataset, dimension: Dimension) -> e
     )
 
 
-def _insert(
-    warehouse: Warehouse, name: str, kinds: dict[str, str], columns: Sequence[list[Any]]
+def keep_lattice(
+    warehouse: Warehouse,
+    dimensions: tuple[Dimension, ...],
+    informative: str,
+    least: int,
+    made: Made,
 ) -> None:
-    """A temporary table of our own name from columns of equal length."""
-    listed = ", ".join(f"unnest(?::{kind}[]) AS {shown}" for shown, kind in kinds.items())
-    warehouse.run(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {listed}", list(columns))
+    """Write the node that was taken, and what was seen of the lattice, under ``srsql_run``.
+
+    ``least``: records that every published class claims to have.
+    """
+    release_id = warehouse.value("SELECT u.release_id FROM temp.main.srsql_run AS u")
+    warehouse.run(
+        "INSERT INTO srsql.lattice VALUES (?, ?, ?, ?, ?)",
+        [release_id, [d.name for d in dimensions], list(made.levels), informative, least],
+    )
+    for seen in made.looked_at:
+        warehouse.run(
+            "INSERT INTO srsql.lattice_node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                release_id,
+                list(seen.levels),
+                seen.levels == made.levels,
+                seen.classes,
+                seen.records,
+                seen.suppressed,
+                seen.counterfeits,
+                seen.loss.ncp,
+                seen.loss.emd,
+                seen.loss.rate,
+            ],
+        )

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
 from srsql.engine.models.comparator import Comparator
-from srsql.engine.thresholds import MAX_DENOMINATOR
 
 
 @dataclass(frozen=True)

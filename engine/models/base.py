@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from srsql.engine.cases import Records
 from srsql.engine.errors import ReleaseError
-from srsql.engine.patterns import group_by_pattern
-from srsql.engine.statements import literal
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.grouping.cases import Records
+from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 MOST = 1_000_000
@@ -125,7 +125,7 @@ class GroupingModel(ABC):
 
     def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
         """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
-        warehouse.run_step("step_regions.sql")
+        warehouse.run_step("grouping/regions")
 
     def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """Say what bounds the values of a group (see ``feasibility.limits``): theta."""
@@ -133,7 +133,7 @@ class GroupingModel(ABC):
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""
-        from srsql.udfs.greedy import warm_up
+        from srsql.udfs.grouping.greedy import warm_up
 
         warm_up()
 
@@ -141,7 +141,8 @@ class GroupingModel(ABC):
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``.
 
         Args:
-            warehouse: with the temporary tables of ``step_history.sql`` and ``srsql_theta``.
+            warehouse: with the temporary tables of ``grouping/steps/history.sql`` and
+                ``srsql_theta``.
             k: k_effective.
             draw: text from which every random choice is derived.
         """

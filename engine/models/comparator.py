@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.cases import Records, gather_pieces
+from srsql.engine.grouping.cases import Records, gather_pieces
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 OF_REPORTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from srsql.engine.models.apart import Apart
+from srsql.engine.models.terms_only import Apart
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from srsql.engine.lattice.comparators import noisy_histogram
-from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.made import Made
+from srsql.engine.lattice.cube import Made
+from srsql.engine.lattice.ipa import noisy_histogram
 from srsql.engine.models.noisy_lattice import NoisyLattice
-from srsql.engine.warehouse import Warehouse
-from srsql.udfs.node_noise import Source
+from srsql.engine.warehouse.dimensions import Dimension
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.lattice.node_noise import Source
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.lattice.dimensions import Dimension
+from srsql.engine.grouping.perturbation import Calibration
+from srsql.engine.lattice.cube import Made
 from srsql.engine.lattice.ipa import Asked, anonymize
-from srsql.engine.lattice.made import Made
 from srsql.engine.models.base import MOST
 from srsql.engine.models.noisy_lattice import NoisyLattice
-from srsql.engine.perturbation import Calibration
-from srsql.engine.warehouse import Warehouse
-from srsql.udfs.node_noise import Source
+from srsql.engine.warehouse.dimensions import Dimension
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.lattice.node_noise import Source
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.diversity import partition_pattern, set_values
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.grouping.symptoms import partition_pattern, set_values
 from srsql.engine.models.base import MOST
 from srsql.engine.models.comparator import Comparator
-from srsql.engine.patterns import group_by_pattern
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
@@ -71,7 +71,7 @@ class LDiversity(Comparator):
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernel."""
-        from srsql.udfs.partition import warm_up
+        from srsql.udfs.grouping.partition import warm_up
 
         warm_up()
 

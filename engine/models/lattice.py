@@ -8,23 +8,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.feasibility import drop_withheld
-from srsql.engine.lattice.cube import load_cube
-from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.made import Made, nothing
-from srsql.engine.lattice.rows import (
+from srsql.engine.grouping.feasibility import drop_withheld
+from srsql.engine.lattice.cube import Made, load_cube, nothing
+from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
+from srsql.engine.models.terms_only import Apart
+from srsql.engine.warehouse.dimensions import (
     ALL,
     FIRST,
+    Dimension,
     asked_dimensions,
     informative_attribute,
-    load_held_values,
-    make_rows,
 )
-from srsql.engine.lattice.told import keep_lattice
-from srsql.engine.models.apart import Apart
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.node_noise import Source
+from srsql.udfs.lattice.node_noise import Source
 
 NO_CHECK = (
     "whose rows are under no id and prove no bound by themselves, so that nobody who gets an "

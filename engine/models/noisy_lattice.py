@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.perturbation import Noise
 from srsql.engine.models.lattice import LatticeModel
 from srsql.engine.models.perturbing import FINEST, NOT_FOR_PUBLICATION
-from srsql.engine.perturbation import Noise
 from srsql.udfs.choice import MOST
 
 

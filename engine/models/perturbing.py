@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.perturbation import Calibration, Noise, Perturbation, perturb
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.perturbation import Calibration, Noise, Perturbation, perturb
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.choice import MOST
 

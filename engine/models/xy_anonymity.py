@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.cases import Records
+from srsql.engine.grouping.cases import Records
 from srsql.engine.models.comparator import Comparator
 
 

@@ -29,7 +29,7 @@ from srsql.engine.query.worlds import (
     truth_column,
     undecided,
 )
-from srsql.engine.statements import column, table
+from srsql.engine.warehouse.statements import column, table
 from srsql.schemas import Dataset
 
 

@@ -19,9 +19,9 @@ from srsql.engine.models import MODELS
 from srsql.engine.query.compose import rewrite
 from srsql.engine.query.read import Counted, Question, read_question
 from srsql.engine.query.views import Views
-from srsql.engine.series import IMPORTED
-from srsql.engine.statements import dotted
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 BOUNDS = ("lower", "expected", "upper")

@@ -17,7 +17,7 @@ from srsql.engine.query.scalars import Limits
 from srsql.engine.query.terms import Terms
 from srsql.engine.query.views import Views
 from srsql.engine.query.worlds import undecided
-from srsql.engine.statements import column
+from srsql.engine.warehouse.statements import column
 from srsql.schemas import Dataset
 
 Joins = tuple[tuple[Item, exp.Expr | None], ...]

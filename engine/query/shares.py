@@ -10,7 +10,7 @@ from sqlglot import exp
 from srsql.engine.query.views import Views
 from srsql.engine.query.worlds import Cell, possible_span
 from srsql.engine.signals.rules import leaves
-from srsql.engine.statements import column, table
+from srsql.engine.warehouse.statements import column, table
 from srsql.schemas import Dataset, Qid
 
 _MISSING = exp.cast(exp.null(), "BIGINT")

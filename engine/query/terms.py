@@ -27,7 +27,7 @@ from srsql.engine.query.worlds import (
     truth_column,
     union,
 )
-from srsql.engine.statements import column
+from srsql.engine.warehouse.statements import column
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {

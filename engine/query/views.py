@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.statements import column, table
+from srsql.engine.warehouse.statements import column, table
 
 
 @dataclass(frozen=True)

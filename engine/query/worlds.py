@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError
 from srsql.engine.signals.rules import leaves
-from srsql.engine.statements import column
+from srsql.engine.warehouse.statements import column
 from srsql.schemas import Dataset, Hierarchy, Qid
 
 WORLD = "w"

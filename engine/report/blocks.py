@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from srsql.engine.metrics import MeasureRow
+from srsql.engine.measures import MeasureRow
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.figures import Shapes
 from srsql.engine.report.page import Figure, Table

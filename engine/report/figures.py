@@ -16,8 +16,8 @@ from srsql.engine.report.released import (
     load_confidences,
     load_regions,
 )
-from srsql.engine.statements import dotted
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _TEMPORARIES = (MEMBER, REGION, HELD, THETA, CONFIDENCE, "srsql_report_row")

@@ -6,11 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from srsql.engine.audit import AuditRow, audit
-from srsql.engine.comparator_check import is_parted
-from srsql.engine.linkage import measure_linkage
-from srsql.engine.medical import shipped_medical
-from srsql.engine.metrics import MeasureRow, measure
+from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.checks.series import measure_series
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
@@ -26,8 +24,10 @@ from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.walk import walk, walk_blocks
 from srsql.engine.report.words import REASONS, undefended
-from srsql.engine.series_check import measure_series
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.risk.linkage import measure_linkage, shipped_medical
+from srsql.engine.risk.metrics import measure
+from srsql.engine.warehouse.releases import is_parted
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _DANGER = ("dir", "dsr", "ssgr", "dr")

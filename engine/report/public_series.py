@@ -11,7 +11,7 @@ from srsql.engine.report.plots_series import lines, stacked
 from srsql.engine.report.public import told_withheld, without_region
 from srsql.engine.report.released import Released
 from srsql.engine.report.words import undefended
-from srsql.engine.statements import column, table
+from srsql.engine.warehouse.statements import column, table
 
 
 def public_series(released: Released) -> str:

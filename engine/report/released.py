@@ -15,16 +15,17 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.catalog import normalized, register_dataset
-from srsql.engine.statements import STORE, column, create, dotted, table, union_all
-from srsql.engine.views import create_views, region_columns, series_views, store_of
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.release.views import create_views, series_views
+from srsql.engine.warehouse.catalog import normalized, register_dataset
+from srsql.engine.warehouse.layout import region_columns, store_of
+from srsql.engine.warehouse.statements import STORE, column, create, dotted, table, union_all
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 MEMBER, REGION, HELD, THETA, CONFIDENCE = (
     f"srsql_report_{name}" for name in ("member", "region", "held", "theta", "confidence")
 )
-"""Temporary tables that the macros of ``report.sql`` read."""
+"""Temporary tables that the macros of ``report/report.sql`` read."""
 
 
 @dataclass(frozen=True)

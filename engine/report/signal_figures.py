@@ -12,7 +12,7 @@ from srsql.engine.report.words import CRITERIA
 from srsql.engine.signals.results import Measures, Signal
 from srsql.engine.signals.rules import AGE, Condition
 from srsql.engine.signals.signals import signals
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 ADULT = Decimal(18)

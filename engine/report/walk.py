@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from srsql.engine.attack import Attack, Inference, attack
-from srsql.engine.audit_evidence import GroupEvidence
+from srsql.engine.audit.attack import Attack, Inference, attack
+from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.report import plots
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.report.words import SETS
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 REGIONS = 20

@@ -19,8 +19,8 @@ from srsql.engine.signals.cases import (
 )
 from srsql.engine.signals.results import Bias, Measures, Quantiles, Shrinkage, Signal
 from srsql.engine.signals.rules import Condition, Interval, Rule, intervals
-from srsql.engine.statements import dotted
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.warehouse import Warehouse
 
 LEAST = 3
 """Cases from which a pair counts as one of all pairs (Lin 2016, Table 2)."""

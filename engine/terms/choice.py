@@ -16,8 +16,8 @@ from srsql.engine.terms.policies import (
     put_constraints,
     similarity_policy,
 )
-from srsql.engine.terms.published import put_originals
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.released_terms import put_originals
+from srsql.engine.warehouse.warehouse import Warehouse
 
 TERMS = "temp.main.srsql_basket_term"
 WAYS = "give a CSV file (constraint, term), level:N:FILE, sim:N:FILE or sup:PERCENT"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.terms.asked import Terms
 from srsql.engine.terms.choice import parse_policy
+from srsql.engine.terms.parameters import Terms
 
 DISASSOCIATE = "disassociate"
 KEYS = ("m", "term_attributes", "policy", "sensitive_terms", "repeated_terms")

@@ -13,9 +13,9 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 
 from srsql.engine.errors import PolicyError
-from srsql.engine.statements import literal
 from srsql.engine.terms.itemsets import Itemset
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
 
 

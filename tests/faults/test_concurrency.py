@@ -18,7 +18,7 @@ from support.files import copied
 from support.quarters import crowd
 from support.released import content, schemas
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
 
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}

@@ -12,7 +12,7 @@ from oracles import clinic
 
 from srsql.engine import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
-from srsql.engine.statements import dotted
+from srsql.engine.warehouse.statements import dotted
 
 QUARTER = "x'; DROP TABLE t; --"
 TERMS = [

@@ -8,16 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from ingest.archives import faers, lines, pack
+from support.archives import faers, lines, pack
 
 from srsql.engine.ingest import ingest
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
 CHILD = """
 import os, signal, sys
 from srsql.engine.ingest import account, ingest, load
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
 def die(*_, **__):

@@ -15,13 +15,13 @@ from support.files import copied
 from support.quarters import crowd
 
 from srsql import verify
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 pytestmark = pytest.mark.slow
 POINTS = ["rows", "verification", "before the rename", "after the rename"]
 CHILD = """
 import os, signal, sys
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 point, db, to = sys.argv[1:]
 

@@ -13,7 +13,7 @@ from support.files import copied
 from support.quarters import crowd
 from support.released import content, exported, schemas
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 STAGES = [
     "cases",
@@ -30,8 +30,8 @@ STAGES = [
 ]
 CHILD = """
 import os, signal, sys
-from srsql.engine import release as life
-from srsql.engine.engine import Engine
+from srsql.engine.release import release as life
+from srsql.engine.api.engine import Engine
 
 point, db = sys.argv[1:]
 

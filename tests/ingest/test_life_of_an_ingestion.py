@@ -10,13 +10,13 @@ from typing import Any
 
 import duckdb
 import pytest
-from ingest.archives import ages, demo, faers, lines, pack, unpack, vaers
+from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
-from srsql.engine.catalog import dataset_names, register_dataset, registered_dataset
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import Ingested, extract, ingest
 from srsql.engine.ingest import load as load_module
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import dataset_names, register_dataset, registered_dataset
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset, parse_dataset
 
 Take = Callable[..., Ingested]

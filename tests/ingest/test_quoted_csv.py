@@ -11,14 +11,14 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ingest.archives import pack, vaers
+from support.archives import pack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.ingest.extract import extract_text
 from srsql.engine.ingest.records import stage
 from srsql.engine.ingest.sources import Member
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset, SchemaError, load_dataset, parse_dataset
 
 Take = Callable[..., Ingested]

@@ -76,7 +76,7 @@ class Release:
         return found
 
     def store(self, sql: Any, release_id: int) -> None:
-        """Write the release to the catalog, as ``step_catalog.sql`` would."""
+        """Write the release to the catalog, as ``release/steps/catalog.sql`` would."""
         dataset = f"d{release_id}"
 
         def insert(table: str, rows: Iterable[tuple[Any, ...]]) -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from oracles import disassociation as oracle
 from oracles.examples import REPEATABLE
 
-from srsql.udfs.horizontal import Baskets, split_records
-from srsql.udfs.km import may_join
-from srsql.udfs.shuffle import drawn_below, shuffled
-from srsql.udfs.vertical import holdings, vertical_chunks
+from srsql.udfs.terms.horizontal import Baskets, split_records
+from srsql.udfs.terms.km import may_join
+from srsql.udfs.terms.shuffle import drawn_below, shuffled
+from srsql.udfs.terms.vertical import holdings, vertical_chunks
 
 Records = list[frozenset[int]]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import comparators, ms
 from oracles.examples import REPEATABLE
 
-from srsql.udfs.partition import partition_cases
+from srsql.udfs.grouping.partition import partition_cases
 from srsql.udfs.problem import Attributes, Cases
 
 

@@ -26,7 +26,7 @@ from properties.test_ms_kernel import (
 )
 from properties.test_ms_kernel import Problem as Records
 
-from srsql.udfs.greedy import group_cases
+from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.problem import Bounding
 
 MODELS = {

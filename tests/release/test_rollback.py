@@ -14,11 +14,11 @@ from support.people import audited, people
 from support.quarters import crowd
 from support.released import content, regions
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.engine.models.ms import Ms
-from srsql.engine.warehouse import Warehouse
-from srsql.udfs import greedy
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.grouping import greedy
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
 
@@ -74,7 +74,7 @@ def regions_that_miss_their_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     # all to one point, so that k and theta hold and only the truth is lost
     after_step(
         monkeypatch,
-        "step_regions.sql",
+        "grouping/steps/regions.sql",
         "UPDATE temp.main.srsql_region SET low = 30, high = 30 WHERE position = 0",
     )
 
@@ -82,7 +82,7 @@ def regions_that_miss_their_cases(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_lost_report(monkeypatch: pytest.MonkeyPatch) -> None:
     after_step(
         monkeypatch,
-        "step_regions.sql",
+        "grouping/steps/regions.sql",
         "DELETE FROM temp.main.srsql_released WHERE report_id = "
         "(SELECT min(r.report_id) FROM temp.main.srsql_released AS r)",
     )
@@ -168,7 +168,7 @@ def test_an_error_of_the_database_is_one_line_and_changes_nothing(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(loaded.con)
-    after_step(monkeypatch, "step_catalog.sql", "SELECT 1 FROM srsql.no_such_table")
+    after_step(monkeypatch, "release/steps/catalog.sql", "SELECT 1 FROM srsql.no_such_table")
     with pytest.raises(ReleaseError, match="2011Q4 was not released, the warehouse is as it was"):
         loaded.release("2011Q4", **OPTIONS)
     assert content(loaded.con) == before
@@ -195,7 +195,7 @@ def regions_of_this_quarter_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No QID-bounding: a case that was 25 is now 90, and no region says it was ever 25."""
     after_step(
         monkeypatch,
-        "step_history.sql",
+        "grouping/steps/history.sql",
         "CREATE OR REPLACE TEMP TABLE srsql_bounded AS SELECT b.* FROM temp.main.srsql_box AS b",
     )
 
@@ -212,7 +212,7 @@ def groups_of_old_and_new_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_catalog_with_other_regions(monkeypatch: pytest.MonkeyPatch) -> None:
     after_step(
         monkeypatch,
-        "step_catalog.sql",
+        "release/steps/catalog.sql",
         "UPDATE srsql.region SET low = 0, high = 119 WHERE release_id = 2 AND position = 0",
     )
 
@@ -220,7 +220,7 @@ def a_catalog_with_other_regions(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_catalog_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     after_step(
         monkeypatch,
-        "step_catalog.sql",
+        "release/steps/catalog.sql",
         "DELETE FROM srsql.case_term WHERE release_id = 2 AND term_no = 0",
     )
 
@@ -228,7 +228,7 @@ def a_catalog_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_catalog_without_substantial_symptoms(monkeypatch: pytest.MonkeyPatch) -> None:
     after_step(
         monkeypatch,
-        "step_catalog.sql",
+        "release/steps/catalog.sql",
         "UPDATE srsql.ss_rule SET cutoff = 1 WHERE release_id = 2 AND attribute = 'pt'",
     )
 

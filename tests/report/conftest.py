@@ -10,7 +10,7 @@ import pytest
 from support.pages import Page
 from support.quarters import Report, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 QUARTERS = ("2011Q2", "2011Q3", "2011Q4")
 SEED = 918273645

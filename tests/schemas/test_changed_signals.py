@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.catalog import register_dataset, registered_dataset
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.catalog import register_dataset, registered_dataset
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import load_dataset
 from srsql.schemas.model import Dataset
 

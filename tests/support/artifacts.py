@@ -10,9 +10,9 @@ from typing import Any
 
 import duckdb
 
-from srsql.engine.artifact.layout import Manifest
-from srsql.engine.artifact.texts import dictionary_csv, readme
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.publish.layout import Manifest
+from srsql.engine.artifact.publish.texts import dictionary_csv, readme
 
 Rows = list[dict[str, str | None]]
 DATA = (".parquet", ".csv", ".duckdb")

@@ -14,7 +14,7 @@ from oracles.query import LEAVES, Record
 from support.quarters import Report, write_quarter
 from support.released import rows
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 AGES, WEIGHTS, SEXES = (0, 6), (0, 10), ("A", "B", "C")
 """Years; kg in steps of 2."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support.quarters import Report, write_quarter
 
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
 
 
 def copied(folder: Path, target: Path, quarters: dict[str, list[Report]]) -> Path:

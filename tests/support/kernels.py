@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from srsql.udfs import nearest, partition
-from srsql.udfs.warm_terms import warm_chunks, warm_nodes
+from srsql.udfs.grouping import partition
+from srsql.udfs.risk import nearest
+from srsql.udfs.terms.warm_up import warm_chunks, warm_nodes
 
 
 def compile_all() -> None:

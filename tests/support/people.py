@@ -8,8 +8,8 @@ from typing import Any
 
 from support.quarters import Report, write_quarter
 
-from srsql.engine.audit import Audit
-from srsql.engine.engine import Engine
+from srsql.engine.api.engine import Engine
+from srsql.engine.audit.audit import Audit
 
 PERIODICAL = ("ppms", "ppms-ear", "ppms++", "ppms-alpha")
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}

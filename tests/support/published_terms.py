@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from srsql.engine.terms.published import PublishedTerms
-from srsql.engine.warehouse import Warehouse
+from srsql.engine.warehouse.released_terms import PublishedTerms
+from srsql.engine.warehouse.warehouse import Warehouse
 
 Subrecord = frozenset[str]
 Place = tuple[str, int, int]
@@ -100,6 +100,13 @@ def project(
     used = {joint for joint, _ in made.shared}
     made.joints = {joint: members for joint, members in joints.items() if joint in used}
     return made
+
+
+def published_again(made: Published, records: Sequence[Subrecord]) -> Published:
+    """What is published of records, in the order of their clusters, with the places of ``made``."""
+    member = [c for c, n in made.records.items() for _ in range(n)]
+    places = {(c, t): p for c in made.records for t, p in made.places(c).items()}
+    return project(records, member, made.joints, places)
 
 
 def warehouse(sql: Any) -> Warehouse:

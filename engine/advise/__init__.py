@@ -1,1 +1,0 @@
-"""`srsql advise`: which model, k, theta and epsilon for the next release of a series."""

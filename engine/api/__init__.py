@@ -1,0 +1,1 @@
+"""The Python interface: everything that the command line does."""

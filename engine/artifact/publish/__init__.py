@@ -1,0 +1,1 @@
+"""The folder that leaves the house."""

@@ -1,0 +1,199 @@
+"""The rows of an artifact: one SELECT per released view, and the proof of where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.artifact.publish.layout import Column
+from srsql.engine.artifact.publish.released import Release
+from srsql.engine.checks.lineage import Source, check_lineage, origins_of
+from srsql.engine.errors import CheckFailedError
+from srsql.engine.release.series import pseudonym
+from srsql.engine.release.views import serials, table_queries
+from srsql.engine.terms.baskets import term_queries
+from srsql.engine.warehouse.layout import Built
+from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid
+from srsql.schemas.model import Table
+
+ROLES = {"joint": "joint cluster"}
+"""Role of a column of the terms' tables that is not called as it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One table of the artifact: its columns and the query that reads them off the view."""
+
+    name: str
+    columns: tuple[Column, ...]
+    query: exp.Query
+
+
+def plan_tables(dataset: Dataset, schema: str, key: bytes | None, *, keyed: bool) -> list[Plan]:
+    """What to read off the views of ``schema``, in the order of the ids it is published under.
+
+    Args:
+        dataset: for the published columns.
+        schema: of the release's views.
+        key: ids become pseudonyms under it; None: they are published as released.
+        keyed: the series releases pseudonyms already.
+    """
+    plans = []
+    for source in dataset.row_tables:
+        columns = _columns(dataset, source, numbers=keyed or key is not None)
+        plans.append(Plan(source.name, columns, _query(dataset, source, schema, columns, key)))
+    return plans
+
+
+def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
+    """The tables of terms that are told apart from ids.
+
+    ``grouped``: clusters show the region of their group.
+    """
+    plans = []
+    for name, query in term_queries(dataset, grouped=grouped).items():
+        known = {shown.name: shown for qid in dataset.qid for shown in _region(qid)}
+        columns = tuple(
+            known[shown] if shown in known else Column.model_validate(
+                {"name": shown, "type": "VARCHAR" if shown == "term" else "BIGINT",
+                 "role": ROLES.get(shown, shown)}
+            )
+            for shown in query.named_selects
+        )  # fmt: skip
+        read = exp.select(
+            *[
+                exp.cast(column(c.name, "t"), c.type, dialect="duckdb").as_(c.name, quoted=True)
+                for c in columns
+            ]
+        ).from_(table(schema, name, alias="t"))
+        ordered = (
+            exp.select(*[column(c.name, "q") for c in columns])
+            .from_(read.subquery("q"))
+            .order_by(*[column(c.name, "q") for c in columns])
+        )
+        plans.append(Plan(name, columns, ordered))
+    return plans
+
+
+def prove(warehouse: Warehouse, dataset: Dataset, release: Release, plans: list[Plan]) -> None:
+    """Trace every column of the artifact to what the dataset schema lets out (SPEC section 16).
+
+    First the views: each reads its own table of released rows alone, and the query which fills
+    that table derives every column from published ones. Then the artifact: each of its columns
+    derives from the view's column of that name, a pseudonym from the id, a serial number from the
+    numbers of its numbering.
+
+    Raises:
+        CheckFailedError: a column that is not let out, or whose origin cannot be traced.
+    """
+    built = [
+        Built(name, f"release_{release.release_id}_{name}", query)
+        for name, query in table_queries(dataset, release.quarter, keyed=release.keyed).items()
+    ]
+    names = {item.name for item in built}
+    built += [
+        Built(name, f"release_{release.release_id}_{name}", query)
+        for name, query in term_queries(dataset, grouped=dataset.rows).items()
+        if any(plan.name == name for plan in plans) and name not in names
+    ]
+    check_lineage(warehouse, dataset, release.schema, built)
+    for plan in plans:
+        origins = origins_of(plan.query)
+        for shown in plan.columns:
+            for source in origins[shown.name]:
+                if source not in _allowed(dataset, plan.name, shown):
+                    raise CheckFailedError(
+                        f"{plan.name}.{shown.name} of the artifact would show {source[1]!r} of "
+                        f"{source[0]!r}: refused"
+                    )
+
+
+def _allowed(dataset: Dataset, name: str, shown: Column) -> set[Source]:
+    own: set[Source] = {(name, shown.name)}
+    if shown.role != "serial number":
+        return own
+    numbering = dataset.table(name).serial[shown.name]
+    return own | {
+        (child.name, read)
+        for child in dataset.child_tables
+        for read in (dataset.report_id, *(n for n, of in child.serial.items() if of == numbering))
+    }
+
+
+def _columns(dataset: Dataset, source: Table, *, numbers: bool) -> tuple[Column, ...]:
+    of_id = "BIGINT" if numbers or dataset.id_type == "integer" else "VARCHAR"
+    columns = [
+        Column(name=name, type=of_id, role="report id" if name == dataset.report_id else "case id")
+        for name in dataset.id_columns
+    ]
+    if source.name == dataset.report_table:
+        columns.append(Column(name="quarter", type="VARCHAR", role="period"))
+        for qid in dataset.qid:
+            columns += _region(qid)
+    roles = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
+    roles |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
+    for name in source.publish:
+        plain = "serial number" if name in source.serial else "published as it is"
+        role = roles.get((source.name, name), plain)
+        columns.append(Column.model_validate({"name": name, "type": "VARCHAR", "role": role}))
+    return tuple(columns)
+
+
+def _region(qid: Qid) -> list[Column]:
+    if qid.kind == "categorical":
+        return [Column(name=qid.name, type="VARCHAR", role="node", attribute=qid.name)]
+    exponent = qid.granularity.normalize().as_tuple().exponent
+    digits = -exponent if isinstance(exponent, int) and exponent < 0 else 0
+    kind = f"DECIMAL(18, {digits})" if digits else "BIGINT"
+    return [
+        Column(name=f"{qid.name}_low", type=kind, role="lower bound", attribute=qid.name),
+        Column(name=f"{qid.name}_high", type=kind, role="upper bound", attribute=qid.name),
+    ]
+
+
+def _query(
+    dataset: Dataset, source: Table, schema: str, columns: tuple[Column, ...], key: bytes | None
+) -> exp.Query:
+    inner = exp.select().from_(table(schema, source.name, alias="t"))
+    for shown in columns:
+        value: exp.Expr = column(shown.name, "t")
+        if key is not None and shown.role in ("report id", "case id"):
+            value = pseudonym(dataset, key, shown.name, value)
+        elif key is not None and shown.role == "serial number":
+            inner = _numbered(inner, dataset, source, schema, shown.name)
+            value = column("ordinal", f"s_{shown.name}")
+        value = exp.cast(value, shown.type, dialect="duckdb")
+        inner = inner.select(value.as_(shown.name, quoted=True))
+    order: list[exp.Expr] = [column(name, "q") for name in dataset.id_columns]
+    for shown in columns:
+        if shown.role == "serial number":
+            number = exp.TryCast(
+                this=column(shown.name, "q"), to=exp.DataType.build("HUGEINT", dialect="duckdb")
+            )
+            order.append(exp.Ordered(this=number, nulls_first=False))
+    order += [column(shown.name, "q") for shown in columns if shown.name not in dataset.id_columns]
+    return (
+        exp.select(*[column(shown.name, "q") for shown in columns])
+        .from_(inner.subquery("q"))
+        .order_by(*order)
+    )
+
+
+def _numbered(
+    query: exp.Select, dataset: Dataset, source: Table, schema: str, name: str
+) -> exp.Select:
+    """Join the serial numbers within each report, counted over the released rows."""
+    numbers = serials(dataset, lambda child: exp.select().from_(table(schema, child, alias="t")))
+    alias = f"s_{name}"
+    return query.join(
+        numbers.subquery(exp.to_identifier(alias, quoted=True)),
+        on=exp.and_(
+            column("numbering", alias).eq(exp.Literal.string(source.serial[name])),
+            column("report_id", alias).eq(column(dataset.report_id, "t")),
+            column("value", alias).eq(column(name, "t")),
+        ),
+        join_type="left",
+    )

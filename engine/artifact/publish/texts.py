@@ -1,0 +1,211 @@
+"""What stands beside the rows of an artifact: thresholds, hierarchies, dictionary, README."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from string import Template
+
+from srsql.engine.artifact.publish.layout import (
+    COUNTS,
+    DICTIONARY,
+    DUCKDB_FILE,
+    HIERARCHIES,
+    REPORT,
+    THRESHOLDS,
+    Attribute,
+    Column,
+    Counts,
+    Table,
+    TermsClaim,
+)
+from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected
+-- is the mean over all datasets that fit what is released. Load the tables of this folder under
+-- their names, put the sets into a table sets(set_no, term), run this file in DuckDB, then ask:
+--     SELECT * FROM term_counts(
+--         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets');
+"""
+MEANING = {
+    "report id": "the report",
+    "case id": "the case: one individual's event, the same in all its reports and in every quarter",
+    "period": "the quarter of the release",
+    "lower bound": "least possible {attribute}, inclusive{unit}; empty: not known",
+    "upper bound": "greatest possible {attribute}, inclusive{unit}; empty: not known",
+    "node": "node of the hierarchy of {attribute}; its root: anything, or not known",
+    "sensitive": "as reported; bounded by its threshold",
+    "quasi-sensitive": "as reported",
+    "serial number": "numbers the rows of a report; not unique over reports",
+    "published as it is": "as reported",
+    "cluster": "cluster of records",
+    "records": "records in the cluster; a chunk has so many subrecords, most may be empty",
+    "joint cluster": "clusters that share chunks",
+    "chunk": "terms that are told together, apart from all others",
+    "subrecord": "what one record of the cluster holds of the chunk; no place is that of a record",
+    "record": "a record made up of subrecords at random, not one of a patient",
+    "term": "as reported, in upper case",
+}
+
+
+TERMS_NOTE = """The terms of {attributes} are told apart from records, in upper case. A record chunk
+lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
+chunk does so for several clusters together; an item chunk names terms that one record of the
+cluster holds, or any number up to all. `{counts}` says how many records hold several terms at once;
+`reconstructed` is one dataset that fits all of it, as good as any other.
+""".replace("{counts}", COUNTS)
+
+
+def counts_sql() -> bytes:
+    """``srsql.term_counts`` of ``risk/term_counts.sql`` under a plain name, with its use."""
+    made = next(
+        text
+        for text in statements("srsql.sql_macros", "risk/term_counts.sql")
+        if "srsql.term_counts(" in text
+    )
+    return (COUNTS_HEAD + made.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
+
+
+def attributes_of(dataset: Dataset) -> tuple[Attribute, ...]:
+    """The quasi-identifiers, without the columns they are read from."""
+    notes = []
+    for qid in dataset.qid:
+        if qid.kind == "categorical":
+            notes.append(Attribute(name=qid.name, kind="categorical"))
+            continue
+        low, high = qid.domain if isinstance(qid.domain, tuple) else (None, None)
+        notes.append(
+            Attribute(
+                name=qid.name,
+                kind="numeric",
+                unit=qid.unit,
+                granularity=qid.granularity,
+                low=low,
+                high=high,
+            )
+        )
+    return tuple(notes)
+
+
+def thresholds_csv(warehouse: Warehouse, release_id: int, *, kept: bool) -> bytes:
+    """theta of every value that a released row shows, as an exact fraction.
+
+    ``kept``: no value has one where the model keeps none.
+    """
+    rows = warehouse.rows(
+        "SELECT t.term, t.theta_num, t.theta_den FROM srsql.threshold AS t "
+        "WHERE t.release_id = ? AND t.released AND ? ORDER BY t.term",
+        [release_id, kept],
+    )
+    return _csv(["value", "theta_num", "theta_den"], rows)
+
+
+def hierarchies_csv(dataset: Dataset) -> bytes:
+    """Every node of the hierarchies of published columns, with its parent; preorder."""
+    trees = {
+        qid.name: dataset.hierarchies[qid.name] for qid in dataset.qid if qid.kind == "categorical"
+    }
+    rows = [
+        [name, label, tree.labels[above] if above >= 0 else ""]
+        for name, tree in trees.items()
+        for label, above in zip(tree.labels, tree.parent, strict=True)
+    ]
+    return _csv(["attribute", "node", "parent"], rows)
+
+
+def dictionary_csv(tables: Sequence[Table], attributes: Sequence[Attribute]) -> bytes:
+    """One row per published column: what it means, its unit and domain."""
+    known = {attribute.name: attribute for attribute in attributes}
+    rows = []
+    for table in tables:
+        for column in table.columns:
+            about = known.get(column.attribute or "")
+            rows.append(
+                [
+                    table.name,
+                    column.name,
+                    column.type,
+                    column.role,
+                    meaning(column, about),
+                    about.unit if about else "",
+                    "" if about is None or about.low is None else f"{about.low} to {about.high}",
+                    "" if about is None or about.granularity is None else str(about.granularity),
+                ]
+            )
+    return _csv(
+        ["table", "column", "type", "role", "meaning", "unit", "domain", "granularity"], rows
+    )
+
+
+def meaning(column: Column, attribute: Attribute | None) -> str:
+    """A column in words."""
+    unit = f" (in {attribute.unit})" if attribute and attribute.unit else ""
+    return MEANING[column.role].format(attribute=column.attribute, unit=unit)
+
+
+def readme(
+    title: str,
+    model: str,
+    guarantee: str,
+    parameters: dict[str, int | str],
+    counts: Counts,
+    tables: Sequence[Table],
+    case_ids: str,
+    terms: TermsClaim | None = None,
+) -> bytes:
+    """The page a person reads first; its frame is ``schemas/artifact_readme.md``."""
+    documents = {
+        REPORT: "sizes and widths of regions, thresholds and signals of this release, for a "
+        "browser.",
+        COUNTS: "how many records hold a set of terms: least, mean and most, as SQL to run.",
+    }
+    with_rows = any(c.role == "report id" for t in tables for c in t.columns)
+    there = ([REPORT] if with_rows else []) + ([COUNTS] if terms else [])
+    frame = (resources.files("srsql.schemas") / "artifact_readme.md").read_text(encoding="utf-8")
+    reports = tables[0]
+    source = (
+        f"read_{'csv' if reports.file.endswith('.csv') else 'parquet'}('{reports.file}')"
+        if reports.file != DUCKDB_FILE
+        else reports.name
+    )
+    opened = f"duckdb {DUCKDB_FILE} -c" if reports.file == DUCKDB_FILE else "duckdb -c"
+    text = Template(frame).substitute(
+        title=title,
+        model=model,
+        guarantee=guarantee,
+        parameters="\n".join(f"* {name}: {value}" for name, value in sorted(parameters.items())),
+        released=f"{counts.released_cases:,} cases, {counts.released_reports:,} reports",
+        withheld=(
+            "not told, as with every model with noise"
+            if counts.withheld_cases is None
+            else f"{counts.withheld_cases:,} cases, {counts.withheld_reports:,} reports"
+        ),
+        tables="\n".join(
+            f"| `{t.name}` | `{t.file}` | {t.rows:,} | {', '.join(c.name for c in t.columns)} |"
+            for t in tables
+        ),
+        ids=(
+            "Case and report ids are pseudonyms under a key that is not part of this folder. The "
+            "same case has the same pseudonym in every quarter published under that key."
+            if case_ids == "pseudonym"
+            else "Case and report ids are as they were released."
+        ),
+        query=f'{opened} "SELECT count(*) AS rows FROM {source}"',
+        dictionary=DICTIONARY,
+        documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
+        terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
+        thresholds=THRESHOLDS,
+        hierarchies=HIERARCHIES,
+    )
+    return text.encode()
+
+
+def _csv(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerows([header, *rows])
+    return text.getvalue().encode()

@@ -1,0 +1,1 @@
+"""What an artifact shows of itself; imports nothing that makes it."""

@@ -1,0 +1,1 @@
+"""Attacks on a series of releases: one attacker, or all of them."""

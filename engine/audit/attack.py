@@ -1,0 +1,314 @@
+"""One attacker, step by step: candidates, exclusion sets, and what is inferred (SPEC section 9)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from srsql.engine.audit.plan import known_intervals
+from srsql.engine.errors import AttackError
+from srsql.engine.warehouse.releases import as_released, is_parted
+from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_KNOWLEDGE, _CANDIDATES, _REMAINING = (
+    f"srsql_attack_{part}" for part in ("knowledge", "candidates", "remaining")
+)
+
+Region = dict[str, Any]
+"""QID -> node label, or ``{"low": ..., "high": ...}`` in its unit; None where it is missing."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A case whose region covers what the attacker knows."""
+
+    case_id: str
+    group: int
+    region: Region
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """Why one candidate cannot be the target."""
+
+    case_id: str
+    quarter: str
+    """The other release that tells."""
+    region: Region | None
+    """The parts of its region there that do not cover what is known; None for L and MD."""
+
+
+@dataclass(frozen=True)
+class ExclusionSet:
+    """One exclusion set of Huang 2021, Definitions 1 to 3 and 5."""
+
+    name: str
+    """``B``, ``F``, ``L`` or ``MD``."""
+    evaluated: bool
+    cases: int
+    """Distinct candidates in it, whatever the other sets exclude."""
+    excluded: tuple[Excluded, ...]
+    """A case once for each release that excludes it."""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """A sensitive value of those who remain."""
+
+    term: str
+    holders: int
+    confidence: float
+    theta: str | None
+    """As an exact fraction; None where the release does not tell."""
+    exceeds: bool | None
+
+
+@dataclass(frozen=True)
+class Persistence:
+    """Who would remain if the attacker knew that the target is in that quarter as well."""
+
+    quarter: str
+    cases: int
+    case_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What one attacker finds out."""
+
+    release_id: int
+    quarter: str
+    series: str
+    model: str
+    known: Region
+    new: bool
+    stopped: bool
+    candidates: tuple[Candidate, ...]
+    exclusions: tuple[ExclusionSet, ...]
+    not_evaluated: tuple[str, ...]
+    remaining: tuple[str, ...]
+    inferences: tuple[Inference, ...]
+    """The most confident first."""
+    ss_cases: int | None
+    """Those who remain with substantially many symptoms; None where the release does not tell."""
+    ss_share: float | None
+    persistence: tuple[Persistence, ...]
+    """Informative: no model of the papers defends it."""
+
+
+def attack(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarter: str,
+    knowledge: Mapping[str, str],
+    *,
+    new: bool = False,
+    stopped: bool = False,
+    series: str = "main",
+) -> Attack:
+    """Play the attacker against one release; nothing is changed.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: whose quasi-identifiers ``knowledge`` names.
+        quarter: the release that the target is in.
+        knowledge: QID -> its value, in the QID's unit or as a node label; one that is left out is
+            not known to the attacker.
+        new: the attacker knows that the target is in no earlier release.
+        stopped: the attacker knows that the target is not in the next quarter.
+        series: the releases that the attacker has.
+
+    Raises:
+        AttackError: the quarter is not released, or ``knowledge`` makes no sense.
+    """
+    release_id, model = _release(warehouse, dataset, quarter, series)
+    if is_parted(warehouse, release_id):
+        raise AttackError(
+            f"the release of {quarter} by {model} shows reports of a case in several regions, so "
+            "candidates cannot be counted: attack a release of another model"
+        )
+    dataset = as_released(warehouse, dataset, release_id)
+    known = known_intervals(warehouse, dataset, knowledge)
+    played = _Played(warehouse, dataset, release_id)
+    try:
+        played.prepare(known)
+        return played.result(
+            quarter=quarter, series=series, model=model, known=known, new=new, stopped=stopped
+        )
+    finally:
+        for name in (_KNOWLEDGE, _CANDIDATES, _REMAINING):
+            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+
+
+def _release(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) -> tuple[int, str]:
+    rows = warehouse.rows(
+        "SELECT r.quarter, r.release_id, r.model FROM srsql.release AS r "
+        "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
+        [dataset.name, series],
+    )
+    found = [(release_id, model) for label, release_id, model in rows if label == quarter]
+    if not found:
+        have = f"{rows[0][0]} to {rows[-1][0]}" if rows else "none"
+        raise AttackError(
+            f"{quarter} is not released in series {series!r} of {dataset.name} (it has: {have}): "
+            "give another --quarter, --series or --dataset"
+        )
+    return found[0]
+
+
+class _Played:
+    """The statements of one attack and what they return."""
+
+    def __init__(self, warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
+        self.warehouse, self.dataset, self.release_id = warehouse, dataset, release_id
+        self.position = {qid.name: p for p, qid in enumerate(dataset.qid)}
+
+    def prepare(self, known: dict[str, tuple[int, int]]) -> None:
+        """Fill the tables of knowledge and of candidates."""
+        boxes = [(self.position[name], *ends) for name, ends in known.items()]
+        self.warehouse.run(
+            f"CREATE OR REPLACE TEMP TABLE {_KNOWLEDGE} AS SELECT unnest($p::INTEGER[]) AS "
+            "position, unnest($low::BIGINT[]) AS low, unnest($high::BIGINT[]) AS high",
+            {key: [box[i] for box in boxes] for i, key in enumerate(("p", "low", "high"))},
+        )
+        self.warehouse.run(
+            f"CREATE OR REPLACE TEMP TABLE {_CANDIDATES} AS SELECT a.* FROM "
+            f"srsql.attack_candidates('temp.main.{_KNOWLEDGE}', {self.release_id}) AS a"
+        )
+
+    def result(
+        self,
+        *,
+        quarter: str,
+        series: str,
+        model: str,
+        known: dict[str, tuple[int, int]],
+        new: bool,
+        stopped: bool,
+    ) -> Attack:
+        """Everything in order."""
+        listed = self.warehouse.rows(
+            "SELECT c.case_no, c.case_id, c.group_id, c.is_ss, c.in_next, c.in_previous "
+            f"FROM temp.main.{_CANDIDATES} AS c ORDER BY c.case_no"
+        )
+        case_ids = {row[0]: row[1] for row in listed}
+        neighbours = self._neighbours()
+        names = ["B", "F", *(["L"] if new else []), *(["MD"] if stopped else [])]
+        unknown = ["MD"] if stopped and neighbours["next"] is None else []
+        exclusions, gone = self._exclusions(names, unknown, case_ids)
+        left = [row for row in listed if row[0] not in gone]
+        told = left and all(row[3] is not None for row in left)
+        ss = sum(row[3] for row in left) if told else None
+        regions = self._regions()
+        contradicted = {"next": stopped, "previous": new}
+        return Attack(
+            release_id=self.release_id,
+            quarter=quarter,
+            series=series,
+            model=model,
+            known={name: self._shown(self.position[name], *ends) for name, ends in known.items()},
+            new=new,
+            stopped=stopped,
+            candidates=tuple(Candidate(row[1], row[2], regions[row[2]]) for row in listed),
+            exclusions=exclusions,
+            not_evaluated=tuple(unknown),
+            remaining=tuple(row[1] for row in left),
+            inferences=self._inferences([row[0] for row in left]),
+            ss_cases=ss,
+            ss_share=None if ss is None else ss / len(left),
+            persistence=tuple(
+                Persistence(where, len(kept), tuple(kept))
+                for side, index in (("next", 4), ("previous", 5))
+                if (where := neighbours[side]) is not None and not contradicted[side]
+                for kept in [[row[1] for row in left if row[index]]]
+            ),
+        )
+
+    def _neighbours(self) -> dict[str, str | None]:
+        """Labels of the next and the previous quarter of the series."""
+        after, before = self.warehouse.rows(
+            "SELECT max(a.quarter) FILTER (WHERE a.next), max(a.quarter) FILTER (WHERE a.previous) "
+            f"FROM srsql.attack_releases({self.release_id}) AS a"
+        )[0]
+        return {"next": after, "previous": before}
+
+    def _exclusions(
+        self, names: list[str], unknown: list[str], case_ids: dict[int, str]
+    ) -> tuple[tuple[ExclusionSet, ...], set[int]]:
+        """The exclusion sets, and the candidates that some of them holds."""
+        rows = self.warehouse.rows(
+            "SELECT e.exclusion, e.case_no, e.quarter,"
+            " list(struct_pack(position := e.position, low := e.low, high := e.high)"
+            " ORDER BY e.position) FILTER (WHERE e.position IS NOT NULL) "
+            f"FROM srsql.attack_exclusions('temp.main.{_KNOWLEDGE}', 'temp.main.{_CANDIDATES}',"
+            f" {self.release_id}) AS e WHERE list_contains($names::VARCHAR[], e.exclusion) "
+            "GROUP BY e.exclusion, e.case_no, e.quarter, e.release_id "
+            "ORDER BY e.exclusion, e.case_no, e.quarter, e.release_id",
+            {"names": names},
+        )
+        sets = []
+        for name in names:
+            own = [row for row in rows if row[0] == name]
+            excluded = tuple(
+                Excluded(case_ids[case_no], quarter, self._parts(parts))
+                for _, case_no, quarter, parts in own
+            )
+            sets.append(
+                ExclusionSet(name, name not in unknown, len({row[1] for row in own}), excluded)
+            )
+        return tuple(sets), {row[1] for row in rows}
+
+    def _inferences(self, remaining: list[int]) -> tuple[Inference, ...]:
+        self.warehouse.run(
+            f"CREATE OR REPLACE TEMP TABLE {_REMAINING} AS "
+            "SELECT unnest($cases::INTEGER[]) AS case_no",
+            {"cases": remaining},
+        )
+        rows = self.warehouse.rows(
+            "SELECT i.term, i.holders, i.confidence, i.theta_num, i.theta_den, i.exceeds "
+            f"FROM srsql.attack_inference('temp.main.{_REMAINING}', {self.release_id}) AS i "
+            "ORDER BY i.confidence DESC, i.term"
+        )
+        return tuple(
+            Inference(term, holders, confidence, f"{num}/{den}" if den else None, exceeds)
+            for term, holders, confidence, num, den, exceeds in rows
+        )
+
+    def _regions(self) -> dict[int, Region]:
+        """Group -> its region, of the groups that have candidates."""
+        rows = self.warehouse.rows(
+            "SELECT r.group_id, r.position, r.low, r.high FROM srsql.region AS r "
+            f"SEMI JOIN temp.main.{_CANDIDATES} AS c ON r.group_id = c.group_id "
+            "WHERE r.release_id = ? ORDER BY r.group_id, r.position",
+            [self.release_id],
+        )
+        found: dict[int, Region] = defaultdict(dict)
+        for group, position, low, high in rows:
+            found[group][self.dataset.qid[position].name] = self._shown(position, low, high)
+        return found
+
+    def _parts(self, parts: list[dict[str, Any]] | None) -> Region | None:
+        if not parts:
+            return None
+        return {
+            self.dataset.qid[p["position"]].name: self._shown(p["position"], p["low"], p["high"])
+            for p in parts
+        }
+
+    def _shown(self, position: int, low: int | None, high: int | None) -> Any:
+        """An interval as it is published."""
+        qid = self.dataset.qid[position]
+        if low is None or high is None:
+            return None
+        if qid.kind == "categorical":
+            return self.dataset.hierarchies[qid.name].labels[low]
+        return {"low": _number(low * qid.granularity), "high": _number(high * qid.granularity)}
+
+
+def _number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)

@@ -1,0 +1,1 @@
+"""Somebody else's released tables, registered so that they can be audited."""

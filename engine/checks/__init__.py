@@ -1,0 +1,1 @@
+"""Proof from the released rows; imports nothing that makes a release."""

@@ -1,0 +1,91 @@
+"""What `srsql advise` prints."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from srsql.engine.console.text import printable
+from srsql.engine.study.advise.advise import Advice
+from srsql.engine.study.advise.figures import Setting
+from srsql.engine.study.advise.words import share, withheld
+
+COLUMNS = [
+    "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
+    "confidence", "DSR", "frontier", "keeps",
+]  # fmt: skip
+
+
+LEGEND = (
+    "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
+    "loss: NIL*, a withheld case losing all; confidence: the greatest in a value with a threshold "
+    "below 1",
+)
+"""What the columns are; the page says more."""
+
+
+def title(advice: Advice) -> str:
+    """What the settings of the table were measured on."""
+    quarter = printable(advice.quarter)
+    return f"{quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
+
+
+def sample_title(advice: Advice) -> str:
+    """The same, of the sample."""
+    return f"tried on a sample of {advice.sample:,} cases"
+
+
+def history(advice: Advice) -> str:
+    """What was released in the series before."""
+    if not advice.after:
+        return "this release alone"
+    span = dict.fromkeys((advice.after[0], advice.after[-1]))
+    many = f"{len(advice.after)} releases" if len(advice.after) > 1 else "release"
+    return f"the earlier {many} of the series as well ({printable(' to '.join(span))})"
+
+
+def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
+    """The cells of ``COLUMNS``; the recommended setting is marked."""
+    for one in settings:
+        if one.error:
+            continue
+        mark = "*" if one == advice.recommended else "~" if one == advice.nearest else ""
+        yield [
+            mark,
+            one.model,
+            str(one.k),
+            printable(one.theta or ""),
+            one.epsilon or "",
+            share(one.risk) if one.risk_is == "worst" else "",
+            share(one.rr),
+            share(one.loss),
+            share(one.nil_star),
+            f"{one.withheld:,}",
+            f"{one.smallest or 0:,}",
+            share(one.confidence),
+            share(one.dsr),
+            "yes" if one.frontier else "",
+            _kept(one),
+        ]
+
+
+def _kept(one: Setting) -> str:
+    if one.measured_on == "sample":
+        return ""
+    return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"
+
+
+def lines(advice: Advice) -> Iterator[str]:
+    """What the tables do not say: columns, refusals, the reason, what is withheld, what to run."""
+    yield from LEGEND
+    for one in advice.settings:
+        if one.error:
+            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
+    yield f"the attacker has {history(advice)}"
+    yield printable(advice.reason)
+    told = advice.recommended or advice.nearest
+    if told is not None:
+        yield from (f"  {printable(line)}" for line in withheld(told))
+    if advice.recommended is not None:
+        yield f"run: {shlex.join(advice.command or [])}"
+    yield from (f"wrote {file}" for file in advice.files)

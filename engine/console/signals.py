@@ -1,0 +1,169 @@
+"""What `srsql signals` prints: tables of rules or quantiles, and lines on how to read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
+from srsql.engine.signals.rules import Condition
+from srsql.engine.signals.run import LEAST
+
+SHOWN = 10
+"""Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
+COLUMNS = [
+    "rule",
+    "data",
+    "a",
+    "b",
+    "c",
+    "d",
+    "PRR",
+    "ROR",
+    "chi2",
+    "IC",
+    "IC shrunk",
+    "EBGM",
+    "criteria",
+]
+QUANTILES = ["bias", "pairs", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"]
+_NAMES = {
+    "a_bias": "a, released / original",
+    "prr_bias": "PRR, released / original",
+    "ror_bias": "ROR, released / original",
+    "ebgm_bias": "EBGM, released / original",
+    "ic_shift": "IC, released - original",
+    "ic_shrunk_shift": "IC shrunk, released - original",
+}
+_CRITERIA = (
+    ("signal_prr", "PRR"),
+    ("signal_mhra", "MHRA"),
+    ("signal_ror", "ROR"),
+    ("signal_ic", "IC"),
+    ("signal_eb05", "EB05"),
+)
+
+
+def signal_rows(found: Signals) -> Iterator[list[str]]:
+    """The cells of ``COLUMNS``; of all pairs, those of which the release changes PRR most."""
+    for signal in _most_changed(found) if found.every_pair else found.signals:
+        name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
+        for data, measures in (("original", signal.original), ("released", signal.released)):
+            if measures is not None:
+                yield [name, data, *_measures(measures)]
+                name = ""
+
+
+def quantile_rows(found: Signals) -> Iterator[list[str]]:
+    """The cells of ``QUANTILES``."""
+    for row in found.quantiles:
+        amounts = (row.least, row.p05, row.p25, row.median, row.p75, row.p95, row.most)
+        yield [_NAMES[row.measure], f"{row.pairs:,}", *(_number(amount) for amount in amounts)]
+
+
+def signal_lines(found: Signals) -> Iterator[str]:
+    """What was counted, and what to make of it."""
+    quarters = found.quarters
+    when = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
+    roles = f"roles {', '.join(found.roles)}" if found.roles else "every role"
+    yield (
+        f"{found.dataset}, series {found.series}, {when}; cases, each as its latest quarter has "
+        f"it; {roles}"
+    )
+    if found.every_pair:
+        yield _agreement(found)
+    yield (
+        "cells: expected cases (surely .. possibly); intervals of 95 %, of EBGM "
+        "90 % (EB05 .. EB95); "
+        "criteria met of Lin 2016, Table 2, and EB05 >= 2; -: undefined"
+    )
+    yield from map(_prior, found.priors)
+    if found.perturbed:
+        yield (
+            f"drawn at random in {', '.join(found.perturbed)}: there (surely .. possibly) is what "
+            "the drawn values decide, and no bound of the truth"
+        )
+    if found.changed_since:
+        yield f"raw rows replaced since the release: {', '.join(found.changed_since)}"
+    if not found.released_only:
+        yield "computed with the originals: not for publication (--released-only is)"
+
+
+def _prior(prior: Shrinkage) -> str:
+    """The prior of EBGM, or why there is none."""
+    from srsql.udfs.signals.shrinkage import FEWEST, LARGEST
+
+    text = f"EBGM, {prior.data} data{_condition(prior.condition)}: {prior.pairs:,} pairs"
+    if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
+        return f"{text}, {'too few' if prior.pairs < FEWEST else 'not enough'} to fit a prior"
+    largest = max(prior.alpha1, prior.alpha2, prior.beta1 or 0, prior.beta2 or 0)
+    limit = f" (at the limit of {LARGEST:g})" if largest >= LARGEST * (1 - 1e-9) else ""
+    return (
+        f"{text}; prior {prior.p:.3g} x gamma({prior.alpha1:.4g}, {prior.beta1:.4g}) + "
+        f"{1 - prior.p:.3g} x gamma({prior.alpha2:.4g}, {prior.beta2:.4g}){limit}"
+    )
+
+
+def _agreement(found: Signals) -> str:
+    """How many pairs there are, and how many meet the criteria in which data."""
+    text = f"{len(found.signals):,} pairs of at least {LEAST} cases"
+    for name, label in _CRITERIA:
+        after = {i for i, s in enumerate(found.signals) if getattr(s.released, name)}
+        text += f"; {label}: {len(after):,} signals"
+        if not found.released_only:
+            before = {i for i, s in enumerate(found.signals) if getattr(s.original, name)}
+            text += f" ({len(before - after):,} lost, {len(after - before):,} gained)"
+    return text
+
+
+def _most_changed(found: Signals) -> list[Signal]:
+    """Strongest change of PRR first; without originals, the most cases first."""
+
+    def change(signal: Signal) -> float:
+        bias = signal.bias.prr_bias if signal.bias else None
+        return 0.0 if not bias else abs(math.log(bias))
+
+    return sorted(found.signals, key=change, reverse=True)[:SHOWN]
+
+
+def _condition(condition: Condition) -> str:
+    parts = []
+    if condition.min_age is not None:
+        parts.append(f"age >= {condition.min_age}")
+    if condition.max_age is not None:
+        parts.append(f"age <= {condition.max_age}")
+    if condition.sex is not None:
+        parts.append(f"sex {condition.sex}")
+    return "".join(f", {part}" for part in parts)
+
+
+def _measures(m: Measures) -> list[str]:
+    return [
+        _cell(m.a, m.a_lower, m.a_upper),
+        _cell(m.b, m.b_lower, m.b_upper),
+        _cell(m.c, m.c_lower, m.c_upper),
+        _cell(m.d, m.d_lower, m.d_upper),
+        _interval(m.prr, m.prr_low, m.prr_high),
+        _interval(m.ror, m.ror_low, m.ror_high),
+        _number(m.chi2),
+        _interval(m.ic, m.ic_low, m.ic_high),
+        _interval(m.ic_shrunk, m.ic025, m.ic975),
+        _interval(m.ebgm, m.eb05, m.eb95),
+        ",".join(label for name, label in _CRITERIA if getattr(m, name)),
+    ]
+
+
+def _cell(expected: float, lower: int, upper: int) -> str:
+    if lower == upper:
+        return f"{lower:,}"
+    return f"{expected:,.1f} ({lower:,} .. {upper:,})"
+
+
+def _interval(point: float | None, low: float | None, high: float | None) -> str:
+    if point is None or low is None or high is None:
+        return _number(point)
+    return f"{_number(point)} ({_number(low)} .. {_number(high)})"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.4g}"

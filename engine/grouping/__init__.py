@@ -1,0 +1,1 @@
+"""From raw tables to grouped super-records: the papers' algorithms as steps."""

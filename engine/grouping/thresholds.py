@@ -1,0 +1,157 @@
+"""Threshold policies: which theta each sensitive value gets (SPEC section 6)."""
+
+from __future__ import annotations
+
+import csv
+import re
+import tomllib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.warehouse import Warehouse
+
+MAX_DENOMINATOR = 10**9
+_NUMBER = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}|\d{1,9}/\d{1,10}")
+
+
+@dataclass(frozen=True)
+class ThetaPolicy:
+    """How theta follows from a value.
+
+    ``uniform``: ``default`` for all. ``levels``: ``values`` where listed, else ``default``.
+    ``frequency``: by rank of the value's case count (Lin 2016).
+    """
+
+    kind: Literal["uniform", "levels", "frequency"]
+    default: Fraction | None = None
+    values: dict[str, Fraction] = field(default_factory=dict)
+    """Value -> theta; values are normalized where they are applied."""
+    source: str = ""
+
+    def __str__(self) -> str:
+        """The policy as a user writes it."""
+        if self.kind == "uniform":
+            return str(self.default)
+        return f"levels:{self.source}" if self.kind == "levels" else "frequency"
+
+
+def parse_theta(text: str) -> ThetaPolicy:
+    """Read ``0.4``, ``1/3``, ``frequency`` or ``levels:FILE``.
+
+    Raises:
+        ReleaseError: not one of these, or a threshold outside [0, 1].
+    """
+    if text == "frequency":
+        return ThetaPolicy("frequency")
+    if text.startswith("levels:"):
+        return _levels(Path(text.removeprefix("levels:")))
+    return ThetaPolicy("uniform", default=_fraction(text, "--theta"))
+
+
+def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
+    """Fill ``srsql_theta(term_no, theta_num, theta_den)`` for every term of ``srsql_term``."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_theta "
+        "(term_no INTEGER, theta_num BIGINT, theta_den BIGINT)"
+    )
+    if policy.kind == "frequency":
+        warehouse.run(
+            "INSERT INTO temp.main.srsql_theta "
+            "SELECT t.* FROM srsql.theta_frequency('temp.main.srsql_term') AS t"
+        )
+        return
+    assert policy.default is not None
+    term = normalized(column("value", "v")).sql(dialect="duckdb")
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_level AS "
+        f"SELECT {term} AS term, arg_min(v.num, v.num / v.den) AS num,"
+        " arg_min(v.den, v.num / v.den) AS den "
+        "FROM (SELECT unnest(?::VARCHAR[]) AS value, unnest(?::BIGINT[]) AS num,"
+        " unnest(?::BIGINT[]) AS den) AS v GROUP BY term",
+        [
+            list(policy.values),
+            [theta.numerator for theta in policy.values.values()],
+            [theta.denominator for theta in policy.values.values()],
+        ],
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_theta "
+        "SELECT t.term_no, coalesce(l.num, ?), coalesce(l.den, ?) FROM temp.main.srsql_term AS t "
+        "LEFT JOIN temp.main.srsql_level AS l ON t.term = l.term",
+        [policy.default.numerator, policy.default.denominator],
+    )
+
+
+def _fraction(text: str, where: str) -> Fraction:
+    try:
+        theta = Fraction(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
+    except ZeroDivisionError:
+        theta = None
+    if theta is None:
+        raise ReleaseError(
+            f"{where}: {text!r} is not a threshold: give a number such as 0.4 or 1/3, "
+            "frequency, or levels:FILE"
+        )
+    if not 0 <= theta <= 1 or theta.denominator > MAX_DENOMINATOR:
+        raise ReleaseError(f"{where}: {text} must lie between 0 and 1, with at most 9 decimals")
+    return theta
+
+
+def _levels(path: Path) -> ThetaPolicy:
+    """A levels file: TOML (``default``, ``[values]``, ``[[group]]`` theta/values) or CSV.
+
+    The CSV has the columns ``value`` and ``theta``; the value ``*`` is the default for the rest.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        rows = _toml_rows(text, path) if path.suffix.lower() == ".toml" else _csv_rows(text, path)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
+        raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
+    values: dict[str, Fraction] = {}
+    default = None
+    for value, theta in rows:
+        fraction = _fraction(theta, f"{path}: {value!r}")
+        if value.strip() == "*":
+            default = fraction
+            continue
+        if values.get(value, fraction) != fraction:
+            raise ReleaseError(f"{path}: {value!r} has two thresholds: keep one")
+        values[value] = fraction
+    if default is None:
+        raise ReleaseError(f"{path}: no default for the other values: add 'default' (CSV: value *)")
+    return ThetaPolicy("levels", default=default, values=values, source=path.name)
+
+
+def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
+    data = tomllib.loads(text)
+    unknown = sorted(set(data) - {"default", "values", "group"})
+    if unknown:
+        raise ReleaseError(f"{path}: unknown key {unknown[0]!r}: use default, values, group")
+    rows = [("*", str(data["default"]))] if "default" in data else []
+    values = data.get("values", {})
+    if not isinstance(values, dict):
+        raise ReleaseError(f"{path}: key values must be a table of value = theta")
+    rows += [(value, str(theta)) for value, theta in values.items()]
+    groups = data.get("group", [])
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        raise ReleaseError(f"{path}: key group must be [[group]] with theta and values")
+    for group in groups:
+        listed = group.get("values")
+        if set(group) - {"theta", "values"} or not isinstance(listed, list):
+            raise ReleaseError(f"{path}: [[group]] needs theta and a list of values, nothing else")
+        if not all(isinstance(value, str) for value in listed):
+            raise ReleaseError(f"{path}: values of a [[group]] must be texts")
+        rows += [(value, str(group.get("theta"))) for value in listed]
+    return rows
+
+
+def _csv_rows(text: str, path: Path) -> list[tuple[str, str]]:
+    reader = csv.DictReader(text.splitlines())
+    if not {"value", "theta"} <= set(reader.fieldnames or ()):
+        raise ReleaseError(f"{path}: the header must name the columns value and theta")
+    return [(row["value"] or "", row["theta"] or "") for row in reader]

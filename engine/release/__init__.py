@@ -1,0 +1,1 @@
+"""One quarter from request to COMMIT."""

@@ -1,0 +1,269 @@
+"""The released tables and views, composed from the dataset schema.
+
+Every released table is one SELECT over the raw tables and the released regions, kept as built so
+that ``lineage`` can prove which columns it derives from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from srsql.engine.warehouse.layout import (
+    IDENTITY,
+    REGION,
+    SERIAL,
+    Built,
+    derived,
+    in_units,
+    raw_table,
+    region_columns,
+    store_of,
+)
+from srsql.engine.warehouse.statements import (
+    STORE,
+    column,
+    create,
+    dotted,
+    table,
+    temporary,
+    union_all,
+)
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+def build_tables(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarter: str,
+    release_id: int,
+    *,
+    regions: str,
+    keyed: bool,
+) -> list[Built]:
+    """Fill one table per released view in the schema ``STORE``; needs ``srsql_identity``.
+
+    ``regions``: the temporary table (group_no, position, low, high) of what rows show of their
+    QIDs. ``keyed``: ids are pseudonyms, so serial numbers are published per report.
+    """
+    if keyed and any(child.serial for child in dataset.child_tables):
+        numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter))
+        warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
+    warehouse.run(create(exp.to_table(REGION), _public_regions(dataset, regions), temp=True))
+    built = []
+    for name, query in table_queries(dataset, quarter, keyed=keyed).items():
+        store = store_of(release_id, name)
+        warehouse.run(create(table(STORE, store), query))
+        built.append(Built(name, store, query))
+    return built
+
+
+def table_queries(dataset: Dataset, quarter: str, *, keyed: bool) -> dict[str, exp.Query]:
+    """Released table -> the query over raw rows, ids and regions that fills it."""
+    return {
+        source.name: _report_rows(dataset, quarter)
+        if source.name == dataset.report_table
+        else _child_rows(dataset, source.name, quarter, keyed=keyed)
+        for source in dataset.row_tables
+    }
+
+
+def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> None:
+    """The schema of a release: one view per released table, plain columns only."""
+    warehouse.run(f"CREATE SCHEMA {dotted(schema)}")
+    for name, store in stores.items():
+        # not duckdb_columns(), which goes through every table of the warehouse
+        cursor = warehouse.con.execute(f"SELECT s.* FROM {dotted(STORE, store)} AS s LIMIT 0")
+        columns = [entry[0] for entry in cursor.description or ()]
+        cursor.fetchall()
+        query = exp.select(*[column(c, "t") for c in columns]).from_(table(STORE, store, alias="t"))
+        warehouse.run(create(table(schema, name), query, "VIEW"))
+
+
+def series_views(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    releases: list[tuple[str, int]],
+    apart: tuple[str, ...] = (),
+) -> None:
+    """``released.*``: all released quarters together, and each case's latest.
+
+    No view calls a function, compares or groups, since macros and settings of whoever queries it
+    (a macro ``max``, a collation) would take part; the latest quarters are therefore stored.
+
+    Args:
+        warehouse: where to create them.
+        dataset: for the published tables and ids.
+        schema: e.g. ``released``.
+        releases: (quarter, id) of every release that is out, oldest first.
+        apart: released tables without ids, beside those of the dataset.
+    """
+    warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
+    for name in (*(source.name for source in dataset.row_tables), *apart):
+        parts: list[exp.Query] = []
+        for quarter, release_id in releases:
+            query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))
+            if name != dataset.report_table:
+                query = exp.select(exp.Literal.string(quarter).as_("quarter")).select(
+                    exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True))
+                )
+            parts.append(query.from_(table(STORE, store_of(release_id, name), alias="t")))
+        warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
+    if not dataset.rows:
+        return
+    latest = (
+        exp.select(
+            column(dataset.case_id, "t"), exp.func("max", column("quarter", "t")).as_("quarter")
+        )
+        .from_(table(schema, dataset.report_table, alias="t"))
+        .group_by(column(dataset.case_id, "t"))
+        .order_by(column(dataset.case_id, "t"))
+    )
+    store = f"latest_{schema}"
+    warehouse.run(create(table(STORE, store), latest))
+    columns = [column(name, "t") for name in (dataset.case_id, "quarter")]
+    stored = exp.select(*columns).from_(table(STORE, store, alias="t"))
+    warehouse.run(create(table(schema, "case_latest"), stored, "VIEW"))
+
+
+def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
+    """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing."""
+    query = exp.select(column("group_no", "r")).from_(temporary(regions, alias="r"))
+    for position, qid in enumerate(dataset.qid):
+        here = column("position", "r").eq(position)
+        alias = f"n{position}"
+        if qid.bounded:
+            for end in ("low", "high"):
+                value = exp.func(
+                    "max",
+                    column(end, alias)
+                    if qid.ranged
+                    else exp.case().when(here.copy(), column(end, "r")),
+                )
+                query = query.select(in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
+            if not qid.ranged:
+                continue
+        query = query.join(
+            temporary("srsql_range" if qid.ranged else "srsql_node", alias=alias),
+            on=exp.and_(
+                here.copy(),
+                column("position", alias).eq(position),
+                column("pre", alias).eq(column("low", "r")),
+                column("last", alias).eq(column("high", "r")),
+            ),
+            join_type="left",
+        )
+        if not qid.ranged:
+            root = exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
+            label = exp.func("coalesce", exp.func("max", column("node", alias)), root)
+            query = query.select(label.as_(qid.name, quoted=True))
+    return query.group_by(column("group_no", "r"))
+
+
+def _report_rows(dataset: Dataset, quarter: str) -> exp.Query:
+    report = dataset.table(dataset.report_table)
+    query = exp.select(
+        *_ids(dataset),
+        exp.Literal.string(quarter).as_("quarter", quoted=True),
+        *[column(name, "g") for name in region_columns(dataset)],
+        *[_published(dataset, report.name, name) for name in report.publish],
+    )
+    return _released_rows(dataset, report.name, query, quarter).order_by(
+        column("public_report", "i"), column("public_case", "i")
+    )
+
+
+def _raw_rows(dataset: Dataset, name: str, quarter: str) -> exp.Select:
+    rows = exp.select().from_(raw_table(dataset, name, alias="t"))
+    return rows.where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+
+
+def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Select:
+    """The numbers of each numbering within a report, counted from 1 in their own order.
+
+    Args:
+        dataset: which has a child table with serial numbers.
+        rows_of: the rows of a child table, as a SELECT without columns FROM ... AS t.
+    """
+    parts: list[exp.Query] = [
+        rows_of(child.name)
+        .select(
+            exp.Literal.string(numbering).as_("numbering"),
+            column(dataset.report_id, "t").as_("report_id"),
+            column(name, "t").as_("value"),
+        )
+        .where(column(name, "t").is_(exp.null()).not_())
+        for child in dataset.child_tables
+        for name, numbering in child.serial.items()
+    ]
+    rank = (
+        "dense_rank() OVER (PARTITION BY n.numbering, n.report_id "
+        "ORDER BY try_cast(n.value AS HUGEINT) NULLS LAST, n.value)::VARCHAR AS ordinal"
+    )
+    return (
+        exp.select("n.numbering", "n.report_id", "n.value", rank, dialect="duckdb")
+        .distinct()
+        .from_(union_all(parts).subquery("n"))
+    )
+
+
+def _child_rows(dataset: Dataset, name: str, quarter: str, *, keyed: bool) -> exp.Query:
+    child = dataset.table(name)
+    serial = child.serial if keyed else {}
+    query = exp.select(
+        *_ids(dataset),
+        *[
+            column("ordinal", f"s_{published}").as_(published, quoted=True)
+            if published in serial
+            else _published(dataset, name, published)
+            for published in child.publish
+        ],
+    )
+    rows = _released_rows(dataset, name, query, quarter)
+    for published, numbering in serial.items():
+        alias = f"s_{published}"
+        rows = rows.join(
+            temporary(SERIAL, alias=alias),
+            on=exp.and_(
+                column("numbering", alias).eq(exp.Literal.string(numbering)),
+                column("report_id", alias).eq(column(dataset.report_id, "t")),
+                column("value", alias).eq(column(published, "t")),
+            ),
+            join_type="left",
+        )
+    return rows.order_by(
+        column("public_report", "i"),
+        column("public_case", "i"),
+        column("srsql_line", "t"),
+        *[column(published, "t") for published in child.publish],
+    )
+
+
+def _ids(dataset: Dataset) -> list[exp.Expr]:
+    names = {dataset.report_id: "public_report", dataset.case_id: "public_case"}
+    return [column(source, "i").as_(name, quoted=True) for name, source in names.items()]
+
+
+def _released_rows(dataset: Dataset, name: str, query: exp.Select, quarter: str) -> exp.Select:
+    return (
+        query.from_(raw_table(dataset, name, alias="t"))
+        .join(
+            temporary(IDENTITY, alias="i"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+        )
+        .join(temporary(REGION, alias="g"), on=column("group_no", "i").eq(column("group_no", "g")))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    )
+
+
+def _published(dataset: Dataset, table_name: str, name: str) -> exp.Expr:
+    """A published column; a sensitive one is NULL where it only stands for "not known"."""
+    sensitive = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    value = column(name, "t")
+    if (table_name, name) not in sensitive:
+        return value
+    known = column(derived(name), "t").is_(exp.null()).not_()
+    return exp.case().when(known, value).as_(name, quoted=True)

@@ -1,0 +1,1 @@
+"""Loss and risk of a release, as uniform rows."""

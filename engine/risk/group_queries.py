@@ -1,0 +1,160 @@
+"""Q1 to Q4 of Lee 2020 on released rows: counts, and means of an amount, by age group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from srsql.engine.errors import QueryError
+from srsql.engine.warehouse.layout import ROWS
+from srsql.engine.warehouse.statements import bare, column, create, table
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid
+
+
+@dataclass(frozen=True)
+class AgeGroup:
+    """One row of an answer."""
+
+    age_group: int
+    lower: int
+    expected: float
+    upper: int
+    mean_amount: float | None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An answer, and how many rows fit the conditions but tell no age: they may be of any group."""
+
+    groups: list[AgeGroup]
+    hidden: int
+
+
+def by_age_group(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    informative: tuple[str, str],
+    conditions: Mapping[str, str],
+    *,
+    age: str = "age",
+    amount: str | None = None,
+    width: int = 5,
+) -> list[AgeGroup]:
+    """How many released rows each age group has (Q1, Q2), and the mean of an amount (Q3, Q4).
+
+    Args:
+        warehouse: which holds the release.
+        dataset: as it was released.
+        schema: of the release's views, such as ``release_2011q4``.
+        informative: column and value, compared in upper case.
+        conditions: categorical dimension -> node label. A row generalized above it counts with
+            that node's share of the leaves.
+        age: the numeric dimension to group by.
+        amount: a numeric dimension to average, by the middle of its interval.
+        width: of a group, in the age's unit.
+
+    Raises:
+        QueryError: a name is no dimension of that kind, a label no node, or the width below 1.
+    """
+    found = answered(
+        warehouse, dataset, schema, informative, conditions, age=age, amount=amount, width=width
+    )
+    return found.groups
+
+
+def answered(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    schema: str,
+    informative: tuple[str, str],
+    conditions: Mapping[str, str],
+    *,
+    age: str,
+    amount: str | None,
+    width: int,
+) -> Counted:
+    """The same, with the rows that are of no group; see :func:`by_age_group`."""
+    if width < 1:
+        raise QueryError(f"an age group has at least 1 year, not {width}")
+    share: exp.Expr = exp.convert(1.0)
+    for name, label in conditions.items():
+        qid = _qid(dataset, name, False)
+        part = node_share(dataset, qid, label, column(qid.name, "r"))
+        share = exp.Mul(this=share, expression=part)
+    middle: exp.Expr = exp.cast(exp.null(), "DOUBLE")
+    if amount is not None:
+        low, high = _ends(_qid(dataset, amount, True))
+        middle = exp.cast(exp.Div(this=exp.paren(low + high), expression=exp.convert(2)), "DOUBLE")
+    low, high = _ends(_qid(dataset, age, True))
+    name, value = informative
+    query = (
+        exp.select(
+            exp.cast(low, "BIGINT").as_("low"),
+            exp.cast(high, "BIGINT").as_("high"),
+            exp.cast(share, "DOUBLE").as_("share"),
+            middle.as_("amount"),
+        )
+        .from_(table(schema, ROWS, alias="r"))
+        .where(exp.func("upper", bare(column(name, "r"))).eq(exp.func("upper", exp.Placeholder())))
+    )
+    return counted(warehouse, query, [value], width)
+
+
+def counted(
+    warehouse: Warehouse, shown: exp.Query, parameters: Sequence[object], width: int
+) -> Counted:
+    """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them."""
+    warehouse.run(create(exp.to_table("srsql_asked_row"), shown, temp=True), list(parameters))
+    rows = warehouse.rows(
+        "SELECT a.* FROM srsql.age_groups('temp.main.srsql_asked_row', ?) AS a", [width]
+    )
+    hidden = warehouse.value(
+        "SELECT count(*) FROM temp.main.srsql_asked_row AS a WHERE a.share > 0 AND a.low IS NULL"
+    )
+    warehouse.run("DROP TABLE temp.main.srsql_asked_row")
+    return Counted([AgeGroup(*row) for row in rows], hidden)
+
+
+def _qid(dataset: Dataset, name: str, bounded: bool) -> Qid:
+    taken = dataset.with_categories()
+    for qid in taken.qid:
+        if qid.name == name and qid.bounded == bounded:
+            return qid
+    raise QueryError(f"{name!r} is no {'numeric' if bounded else 'categorical'} quasi-identifier")
+
+
+def _ends(qid: Qid) -> tuple[exp.Column, exp.Column]:
+    return column(f"{qid.name}_low", "r"), column(f"{qid.name}_high", "r")
+
+
+def node_share(dataset: Dataset, qid: Qid, label: str, shown: exp.Expr) -> exp.Expr:
+    """1 for the node and those below it, its share of the leaves for those above, else 0.
+
+    Args:
+        dataset: with the hierarchy.
+        qid: whose nodes they are.
+        label: of the node that is asked for.
+        shown: the label that a row has.
+
+    Raises:
+        QueryError: there is no such node.
+    """
+    tree = dataset.hierarchies[qid.name]
+    if label not in tree.number:
+        raise QueryError(f"{label!r} is no node of {qid.name}")
+    asked = tree.number[label]
+    answer = exp.case()
+    for node, name in enumerate(tree.labels):
+        if asked <= node <= tree.last[asked]:
+            part = Fraction(1)
+        elif node <= asked <= tree.last[node]:
+            part = Fraction(tree.leaf_count[asked], tree.leaf_count[node])
+        else:
+            continue
+        answer = answer.when(shown.copy().eq(exp.Literal.string(name)), exp.convert(float(part)))
+    return answer.else_(exp.convert(0.0))

@@ -1,0 +1,1 @@
+"""Comparing models, and advice on parameters."""

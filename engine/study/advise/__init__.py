@@ -1,0 +1,1 @@
+"""Advice on parameters, from what they cost and risk."""

@@ -1,0 +1,1 @@
+"""The experiment grid, and the claims of the papers."""

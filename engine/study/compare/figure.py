@@ -1,0 +1,266 @@
+"""The figures of a comparison: a panel per setting, a line per model, mostly over the quarters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label
+from srsql.engine.report.svg import settings, svg
+from srsql.engine.study.compare.claims import Row, kind
+
+_COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
+_MARKERS = "os^Dv<>P"
+_STYLES = ("-", "--", ":", "-.")
+_HATCHES = ("", "//", "..", "xx", "\\\\")
+_VARIED = (
+    "m", "policy", "term_attributes", "suppress_below", "informative", "dimensions", "cases",
+)  # fmt: skip
+"""Parameters that a line names where the figure has more than one value of them."""
+_BESIDE = ("term_attributes", "suppress_below", "informative", "dimensions", "cases")
+"""Those of them that no figure tells apart by other means."""
+_PANELS = 12
+"""Panels up to which a figure is drawn whole; it says how many it leaves out."""
+_TITLE = 46
+"""Letters of a line above a panel."""
+_NAMED = 12
+"""Places up to which each has its name on the axis."""
+Point = str | float
+Lines = dict[str, dict[Point, float]]
+"""Label of a line -> place on the horizontal axis -> value."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A figure of a paper, or of this comparison."""
+
+    paper: str
+    place: str
+    name: str
+    """What is shown."""
+    models: tuple[str, ...]
+    """Empty: all."""
+    measure: str | tuple[str, ...]
+    """Several: a line for each."""
+    scope: str
+    """``*``: any; over the quarters, a panel for each."""
+    thetas: str = ""
+    """Kind of thresholds (see ``claims.kind``); empty: any."""
+    at: str | Callable[[Row], Point | None] = "quarter"
+    """Where a row is on the horizontal axis: a column, or read off the row (None: nowhere)."""
+    axis: str = ""
+    """What the horizontal axis shows, if not quarters."""
+    order: tuple[str, ...] = ()
+    """Of places that are no numbers: all there are; values are columns then."""
+    panel: tuple[str, ...] = ("k", "theta")
+    """Parameters that a panel is for one value of."""
+    line: Callable[[Row], str] | None = None
+    """What a line is for, if not for a model and its parameters."""
+    below: Callable[[Row], str] | None = None
+    """A panel for each of these texts, too."""
+    where: Callable[[Row], bool] = lambda _: True
+    value: str = "ratio"
+    """Column that is shown."""
+    original: bool = False
+    """Whether the originals (``total`` of a row) have a line, too."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.measure,) if isinstance(self.measure, str) else self.measure
+
+    def place_of(self, row: Row) -> Point | None:
+        """Where a row is on the horizontal axis."""
+        if isinstance(self.at, str):
+            found: Point | None = row.get(self.at)
+            return found
+        return self.at(row)
+
+
+def panels(spec: Spec, rows: Sequence[Row]) -> dict[str, Lines]:
+    """Title of a panel -> its lines; empty where the table has nothing for the figure.
+
+    Values of the same setting (under other seeds) are averaged.
+    """
+    chosen = [row for row in rows if _shown(spec, row)]
+    varied = [name for name in _VARIED if len(_values(chosen, name)) > 1]
+    found: dict[str, dict[str, dict[Point, list[float]]]] = {}
+    for row in chosen:
+        panel = found.setdefault(_title(spec, row), {})
+        point = spec.place_of(row)
+        assert point is not None
+        if row.get(spec.value) is not None:
+            value = row["violating"] if spec.original else row[spec.value]
+            panel.setdefault(_line(spec, row, varied), {}).setdefault(point, []).append(value)
+        if spec.original and row.get("total") is not None:
+            panel.setdefault("original", {}).setdefault(point, []).append(row["total"])
+    return {
+        title: {
+            line: {point: fmean(values) for point, values in points.items()}
+            for line, points in lines.items()
+        }
+        for title, lines in found.items()
+        if lines
+    }
+
+
+def _values(rows: Sequence[Row], name: str) -> set[Any]:
+    return {row[name] for row in rows if row.get(name) is not None}
+
+
+def _natural(name: str) -> list[tuple[float, str]]:
+    """Numbers in a name in their order: k = 5 comes before k = 25."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", name)
+    return [
+        (float(part), "") if place % 2 else (-1.0, part) for place, part in enumerate(parts) if part
+    ]
+
+
+def _shown(spec: Spec, row: Row) -> bool:
+    return (
+        row["measure"] in spec.measures
+        and (not spec.models or row["model"] in spec.models)
+        and spec.scope in ("*", row.get("scope"))
+        and (not spec.thetas or kind(row) in ("", spec.thetas))
+        and (row.get(spec.value) is not None or spec.original)
+        and ":" not in str(row["quarter"])
+        and spec.where(row)
+        and spec.place_of(row) is not None
+    )
+
+
+def _title(spec: Spec, row: Row) -> str:
+    told = [str(row["quarter"])] if spec.at != "quarter" else []
+    told += [
+        f"{name} = {row[name]}"
+        for name in spec.panel
+        if row.get(name) is not None and name != spec.at
+    ]
+    below = spec.below(row) if spec.below else ""
+    if spec.scope == "*" and spec.at == "quarter" and row.get("scope"):
+        below = row["scope"]
+    return ", ".join(told) + (f"\n{below}" if below else "")
+
+
+def _line(spec: Spec, row: Row, varied: Sequence[str]) -> str:
+    if spec.line is not None:
+        left = [f"{n} {row[n]}" for n in varied if n in _BESIDE and row.get(n) and n != spec.at]
+        return ", ".join([spec.line(row), *left])
+    told = [
+        f"{name} {row[name]:g}"
+        for name in ("l", "alpha", "epsilon")
+        if row.get(name) is not None and name != spec.at
+    ]
+    told += [row["calibration"]] if row.get("calibration") else []
+    told += [
+        f"{name.replace('_', ' ')} {row[name]}"
+        for name in varied
+        if row.get(name) is not None and name != spec.at
+    ]
+    name = row["model"] if len(spec.measures) == 1 else f"{row['measure']} of {row['model']}"
+    return name + (f" ({', '.join(told)})" if told else "")
+
+
+def draw(spec: Spec, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
+    """The figure and its caption; None where the table has nothing for it."""
+    found = panels(spec, rows)
+    if not found:
+        return None
+    shown = dict(list(found.items())[:_PANELS])
+    left = len(found) - len(shown)
+    points = _points(spec, shown)
+    names = sorted({name for lines in shown.values() for name in lines}, key=_natural)
+    with settings():
+        columns = min(2, len(shown))
+        height = 0.5 + 0.24 * len(names) if len(points) == 1 else 2.3
+        count = math.ceil(len(shown) / columns)
+        legend = 0.0 if len(points) == 1 else 0.2 * math.ceil(len(names) / 2)
+        figure = Figure(figsize=(WIDTH, count * (height + 0.5) + legend), layout="constrained")
+        for place, (title, lines) in enumerate(shown.items()):
+            axis = figure.add_subplot(count, columns, place + 1)
+            told = [label(line, _TITLE) for line in title.splitlines()]
+            axis.set_title("\n".join(told), loc="left", fontsize=8.5)
+            if len(points) == 1:
+                _bars(axis, lines)
+            else:
+                (_columns if spec.order else _lines)(axis, points, names, lines)
+                axis.set_xlabel(spec.axis)
+        if len(points) > 1:
+            drawn: dict[str, Any] = {}
+            for axis in figure.axes:
+                handles, labels = axis.get_legend_handles_labels()
+                drawn |= dict(zip(labels, handles, strict=True))
+            figure.legend([drawn[name] for name in names], names, loc="outside lower left", ncols=2)
+        image = svg(figure, key, f"{spec.name} by model")
+    quarters = sorted({str(row["quarter"]) for row in rows if _shown(spec, row)})
+    span = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
+    more = f"; {left} more settings are in the table" if left else ""
+    return image, f"{spec.paper}, {spec.place}: {spec.name}, {span}{more}"
+
+
+def _points(spec: Spec, shown: Mapping[str, Lines]) -> list[Point]:
+    """The places of all panels, in order."""
+    found = {point for lines in shown.values() for line in lines.values() for point in line}
+    if spec.order:
+        return [point for point in spec.order if point in found]
+    return sorted(found, key=lambda point: (isinstance(point, str), point))
+
+
+def _bars(axis: Axes, lines: Lines) -> None:
+    names = sorted(lines)
+    values = [next(iter(lines[name].values())) for name in names]
+    bars = axis.barh(range(len(names)), values, color=BLUE, height=0.62)
+    axis.bar_label(bars, [f"{value:.4g}" for value in values], padding=3, fontsize=8)
+    axis.set_yticks(range(len(names)), [label(name, 40) for name in names])
+    axis.invert_yaxis()
+    axis.margins(x=0.36)
+    axis.axvline(0, color="black", linewidth=0.8)
+    axis.tick_params(axis="y", length=0)
+
+
+def _lines(
+    axis: Axes,
+    points: Sequence[Point],
+    names: Sequence[str],
+    lines: Mapping[str, dict[Point, float]],
+) -> None:
+    for name, values in lines.items():
+        order = names.index(name)
+        axis.plot(
+            range(len(points)), [values.get(point, math.nan) for point in points], label=name,
+            color=_COLOURS[order % len(_COLOURS)], marker=_MARKERS[order % len(_MARKERS)],
+            linestyle=_STYLES[order // len(_COLOURS) % len(_STYLES)], markersize=4,
+        )  # fmt: skip
+    every = max(1, math.ceil(len(points) / _NAMED))
+    places = range(0, len(points), every)
+    axis.set_xticks(list(places), [_named(points[n]) for n in places], rotation=45)
+    axis.margins(y=0.1)
+
+
+def _columns(
+    axis: Axes,
+    points: Sequence[Point],
+    names: Sequence[str],
+    lines: Mapping[str, dict[Point, float]],
+) -> None:
+    width = 0.8 / len(names)
+    for name, values in lines.items():
+        order = names.index(name)
+        axis.bar(
+            [n + (order - (len(names) - 1) / 2) * width for n in range(len(points))],
+            [values.get(point, 0.0) for point in points], width, label=name,
+            color=_COLOURS[order % len(_COLOURS)],
+            hatch=_HATCHES[order % len(_HATCHES)], edgecolor="white",
+        )  # fmt: skip
+    axis.set_xticks(range(len(points)), [_named(point) for point in points], rotation=45)
+
+
+def _named(point: Point) -> str:
+    return label(point, 12) if isinstance(point, str) else f"{point:g}"

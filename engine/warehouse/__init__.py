@@ -1,0 +1,1 @@
+"""A DuckDB connection, what its catalog says, and the names of stored tables."""

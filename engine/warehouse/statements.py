@@ -1,0 +1,194 @@
+"""Statements: the `.sql` files of the package, split and quoted with sqlglot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import duckdb
+from sqlglot import exp
+
+STORE = "srsql_data"
+"""Schema of the released rows. The views name it, so it must not be ``srsql``: DuckDB calls a
+catalog after its file, and in a file called ``srsql.duckdb`` the name ``srsql.x`` is ambiguous."""
+
+
+def quoted(name: str) -> str:
+    """``name`` as a quoted identifier of DuckDB, whatever it contains."""
+    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
+
+
+def literal(value: str) -> str:
+    """``value`` as a string literal, for the statements that take no parameters."""
+    return exp.Literal.string(value).sql(dialect="duckdb")
+
+
+def dotted(*parts: str) -> str:
+    """A qualified name, every part quoted."""
+    return ".".join(quoted(part) for part in parts)
+
+
+STEPS = "srsql.sql_macros"
+_NAMED = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+
+
+@cache
+def queries(topic: str) -> Mapping[str, str]:
+    """The statements of ``sql_macros/LAYER/queries/TOPIC.sql`` by name.
+
+    Each begins with a line ``-- name: NAME``; comments below it say what it returns.
+
+    Args:
+        topic: ``LAYER/TOPIC``.
+    """
+    layer, _, name = topic.partition("/")
+    _, *parts = _NAMED.split(source(STEPS, f"{layer}/queries/{name}.sql"))
+    return {
+        title: text.strip().removesuffix(";")
+        for title, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def query(topic: str, name: str, **tables: str) -> str:
+    """One named statement of ``sql_macros/LAYER/queries/TOPIC.sql``.
+
+    Args:
+        topic: ``LAYER/TOPIC``.
+        name: what stands behind its ``-- name:``.
+        tables: for every table that the statement names as ``temp.main.srsql_NAME``, the temporary
+            table that is read or written in its place.
+    """
+    return bound(queries(topic)[name], tables)
+
+
+def bound(text: str, tables: Mapping[str, str]) -> str:
+    """``text`` with other temporary tables in the place of those that it names.
+
+    Raises:
+        KeyError: the text names no such table.
+    """
+    for formal, actual in tables.items():
+        text, found = re.subn(rf"\btemp\.main\.srsql_{formal}\b", f"temp.main.{actual}", text)
+        if not found:
+            raise KeyError(f"no table srsql_{formal} is named in the statement")
+    return text
+
+
+@dataclass(frozen=True)
+class Step:
+    """The static statements of one step of a layer, and the tables that its header declares."""
+
+    text: str
+    reads: tuple[str, ...]
+    """Temporary tables without ``srsql_``, catalog tables with ``srsql.``."""
+    writes: tuple[str, ...]
+    """Temporary tables without ``srsql_``."""
+    stores: tuple[str, ...]
+    """Catalog tables that it changes."""
+
+    def statements(self, tables: tuple[tuple[str, str], ...] = ()) -> tuple[duckdb.Statement, ...]:
+        """The parsed statements, with other temporary tables in the place of those named."""
+        return _parsed_step(self.text, tables)
+
+
+@cache
+def step_file(step: str) -> Step:
+    """The step ``LAYER/STEP`` with what its header says of it."""
+    layer, _, name = step.partition("/")
+    text = source(STEPS, f"{layer}/steps/{name}.sql")
+    reads, writes = (_declared(text, label) for label in ("Reads", "Writes"))
+    return Step(
+        text,
+        reads,
+        tuple(name for name in writes if "." not in name),
+        tuple(name for name in writes if "." in name),
+    )
+
+
+def _declared(text: str, label: str) -> tuple[str, ...]:
+    """The tables behind ``-- LABEL:`` in a header, without the columns in parentheses."""
+    found = re.search(rf"^-- {label}:((?:.*\n)(?:--   .*\n)*)", text, re.MULTILINE)
+    if not found:
+        return ()
+    listed = re.sub(r"\([^)]*\)", "", found[1].replace("\n--", " "))
+    return tuple(name.strip() for name in listed.split(",") if name.strip(" .\n"))
+
+
+@cache
+def _parsed_step(text: str, tables: tuple[tuple[str, str], ...]) -> tuple[duckdb.Statement, ...]:
+    return tuple(duckdb.extract_statements(bound(text, dict(tables))))
+
+
+@cache
+def source(package: str, file: str) -> str:
+    """The text of one `.sql` file of the package."""
+    return (resources.files(package) / file).read_text(encoding="utf-8")
+
+
+@cache
+def parsed(package: str, file: str) -> tuple[duckdb.Statement, ...]:
+    """The statements of one `.sql` file of the package, in order, for any connection.
+
+    Parsing a macro takes longer than making it, so that it is done once for all warehouses that a
+    process opens.
+    """
+    return tuple(duckdb.extract_statements(source(package, file)))
+
+
+@cache
+def statements(package: str, file: str) -> tuple[str, ...]:
+    """The texts of the statements of one `.sql` file of the package, in order."""
+    return tuple(statement.query.strip() for statement in parsed(package, file))
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A quoted column reference."""
+    return exp.column(
+        exp.to_identifier(name, quoted=True),
+        table=exp.to_identifier(table, quoted=True) if table else None,
+    )
+
+
+def table(*parts: str, alias: str | None = None) -> exp.Table:
+    """A quoted table reference: ``name``, ``schema, name`` or ``catalog, schema, name``."""
+    names = [exp.to_identifier(part, quoted=True) for part in parts]
+    reference = exp.Table(
+        this=names[-1],
+        db=names[-2] if len(names) > 1 else None,
+        catalog=names[-3] if len(names) > 2 else None,
+    )
+    if alias:
+        reference.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return reference
+
+
+def temporary(name: str, alias: str | None = None) -> exp.Table:
+    """A reference to a temporary table, immune to the caller's search path."""
+    return table("temp", "main", name, alias=alias)
+
+
+def create(target: exp.Table, query: exp.Query, kind: str = "TABLE", *, temp: bool = False) -> str:
+    """``CREATE OR REPLACE [TEMP] TABLE|VIEW target AS query`` as text."""
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temp else None
+    return exp.Create(
+        this=target, kind=kind, expression=query, replace=True, properties=properties
+    ).sql(dialect="duckdb")
+
+
+def union_all(queries: list[exp.Query]) -> exp.Query:
+    """The queries one after the other."""
+    joined = queries[0]
+    for query in queries[1:]:
+        joined = exp.union(joined, query, distinct=False)
+    return joined
+
+
+def bare(value: exp.Expr) -> exp.Expr:
+    """``value`` without any white space, visible or not, at its ends."""
+    blanks = r"[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+"
+    pattern = exp.Literal.string(f"^{blanks}|{blanks}$")
+    arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
+    return exp.Anonymous(this="regexp_replace", expressions=arguments)

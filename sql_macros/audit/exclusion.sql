@@ -1,0 +1,269 @@
+-- What an attacker who joins the releases of a series rules out (Huang 2021, Definitions 1 to 5).
+-- A box is the list [-low, high, -low, high, ...] of an interval per position; a position that is
+-- missing has srsql.anything() twice. So a box covers another one if none of its numbers is less:
+-- a missing value covers everything, and only a missing value covers it.
+-- Parameters that name tables take their names.
+
+CREATE OR REPLACE MACRO srsql.anything() AS 4611686018427387904;
+
+-- What:    the two numbers of a position in a box; the root of a hierarchy is published exactly as
+--          a missing value is, and coded like it. root_low, root_high: NULL for a number.
+CREATE OR REPLACE MACRO srsql.box_part(low, high, root_low, root_high) AS
+CASE
+    WHEN low IS NULL OR high IS NULL OR (low = root_low AND high = root_high)
+        THEN [srsql.anything(), srsql.anything()]
+    ELSE [-low, high]
+END;
+
+-- What:    whether the first box covers the second; a box that is NULL constrains nothing.
+CREATE OR REPLACE MACRO srsql.covers(outer_box, inner_box) AS
+coalesce(
+    list_bool_and(list_transform(list_zip(outer_box, inner_box), LAMBDA p: p[1] >= p[2])), true
+);
+
+-- What:    what is left of a total without the cases that L rules out for a new target and MD for
+--          one that stopped; of_both: those in L and in MD.
+CREATE OR REPLACE MACRO srsql.kept(total, of_l, of_md, of_both, is_new, stopped) AS
+total
+- CASE WHEN is_new THEN of_l ELSE 0 END
+- CASE WHEN stopped THEN of_md ELSE 0 END
++ CASE WHEN is_new AND stopped THEN of_both ELSE 0 END;
+
+-- What:    whether a weight exceeds the share theta of so many cases, in whole numbers.
+CREATE OR REPLACE MACRO srsql.exceeds(weight, theta_num, theta_den, cases, weight_scale) AS
+weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
+
+-- What:    where each followed-up case of a series was before and will be after each of its
+--          releases.
+-- Inputs:  releases(release_id, seq, quarter_no, reported) of one series: seq in the order of
+--          quarter and release_id, quarter_no counts the quarters; regions(release_id, group_id,
+--          box).
+-- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in an
+--          earlier release; goes_on, came: in the next, the previous quarter; earlier, later: the
+--          box that all earlier (later) regions cover, NULL without any; bounds_all,
+--          bounds_earliest: whether the region covers all earlier regions, the earliest one.
+-- Source:  Huang 2021, Definitions 1 to 4: c is in B for t if and only if t is outside the
+--          intersection of the earlier regions of c, in F for the later ones.
+CREATE OR REPLACE MACRO srsql.case_history(releases, regions) AS TABLE
+WITH
+followed AS (
+    SELECT m.case_id, row_number() OVER () AS case_key
+    FROM srsql.member AS m
+    INNER JOIN query_table(releases) AS r ON m.release_id = r.release_id
+    GROUP BY m.case_id
+    HAVING count(*) > 1 AND bool_or(r.reported)
+),
+
+places AS (
+    SELECT
+        g.release_id,
+        g.group_id,
+        unnest(g.box) AS bound,
+        generate_subscripts(g.box, 1) AS axis
+    FROM query_table(regions) AS g
+),
+
+seen AS (
+    SELECT f.case_key, r.seq, r.quarter_no, r.reported, m.release_id, m.case_no, m.group_id
+    FROM srsql.member AS m
+    INNER JOIN query_table(releases) AS r ON m.release_id = r.release_id
+    INNER JOIN followed AS f ON m.case_id = f.case_id
+),
+
+sides AS (
+    SELECT
+        s.release_id,
+        s.case_no,
+        s.reported,
+        p.axis,
+        p.bound,
+        min(p.bound) OVER before AS earlier,
+        min(p.bound) OVER after AS later,
+        max(p.bound) OVER before AS widest,
+        first_value(p.bound) OVER before AS earliest
+    FROM seen AS s
+    INNER JOIN places AS p ON s.release_id = p.release_id AND s.group_id = p.group_id
+    WINDOW
+        before AS (
+            PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
+            RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ),
+        after AS (
+            PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
+            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        )
+),
+
+boxes AS (
+    SELECT
+        s.release_id,
+        s.case_no,
+        CASE WHEN max(s.earlier) IS NOT NULL THEN list(s.earlier ORDER BY s.axis) END AS earlier,
+        CASE WHEN max(s.later) IS NOT NULL THEN list(s.later ORDER BY s.axis) END AS later,
+        coalesce(bool_and(s.bound >= s.widest), true) AS bounds_all,
+        coalesce(bool_and(s.bound >= s.earliest), true) AS bounds_earliest
+    FROM sides AS s
+    WHERE s.reported
+    GROUP BY s.release_id, s.case_no
+),
+
+neighbours AS (
+    SELECT
+        s.release_id,
+        s.case_no,
+        max(s.quarter_no) OVER next_quarter IS NOT NULL AS goes_on,
+        max(s.quarter_no) OVER previous_quarter IS NOT NULL AS came
+    FROM seen AS s
+    WINDOW
+        next_quarter AS (
+            PARTITION BY s.case_key ORDER BY s.quarter_no
+            RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING
+        ),
+        previous_quarter AS (
+            PARTITION BY s.case_key ORDER BY s.quarter_no
+            RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING
+        )
+)
+
+SELECT
+    b.release_id,
+    b.case_no,
+    b.earlier IS NOT NULL AS old,
+    n.goes_on,
+    n.came,
+    b.earlier,
+    b.later,
+    b.bounds_all,
+    b.bounds_earliest
+FROM boxes AS b
+INNER JOIN neighbours AS n ON b.release_id = n.release_id AND b.case_no = n.case_no;
+
+-- What:    the pairs of a target and a case of its group whose other regions rule it out.
+-- Inputs:  targets(target_no, group_id, box, is_new, stopped); followed(group_id, case_no, earlier,
+--          later, l, md, goes_on, came): at least those cases of each group that have such a
+--          region not covering some target.
+-- Outputs: target_no, case_no, b, f, otherwise (L or MD rules it out as well), goes_on, came.
+-- Source:  Huang 2021, Definitions 1 and 2.
+CREATE OR REPLACE MACRO srsql.excluded_pairs(targets, followed) AS TABLE
+WITH pairs AS (
+    SELECT
+        t.target_no,
+        c.case_no,
+        NOT srsql.covers(c.earlier, t.box) AS b,
+        NOT srsql.covers(c.later, t.box) AS f,
+        (t.is_new AND c.l) OR (t.stopped AND c.md) AS otherwise,
+        c.goes_on,
+        c.came
+    FROM query_table(targets) AS t
+    INNER JOIN query_table(followed) AS c ON t.group_id = c.group_id
+)
+
+SELECT p.* FROM pairs AS p WHERE p.b OR p.f;
+
+-- What:    the sizes of the exclusion sets of each target at scope = group, and how many remain.
+-- Inputs:  targets(target_no, group_id, is_new, stopped, goes_on, came); crowds(group_id, cases,
+--          of_l, of_md, of_both, next_cases, next_l, came_cases, came_md); pairs: of
+--          srsql.excluded_pairs.
+-- Outputs: target_no, group_id, candidates, b, f, l, md, remaining; staying, staying_back: how many
+--          remain who are in the next (the previous) quarter, for a target that is in it as well.
+-- Source:  Huang 2021, Definitions 1 to 4; SPEC section 9 (P).
+CREATE OR REPLACE MACRO srsql.exclusion_sets(targets, crowds, pairs) AS TABLE
+WITH ruled_out AS (
+    SELECT
+        p.target_no,
+        count(*) FILTER (WHERE p.b) AS b,
+        count(*) FILTER (WHERE p.f) AS f,
+        count(*) FILTER (WHERE NOT p.otherwise) AS alone,
+        count(*) FILTER (WHERE NOT p.otherwise AND p.goes_on) AS alone_next,
+        count(*) FILTER (WHERE NOT p.otherwise AND p.came) AS alone_came
+    FROM query_table(pairs) AS p
+    GROUP BY p.target_no
+)
+
+SELECT
+    t.target_no,
+    t.group_id,
+    c.cases AS candidates,
+    coalesce(x.b, 0) AS b,
+    coalesce(x.f, 0) AS f,
+    CASE WHEN t.is_new THEN c.of_l ELSE 0 END AS l,
+    CASE WHEN t.stopped THEN c.of_md ELSE 0 END AS md,
+    srsql.kept(c.cases, c.of_l, c.of_md, c.of_both, t.is_new, t.stopped)
+    - coalesce(x.alone, 0) AS remaining,
+    CASE
+        WHEN t.goes_on
+            THEN
+                srsql.kept(c.next_cases, c.next_l, 0, 0, t.is_new, false)
+                - coalesce(x.alone_next, 0)
+    END AS staying,
+    CASE
+        WHEN t.came
+            THEN
+                srsql.kept(c.came_cases, 0, c.came_md, 0, false, t.stopped)
+                - coalesce(x.alone_came, 0)
+    END AS staying_back
+FROM query_table(targets) AS t
+INNER JOIN query_table(crowds) AS c ON t.group_id = c.group_id
+LEFT JOIN ruled_out AS x ON t.target_no = x.target_no;
+
+-- What:    the groups that are dangerous for some of their targets.
+-- Inputs:  sets: of srsql.exclusion_sets; breaches(target_no, group_id, term_no): values that a
+--          target's remaining cases hold above theta, -1 for ss cases above alpha; at_least: k.
+-- Outputs: group_id, dig, dsg, ssg, persistent (fewer than k stay for a target that stays as well),
+--          for the groups of which some is true.
+-- Source:  Huang 2021, Definitions 1 to 5; SPEC section 9 (P).
+CREATE OR REPLACE MACRO srsql.dangerous_groups(sets, breaches, at_least) AS TABLE
+WITH
+exposed AS (
+    SELECT
+        s.group_id,
+        bool_or(s.remaining < at_least) AS dig,
+        coalesce(bool_or(least(s.staying, s.staying_back) < at_least), false) AS persistent
+    FROM query_table(sets) AS s
+    GROUP BY s.group_id
+),
+
+revealed AS (
+    SELECT
+        b.group_id,
+        bool_or(b.term_no >= 0) AS dsg,
+        bool_or(b.term_no = -1) AS ssg
+    FROM query_table(breaches) AS b
+    GROUP BY b.group_id
+)
+
+SELECT
+    e.group_id,
+    e.dig,
+    coalesce(r.dsg, false) AS dsg,
+    coalesce(r.ssg, false) AS ssg,
+    e.persistent
+FROM exposed AS e
+LEFT JOIN revealed AS r ON e.group_id = r.group_id
+WHERE e.dig OR e.persistent OR r.group_id IS NOT NULL;
+
+-- What:    DIR, DSR and SSGR of a release.
+-- Inputs:  dangerous: of srsql.dangerous_groups; groups: how many there are in all; release_id;
+--          of_scope: 'group' or 'match'.
+-- Outputs: three uniform rows 'dir', 'dsr', 'ssgr'; violating = dangerous groups.
+-- Source:  Huang 2021, section 4.
+CREATE OR REPLACE MACRO srsql.dangerous_shares(dangerous, groups, release_id, of_scope) AS TABLE
+WITH figures AS (
+    SELECT unnest([
+        struct_pack(measure := 'dir', n := count(*) FILTER (WHERE d.dig)),
+        struct_pack(measure := 'dsr', n := count(*) FILTER (WHERE d.dsg)),
+        struct_pack(measure := 'ssgr', n := count(*) FILTER (WHERE d.ssg))
+    ]) AS figure
+    FROM query_table(dangerous) AS d
+)
+
+SELECT
+    release_id AS release,
+    struct_extract(f.figure, 'measure') AS measure,
+    of_scope AS scope,
+    struct_extract(f.figure, 'n')::DOUBLE AS violating,
+    groups::DOUBLE AS total,
+    struct_extract(f.figure, 'n') / nullif(groups, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    struct_extract(f.figure, 'n') = 0 AS passed
+FROM figures AS f;

@@ -1,0 +1,103 @@
+-- Step of an audit: scope = group. Reads the tables of audit/steps/release.sql and
+-- srsql_audit_target.
+
+-- Cases that their other regions may rule out for some target of their group; steady: for none that
+-- their own region covers.
+CREATE OR REPLACE TEMP TABLE srsql_audit_loose AS
+WITH strays AS (
+    SELECT DISTINCT t.group_id FROM temp.main.srsql_audit_target AS t WHERE NOT t.inside
+)
+
+SELECT
+    m.case_no,
+    m.group_id,
+    m.earlier,
+    m.later,
+    m.l,
+    m.md,
+    m.goes_on,
+    m.came,
+    srsql.covers(m.earlier, g.box) AND srsql.covers(m.later, g.box) AS steady
+FROM temp.main.srsql_audit_member AS m
+INNER JOIN temp.main.srsql_audit_crowd AS g ON m.group_id = g.group_id
+LEFT JOIN strays AS s ON m.group_id = s.group_id
+WHERE
+    (m.earlier IS NOT NULL OR m.later IS NOT NULL)
+    AND (
+        s.group_id IS NOT NULL
+        OR NOT (srsql.covers(m.earlier, g.box) AND srsql.covers(m.later, g.box))
+    );
+
+CREATE OR REPLACE TEMP TABLE srsql_audit_pair AS
+SELECT p.*
+FROM srsql.excluded_pairs('temp.main.srsql_audit_target', 'temp.main.srsql_audit_loose') AS p;
+
+CREATE OR REPLACE TEMP TABLE srsql_audit_sets AS
+SELECT s.*
+FROM srsql.exclusion_sets(
+    'temp.main.srsql_audit_target', 'temp.main.srsql_audit_crowd', 'temp.main.srsql_audit_pair'
+) AS s;
+
+-- Values of groups of which not even all holders together exceed theta of the fewest that remain
+-- need no closer look.
+CREATE OR REPLACE TEMP TABLE srsql_audit_breach AS
+WITH
+fewest AS (
+    SELECT s.group_id, min(s.remaining) AS remaining
+    FROM temp.main.srsql_audit_sets AS s WHERE s.remaining > 0 GROUP BY s.group_id
+),
+
+doubts AS (
+    SELECT w.*, b.theta_num, b.theta_den, $weight_scale::BIGINT AS weight_scale
+    FROM temp.main.srsql_audit_load AS w
+    INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
+    INNER JOIN fewest AS f ON w.group_id = f.group_id
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, f.remaining, $weight_scale::BIGINT)
+),
+
+shares AS (
+    SELECT
+        t.target_no,
+        t.group_id,
+        d.term_no,
+        d.theta_num,
+        d.theta_den,
+        d.weight_scale,
+        s.remaining,
+        srsql.kept(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped) AS weight
+    FROM temp.main.srsql_audit_target AS t
+    INNER JOIN temp.main.srsql_audit_sets AS s ON t.target_no = s.target_no
+    INNER JOIN doubts AS d ON t.group_id = d.group_id
+    WHERE
+        s.remaining > 0
+        AND srsql.exceeds(
+            srsql.kept(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped),
+            d.theta_num,
+            d.theta_den,
+            s.remaining,
+            d.weight_scale
+        )
+),
+
+gone AS (
+    SELECT p.target_no, h.term_no, sum(h.weight)::HUGEINT AS weight
+    FROM temp.main.srsql_audit_pair AS p
+    INNER JOIN temp.main.srsql_audit_held AS h ON p.case_no = h.case_no
+    SEMI JOIN shares AS s ON p.target_no = s.target_no AND h.term_no = s.term_no
+    WHERE NOT p.otherwise
+    GROUP BY p.target_no, h.term_no
+)
+
+SELECT
+    s.target_no,
+    s.group_id,
+    s.term_no,
+    s.theta_num,
+    s.theta_den,
+    s.remaining::HUGEINT * s.weight_scale AS whole,
+    s.weight - coalesce(g.weight, 0) AS weight
+FROM shares AS s
+LEFT JOIN gone AS g ON s.target_no = g.target_no AND s.term_no = g.term_no
+WHERE srsql.exceeds(
+    s.weight - coalesce(g.weight, 0), s.theta_num, s.theta_den, s.remaining, s.weight_scale
+);

@@ -1,0 +1,227 @@
+-- The check of a perturbed release after the fact. Released values prove nothing of the groups, so
+-- k and theta are counted over the member table, and released values are held against what may be
+-- released at all. Nothing here is used to make a release. Every check returns the uniform row.
+
+-- What:    the internal groups: their cases, those that carry the bounds, and whether some value is
+--          held by more of them than theta of the carriers.
+-- Inputs:  of_release.
+-- Outputs: group_id, cases, carriers, breached. A threshold of 1 bounds nothing.
+-- Source:  Wu 2022, Definitions 1 and 3; SPEC section 10.
+CREATE OR REPLACE MACRO srsql.internal_groups(of_release) AS TABLE
+WITH
+crowd AS (
+    SELECT m.group_id, count(*) AS cases, count(*) FILTER (WHERE t.carrier) AS carriers
+    FROM srsql.member AS m
+    INNER JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+    WHERE m.release_id = of_release
+    GROUP BY m.group_id
+),
+
+held AS (
+    SELECT m.group_id, c.term_no, sum(c.weight)::HUGEINT AS weight
+    FROM srsql.member AS m
+    INNER JOIN srsql.case_term AS c ON m.release_id = c.release_id AND m.case_no = c.case_no
+    WHERE m.release_id = of_release
+    GROUP BY m.group_id, c.term_no
+),
+
+breaches AS (
+    SELECT DISTINCT h.group_id
+    FROM held AS h
+    INNER JOIN crowd AS g ON h.group_id = g.group_id
+    INNER JOIN srsql.release AS r ON r.release_id = of_release
+    LEFT JOIN srsql.threshold AS q ON q.release_id = of_release AND h.term_no = q.term_no
+    WHERE
+        q.term_no IS NULL
+        OR (
+            q.theta_num < q.theta_den
+            AND h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_scale
+        )
+)
+
+SELECT
+    g.group_id,
+    g.cases,
+    g.carriers,
+    b.group_id IS NOT NULL AS breached
+FROM crowd AS g
+LEFT JOIN breaches AS b ON g.group_id = b.group_id;
+
+-- What:    every internal group has k cases that carry the bounds, and keeps every threshold.
+-- Inputs:  of_release.
+-- Outputs: two uniform rows.
+CREATE OR REPLACE MACRO srsql.check_internal(of_release) AS TABLE
+WITH
+verdicts AS (
+    SELECT i.carriers < r.k AS small, i.breached
+    FROM srsql.internal_groups(of_release) AS i
+    INNER JOIN srsql.release AS r ON r.release_id = of_release
+),
+
+figures AS (
+    SELECT
+        'k of an internal group' AS scope,
+        count(*) FILTER (WHERE v.small) AS n,
+        count(*) AS total
+    FROM verdicts AS v
+    UNION ALL
+    SELECT 'theta of an internal group' AS scope, count(*) FILTER (WHERE v.breached), count(*)
+    FROM verdicts AS v
+)
+
+SELECT
+    of_release AS release,
+    'check_internal' AS measure,
+    f.scope,
+    f.n::DOUBLE AS violating,
+    f.total::DOUBLE AS total,
+    f.n / nullif(f.total, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    f.n = 0 AS passed
+FROM figures AS f;
+
+-- What:    each released case has one value per perturbed QID, missing exactly where its own was or
+--          was given up; and each value drawn is charged once in the ledger, at its epsilon.
+-- Inputs:  of_release.
+CREATE OR REPLACE MACRO srsql.check_draws(of_release) AS TABLE
+WITH
+expected AS (
+    SELECT
+        m.case_no,
+        p.position,
+        p.epsilon_num,
+        p.epsilon_den,
+        q.low IS NOT NULL AND NOT q.given_up AS known
+    FROM srsql.member AS m
+    INNER JOIN srsql.perturbation AS p ON m.release_id = p.release_id
+    INNER JOIN srsql.case_qid AS q
+        ON m.release_id = q.release_id AND m.case_no = q.case_no AND p.position = q.position
+    WHERE m.release_id = of_release
+),
+
+found AS (
+    SELECT v.case_no, v.position, count(*) AS times, count(v.low) AS drawn
+    FROM srsql.perturbed AS v WHERE v.release_id = of_release GROUP BY v.case_no, v.position
+),
+
+charged AS (
+    SELECT
+        s.case_no,
+        s.position,
+        count(*) AS times,
+        any_value(s.epsilon_num / s.epsilon_den) AS epsilon
+    FROM srsql.budget_ledger AS s WHERE s.release_id = of_release GROUP BY s.case_no, s.position
+),
+
+verdicts AS (
+    SELECT coalesce(
+        f.times = 1
+        AND f.drawn = e.known::INTEGER
+        AND coalesce(c.times, 0) = e.known::INTEGER
+        AND (NOT e.known OR c.epsilon = e.epsilon_num / e.epsilon_den),
+        false
+    ) AS correct
+    FROM expected AS e
+    FULL JOIN found AS f ON e.case_no = f.case_no AND e.position = f.position
+    FULL JOIN charged AS c
+        ON
+            coalesce(e.case_no, f.case_no) = c.case_no
+            AND coalesce(e.position, f.position) = c.position
+)
+
+SELECT
+    of_release AS release,
+    'check_draws' AS measure,
+    'perturbed value' AS scope,
+    count(*) FILTER (WHERE NOT v.correct)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    count(*) FILTER (WHERE NOT v.correct) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    count(*) FILTER (WHERE NOT v.correct) = 0 AS passed
+FROM verdicts AS v;
+
+-- What:    the cases of an internal group show the same categories where these are generalized.
+-- Inputs:  common_of(region, shown): one row per released report, its internal group and the text
+--          of its generalized values; release_id.
+CREATE OR REPLACE MACRO srsql.check_common(common_of, release_id) AS TABLE
+WITH groups AS (
+    SELECT c.region, count(DISTINCT c.shown) AS kinds
+    FROM query_table(common_of) AS c GROUP BY c.region
+)
+
+SELECT
+    release_id AS release,
+    'check_common' AS measure,
+    'internal group' AS scope,
+    count(*) FILTER (WHERE g.kinds > 1)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    count(*) FILTER (WHERE g.kinds > 1) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    count(*) FILTER (WHERE g.kinds > 1) = 0 AS passed
+FROM groups AS g;
+
+-- What:    the generalized categories of an old case cover those of its earlier releases.
+-- Inputs:  of_release: of a model that covers them all.
+-- Source:  Wu 2022, Definition 2 on QID^C.
+CREATE OR REPLACE MACRO srsql.check_earlier(of_release) AS TABLE
+WITH
+own AS (
+    SELECT m.case_id, g.position, g.low, g.high
+    FROM srsql.member AS m
+    INNER JOIN srsql.attribute AS a ON m.release_id = a.release_id AND a.kind = 'categorical'
+    INNER JOIN srsql.region AS g
+        ON m.release_id = g.release_id AND m.group_id = g.group_id AND a.position = g.position
+    WHERE m.release_id = of_release
+),
+
+before AS (
+    SELECT m.case_id, g.position, g.low, g.high
+    FROM srsql.release AS now
+    INNER JOIN srsql.exposed_release AS r
+        ON
+            now.dataset = r.dataset
+            AND now.series = r.series
+            AND (r.quarter, r.release_id) < (now.quarter, now.release_id)
+    INNER JOIN srsql.member AS m ON r.release_id = m.release_id
+    INNER JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id
+    WHERE now.release_id = of_release
+),
+
+verdicts AS (
+    SELECT
+        o.low IS NULL
+        OR (b.low IS NOT NULL AND o.low <= b.low AND b.high <= o.high) AS covers
+    FROM own AS o
+    INNER JOIN before AS b ON o.case_id = b.case_id AND o.position = b.position
+)
+
+SELECT
+    of_release AS release,
+    'check_earlier' AS measure,
+    'category of an old case' AS scope,
+    count(*) FILTER (WHERE NOT v.covers)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    count(*) FILTER (WHERE NOT v.covers) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    count(*) FILTER (WHERE NOT v.covers) = 0 AS passed
+FROM verdicts AS v;
+
+-- What:    the range of a number that each node of a hierarchy stands for, from its leaves.
+-- Inputs:  of_dataset, of_attribute.
+-- Outputs: pre, last, low, high (in the attribute's unit).
+CREATE OR REPLACE MACRO srsql.node_ranges(of_dataset, of_attribute) AS TABLE
+SELECT
+    n.pre,
+    n.last,
+    min(f.low) AS low,
+    max(f.high) AS high
+FROM srsql.node AS n
+INNER JOIN srsql.node AS f
+    ON
+        n.dataset = f.dataset
+        AND n.attribute = f.attribute
+        AND f.pre = f.last
+        AND n.pre <= f.pre
+        AND f.last <= n.last
+WHERE n.dataset = of_dataset AND n.attribute = of_attribute
+GROUP BY n.pre, n.last;

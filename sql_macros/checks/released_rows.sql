@@ -1,0 +1,350 @@
+-- The check of a release after the fact, from what was released alone. Nothing here is used to make
+-- a release. Inputs are tables read off the released views:
+--   rows(region, case_id): one row per released report; region is the text of its published QIDs.
+--   values(case_id, term): the sensitive terms of the released child rows, normalized anew.
+--   thresholds(term, theta_num, theta_den).
+-- Every check returns the uniform row, release = the id given.
+
+-- What:    every region that is published holds at least k distinct cases.
+-- Source:  Lin 2016, Definition 3 (1).
+CREATE OR REPLACE MACRO srsql.check_k(rows_of, at_least, release_id) AS TABLE
+WITH crowd AS (
+    SELECT r.region, count(DISTINCT r.case_id) AS cases
+    FROM query_table(rows_of) AS r GROUP BY r.region
+)
+
+SELECT
+    release_id AS release,
+    'check_k' AS measure,
+    'published region' AS scope,
+    count(*) FILTER (WHERE c.cases < at_least)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    count(*) FILTER (WHERE c.cases < at_least) / nullif(count(*), 0) AS ratio,
+    at_least::DOUBLE AS threshold,
+    count(*) FILTER (WHERE c.cases < at_least) = 0 AS passed
+FROM crowd AS c;
+
+-- What:    no value of any published region is held by a larger share of its cases than theta; a
+--          released value without a threshold is a breach.
+-- Source:  Lin 2016, Definition 3 (2).
+CREATE OR REPLACE MACRO srsql.check_theta(rows_of, values_of, thresholds_of, release_id) AS TABLE
+WITH
+placed AS (
+    SELECT DISTINCT r.region, r.case_id FROM query_table(rows_of) AS r
+),
+
+crowd AS (
+    SELECT p.region, count(*) AS cases, row_number() OVER () AS region_no
+    FROM placed AS p GROUP BY p.region
+),
+
+bounds AS (
+    SELECT t.term, t.theta_num, t.theta_den, row_number() OVER () AS term_no
+    FROM query_table(thresholds_of) AS t
+),
+
+shown AS (
+    SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v
+),
+
+holders AS (
+    SELECT c.region_no, coalesce(b.term_no, 0) AS term_no, count(*) AS cases
+    FROM placed AS p
+    INNER JOIN crowd AS c ON p.region = c.region
+    INNER JOIN shown AS s ON p.case_id = s.case_id
+    LEFT JOIN bounds AS b ON s.term = b.term
+    GROUP BY c.region_no, coalesce(b.term_no, 0)
+),
+
+breaches AS (
+    SELECT DISTINCT h.region_no
+    FROM holders AS h
+    INNER JOIN crowd AS c ON h.region_no = c.region_no
+    LEFT JOIN bounds AS b ON h.term_no = b.term_no
+    WHERE
+        b.term_no IS NULL
+        OR h.cases::HUGEINT * b.theta_den > b.theta_num::HUGEINT * c.cases
+)
+
+SELECT
+    release_id AS release,
+    'check_theta' AS measure,
+    'published region' AS scope,
+    (SELECT count(*) FROM breaches)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    (SELECT count(*) FROM breaches) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    (SELECT count(*) FROM breaches) = 0 AS passed
+FROM crowd;
+
+-- What:    the same with external knowledge: a case that does not show a value may still have it,
+--          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with it in E(d).
+-- Inputs:  drugs_of(case_id, drug): released, normalized anew; knowledge_of(drug, disease).
+-- Source:  Lin 2016, Definitions 1 and 2. Probabilities are floats here; the tolerance covers their
+--          rounding only.
+CREATE OR REPLACE MACRO srsql.check_theta_knowledge(
+    rows_of, values_of, drugs_of, knowledge_of, thresholds_of, release_id
+) AS TABLE
+WITH
+placed AS (
+    SELECT DISTINCT r.region, r.case_id FROM query_table(rows_of) AS r
+),
+
+crowd AS (
+    SELECT p.region, count(*) AS cases FROM placed AS p GROUP BY p.region
+),
+
+listed AS (
+    SELECT e.drug, e.disease, count(*) OVER (PARTITION BY e.drug) AS diseases
+    FROM (SELECT DISTINCT k.drug, k.disease FROM query_table(knowledge_of) AS k) AS e
+),
+
+likely AS (
+    SELECT d.case_id, e.disease AS term, 1 - product(1 - 1 / e.diseases) AS p
+    FROM (SELECT DISTINCT q.case_id, q.drug FROM query_table(drugs_of) AS q) AS d
+    INNER JOIN listed AS e ON d.drug = e.drug
+    GROUP BY d.case_id, e.disease
+),
+
+belief AS (
+    SELECT u.case_id, u.term, max(u.p) AS p
+    FROM (
+        SELECT DISTINCT v.case_id, v.term, 1.0::DOUBLE AS p FROM query_table(values_of) AS v
+        UNION ALL
+        SELECT l.case_id, l.term, l.p FROM likely AS l
+    ) AS u
+    GROUP BY u.case_id, u.term
+),
+
+verdicts AS (
+    SELECT
+        p.region,
+        coalesce(
+            fsum(b.p) > any_value(t.theta_num / t.theta_den) * any_value(c.cases) + 1e-9, true
+        ) AS breached
+    FROM placed AS p
+    INNER JOIN belief AS b ON p.case_id = b.case_id
+    INNER JOIN crowd AS c ON p.region = c.region
+    LEFT JOIN query_table(thresholds_of) AS t ON b.term = t.term
+    GROUP BY p.region, b.term
+),
+
+regions AS (
+    SELECT c.region, coalesce(bool_or(v.breached), false) AS breached
+    FROM crowd AS c LEFT JOIN verdicts AS v ON c.region = v.region GROUP BY c.region
+)
+
+SELECT
+    release_id AS release,
+    'check_theta_knowledge' AS measure,
+    'published region' AS scope,
+    count(*) FILTER (WHERE g.breached)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    count(*) FILTER (WHERE g.breached) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    count(*) FILTER (WHERE g.breached) = 0 AS passed
+FROM regions AS g;
+
+-- What:    every case that is released or withheld is in the quarter, and the other way round;
+--          a case is either released or withheld.
+-- Inputs:  quarter_of(report_id, case_id): the ingested reports; released_of(report_id, case_id):
+--          off the released view; withheld_of(case_id). Where reports are withheld, not cases, each
+--          is a case of its own here.
+CREATE OR REPLACE MACRO srsql.check_complete(
+    quarter_of, released_of, withheld_of, release_id
+) AS TABLE
+WITH
+accounted AS (
+    SELECT r.report_id, r.case_id, 1 AS times FROM query_table(released_of) AS r
+    UNION ALL
+    SELECT q.report_id, q.case_id, 1
+    FROM query_table(quarter_of) AS q
+    INNER JOIN query_table(withheld_of) AS w ON q.case_id = w.case_id
+    UNION ALL
+    SELECT NULL, w.case_id, 1
+    FROM query_table(withheld_of) AS w
+    ANTI JOIN query_table(quarter_of) AS q ON w.case_id = q.case_id
+),
+
+balance AS (
+    SELECT b.report_id, b.case_id, sum(b.times) AS times
+    FROM (
+        SELECT a.report_id, a.case_id, a.times FROM accounted AS a
+        UNION ALL
+        SELECT q.report_id, q.case_id, -1 FROM query_table(quarter_of) AS q
+    ) AS b
+    GROUP BY b.report_id, b.case_id
+)
+
+SELECT
+    release_id AS release,
+    'check_complete' AS measure,
+    'report' AS scope,
+    count(*) FILTER (WHERE b.times <> 0)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    count(*) FILTER (WHERE b.times <> 0) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    count(*) FILTER (WHERE b.times <> 0) = 0 AS passed
+FROM balance AS b;
+
+-- What:    the public manifest gives a threshold for released values only.
+-- Inputs:  told: its list of STRUCT(value, theta); values_of(case_id, term): as above.
+CREATE OR REPLACE MACRO srsql.check_manifest(told, values_of, release_id) AS TABLE
+WITH
+listed AS (
+    SELECT DISTINCT struct_extract(u.entry, 'value') AS term
+    FROM (SELECT unnest(told) AS entry) AS u
+),
+
+unseen AS (
+    SELECT l.term FROM listed AS l ANTI JOIN query_table(values_of) AS v ON l.term = v.term
+)
+
+SELECT
+    release_id AS release,
+    'check_manifest' AS measure,
+    'threshold' AS scope,
+    (SELECT count(*) FROM unseen)::DOUBLE AS violating,
+    count(*)::DOUBLE AS total,
+    (SELECT count(*) FROM unseen) / nullif(count(*), 0) AS ratio,
+    0::DOUBLE AS threshold,
+    (SELECT count(*) FROM unseen) = 0 AS passed
+FROM listed;
+
+-- What:    the catalog, which audits read, has what the released views show: the region (or the
+--          perturbed values) of every report, every value of every case, every case with
+--          substantially many symptoms. A missing categorical QID is shown as the root of its
+--          hierarchy.
+-- Inputs:  identity_of(report_id, case_id, case_no, public_report, public_case); ends_of(report,
+--          position, low, high): the published regions, as the catalog codes them;
+--          values_of(case_id, term); symptoms_of(case_id, attribute, symptoms): off the released
+--          views.
+-- Outputs: three uniform rows.
+CREATE OR REPLACE MACRO srsql.check_catalog(
+    identity_of, ends_of, values_of, symptoms_of, of_release
+) AS TABLE
+WITH
+kept AS (
+    SELECT m.case_no, m.group_id, i.public_report, i.public_case
+    FROM srsql.member AS m
+    INNER JOIN query_table(identity_of) AS i
+        ON m.case_no = i.case_no AND m.case_id = i.case_id::VARCHAR
+    WHERE m.release_id = of_release
+),
+
+roots AS (
+    SELECT a.position, n.pre, n.last
+    FROM srsql.release AS r
+    INNER JOIN srsql.attribute AS a ON r.release_id = a.release_id AND a.kind = 'categorical'
+    INNER JOIN srsql.node AS n
+        ON r.dataset = n.dataset AND a.attribute = n.attribute AND n.parent IS NULL
+    WHERE r.release_id = of_release
+),
+
+coded AS (
+    SELECT
+        g.group_id,
+        g.position,
+        coalesce(g.low, t.pre) AS low,
+        coalesce(g.high, t.last) AS high
+    FROM srsql.region AS g
+    LEFT JOIN roots AS t ON g.position = t.position
+    WHERE g.release_id = of_release
+),
+
+regions AS (
+    SELECT
+        count(*) AS total,
+        count(*) FILTER (
+            WHERE
+            c.position IS NULL
+            OR coalesce(p.low, c.low) IS DISTINCT FROM e.low
+            OR coalesce(p.high, c.high) IS DISTINCT FROM e.high
+        ) AS n
+    FROM query_table(ends_of) AS e
+    LEFT JOIN kept AS k ON e.report = k.public_report
+    LEFT JOIN coded AS c ON k.group_id = c.group_id AND e.position = c.position
+    LEFT JOIN srsql.perturbed AS p
+        ON p.release_id = of_release AND k.case_no = p.case_no AND e.position = p.position
+),
+
+people AS (
+    SELECT DISTINCT k.public_case, k.case_no FROM kept AS k
+),
+
+held AS (
+    SELECT p.public_case, t.term
+    FROM people AS p
+    INNER JOIN srsql.case_term AS h ON h.release_id = of_release AND p.case_no = h.case_no
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
+),
+
+shown AS (
+    SELECT count(*) AS total, count(*) FILTER (WHERE h.term IS NULL) AS n
+    FROM (SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v) AS s
+    LEFT JOIN held AS h ON s.case_id = h.public_case AND s.term = h.term
+),
+
+symptoms AS (
+    SELECT
+        count(*) AS total,
+        count(*) FILTER (WHERE s.symptoms >= r.cutoff AND NOT coalesce(t.is_ss, false)) AS n
+    FROM query_table(symptoms_of) AS s
+    LEFT JOIN people AS p ON s.case_id = p.public_case
+    LEFT JOIN srsql.case_flag AS t ON t.release_id = of_release AND p.case_no = t.case_no
+    LEFT JOIN srsql.ss_rule AS r ON r.release_id = of_release AND s.attribute = r.attribute
+),
+
+figures AS (
+    SELECT 'region' AS scope, r.n, r.total FROM regions AS r
+    UNION ALL
+    SELECT 'value' AS scope, s.n, s.total FROM shown AS s
+    UNION ALL
+    SELECT 'substantial symptoms' AS scope, s.n, s.total FROM symptoms AS s
+)
+
+SELECT
+    of_release AS release,
+    'check_catalog' AS measure,
+    f.scope,
+    f.n::DOUBLE AS violating,
+    f.total::DOUBLE AS total,
+    f.n / nullif(f.total, 0) AS ratio,
+    0::DOUBLE AS threshold,
+    f.n = 0 AS passed
+FROM figures AS f;
+
+-- What:    the releases of a series on which another release of it can change an attack: those that
+--          share a case with it, those of the last quarter before it (whose next quarter it is),
+--          and itself.
+-- Inputs:  of_release.
+-- Outputs: release_id.
+-- Source:  SPEC section 9: B, F and L ask for releases of the same case, MD for the next quarter.
+CREATE OR REPLACE MACRO srsql.touched_releases(of_release) AS TABLE
+WITH
+own AS (
+    SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release
+),
+
+others AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.exposed_release AS r
+    INNER JOIN own ON r.dataset = own.dataset AND r.series = own.series
+    WHERE r.release_id <> of_release
+),
+
+sharing AS (
+    SELECT DISTINCT m.release_id
+    FROM srsql.member AS m
+    SEMI JOIN srsql.member AS n ON m.case_id = n.case_id AND n.release_id = of_release
+)
+
+SELECT o.release_id
+FROM others AS o
+WHERE
+    o.release_id IN (SELECT s.release_id FROM sharing AS s)
+    OR o.quarter = (
+        SELECT max(l.quarter) FROM others AS l CROSS JOIN own WHERE l.quarter < own.quarter
+    )
+UNION ALL
+SELECT own.release_id FROM own;

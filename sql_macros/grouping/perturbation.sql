@@ -1,0 +1,191 @@
+-- The perturbing models (Wu 2022, section IV): merging groups, noise, and the budget ledger.
+-- Parameters that name tables take their names; of_release is a release id.
+
+-- What:    groups with the same generalized categories as one group.
+-- Inputs:  grouped(case_no, group_no, pattern); nodes_of(group_no, position, low, high): the
+--          generalized value of each group and categorical QID of its pattern.
+-- Outputs: group_no, merged_no: numbered from 0 in the order of the first group. Those of other
+--          patterns stay apart.
+-- Source:  Wu 2022, QID^C-Gen&Merging and VirtualGen&Merging (Example 1).
+CREATE OR REPLACE MACRO srsql.merged_groups(grouped, nodes_of) AS TABLE
+WITH
+groups AS (
+    SELECT DISTINCT g.group_no, g.pattern FROM query_table(grouped) AS g
+),
+
+keyed AS (
+    SELECT
+        g.group_no,
+        g.pattern,
+        list((n.position, n.low, n.high) ORDER BY n.position) FILTER (
+            WHERE n.position IS NOT NULL
+        ) AS categories
+    FROM groups AS g
+    LEFT JOIN query_table(nodes_of) AS n ON g.group_no = n.group_no
+    GROUP BY g.group_no, g.pattern
+),
+
+firsts AS (
+    SELECT
+        k.group_no,
+        min(k.group_no) OVER (PARTITION BY k.pattern, k.categories) AS first_no
+    FROM keyed AS k
+)
+
+SELECT f.group_no, (dense_rank() OVER (ORDER BY f.first_no) - 1)::INTEGER AS merged_no
+FROM firsts AS f;
+
+-- What:    discrete Laplace noise in granules: P(z) proportional to exp(-|z| / scale), independent
+--          for each row; one call of the kernel for all rows.
+-- Inputs:  draws(case_no, numerator, denominator): the scale of each; seed: NULL for the secure
+--          generator, else that of an experiment. Pass a value, not a call of a random function.
+-- Outputs: case_no, noise. Every reading of this macro draws anew: keep the result in a table.
+-- Source:  Wu 2022, section IV.B; SPEC section 10.
+CREATE OR REPLACE MACRO srsql.laplace_noise(draws, seed) AS TABLE
+WITH lists AS (
+    SELECT
+        coalesce(list(d.case_no ORDER BY d.case_no), []::INTEGER[]) AS case_nos,
+        coalesce(list(d.numerator::BIGINT ORDER BY d.case_no), []::BIGINT[]) AS numerators,
+        coalesce(list(d.denominator::BIGINT ORDER BY d.case_no), []::BIGINT[]) AS denominators
+    FROM query_table(draws) AS d
+)
+
+SELECT
+    unnest(l.case_nos) AS case_no,
+    unnest(srsql_laplace_noise(l.numerators, l.denominators, seed::BIGINT)) AS noise
+FROM lists AS l;
+
+-- What:    nodes drawn by the exponential mechanism, independently for each row; one call of the
+--          kernel for all rows.
+-- Inputs:  draws(case_no, dom): the values the choice is made for, as preorder numbers in ascending
+--          order (the group's, or the record's own one); parents: each node's parent in preorder;
+--          numerator, denominator of epsilon; calibration: 'paper' or 'sound'; seed: as above.
+-- Outputs: case_no, node (preorder number). Every reading draws anew.
+-- Source:  Wu 2022, section IV.C; SPEC section 10.
+CREATE OR REPLACE MACRO srsql.exponential_choice(
+    draws, parents, numerator, denominator, calibration, seed
+) AS TABLE
+WITH
+doms AS (
+    SELECT s.dom, (row_number() OVER (ORDER BY s.dom) - 1)::INTEGER AS dom_no
+    FROM (SELECT DISTINCT d.dom FROM query_table(draws) AS d) AS s
+),
+
+listed AS (
+    SELECT coalesce(list(m.dom ORDER BY m.dom_no), []::BIGINT[][]) AS doms FROM doms AS m
+),
+
+lists AS (
+    SELECT
+        coalesce(list(d.case_no ORDER BY d.case_no), []::INTEGER[]) AS case_nos,
+        coalesce(list(m.dom_no ORDER BY d.case_no), []::INTEGER[]) AS which
+    FROM query_table(draws) AS d
+    INNER JOIN doms AS m ON d.dom = m.dom
+)
+
+SELECT
+    unnest(l.case_nos) AS case_no,
+    unnest(srsql_exponential_choice(
+        l.which, s.doms, parents::BIGINT[], numerator::BIGINT, denominator::BIGINT, calibration,
+        seed::BIGINT
+    )) AS node
+FROM lists AS l
+CROSS JOIN listed AS s;
+
+-- What:    the number of each case that noise is added to, and the scale of that noise in granules.
+--          Reports of a case that differ are perturbed around their midpoint, rounded down.
+-- Inputs:  noisy(case_no, group_no, position, low, high); plan(position, calibration, epsilon_num,
+--          epsilon_den, domain_low, domain_high); place: a position.
+-- Outputs: case_no, value, numerator, denominator. Scale: domain / epsilon (sound), or range of the
+--          group / epsilon with a range of at least 5 granules (paper).
+-- Source:  Wu 2022, section IV.B; SPEC section 10.
+CREATE OR REPLACE MACRO srsql.laplace_draws(noisy, plan, place) AS TABLE
+WITH ranges AS (
+    SELECT n.group_no, greatest(max(n.high) - min(n.low), 5) AS width
+    FROM query_table(noisy) AS n WHERE n.position = place GROUP BY n.group_no
+)
+
+SELECT
+    n.case_no,
+    n.low + (n.high - n.low) // 2 AS value,
+    CASE p.calibration
+        WHEN 'sound' THEN greatest(p.domain_high - p.domain_low, 1) ELSE r.width
+    END * p.epsilon_den AS numerator,
+    p.epsilon_num AS denominator
+FROM query_table(noisy) AS n
+INNER JOIN ranges AS r ON n.group_no = r.group_no
+INNER JOIN query_table(plan) AS p ON n.position = p.position
+WHERE n.position = place;
+
+-- What:    what the exponential mechanism chooses for: the distinct values of the case's group
+--          (paper), or its own value, the lowest node that covers its reports (sound).
+-- Inputs:  noisy, plan, place: as above.
+-- Outputs: case_no, dom: preorder numbers in ascending order.
+-- Source:  Wu 2022, section IV.C; SPEC section 10.
+CREATE OR REPLACE MACRO srsql.choice_draws(noisy, plan, place) AS TABLE
+WITH held AS (
+    SELECT n.group_no, list_sort(list(DISTINCT n.low)) AS dom
+    FROM query_table(noisy) AS n WHERE n.position = place GROUP BY n.group_no
+)
+
+SELECT
+    n.case_no,
+    CASE p.calibration WHEN 'sound' THEN [n.low] ELSE h.dom END AS dom
+FROM query_table(noisy) AS n
+INNER JOIN held AS h ON n.group_no = h.group_no
+INNER JOIN query_table(plan) AS p ON n.position = p.position
+WHERE n.position = place;
+
+-- What:    the budget ledger of a series: what each release that is or was out charged to a case.
+-- Inputs:  of_dataset, of_series; own: a draft that counts too (NULL: none).
+-- Outputs: release_id, quarter, status, case_id, attribute, mechanism, calibration, epsilon_num,
+--          epsilon_den.
+-- Source:  SPEC section 10: sequential composition over quarters.
+CREATE OR REPLACE MACRO srsql.ledger(of_dataset, of_series, own) AS TABLE
+SELECT
+    r.release_id,
+    r.quarter,
+    r.status,
+    m.case_id,
+    a.attribute,
+    s.mechanism,
+    s.calibration,
+    s.epsilon_num,
+    s.epsilon_den
+FROM srsql.budget_ledger AS s
+INNER JOIN srsql.release AS r ON s.release_id = r.release_id
+INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
+INNER JOIN srsql.attribute AS a ON s.release_id = a.release_id AND s.position = a.position
+WHERE
+    r.dataset = of_dataset
+    AND r.series = of_series
+    AND (
+        r.release_id IN (SELECT e.release_id FROM srsql.exposed_release AS e)
+        OR r.release_id IS NOT DISTINCT FROM own
+    );
+
+-- What:    the ways in which the cases of a series were charged, and how many cases share each.
+-- Inputs:  as srsql.ledger.
+-- Outputs: charges: list of (calibration, epsilon_num, epsilon_den, times); cases; case_id: the
+--          first of them. Their sums are exact fractions, for the caller to take.
+CREATE OR REPLACE MACRO srsql.charges(of_dataset, of_series, own) AS TABLE
+WITH
+counted AS (
+    SELECT l.case_id, l.calibration, l.epsilon_num, l.epsilon_den, count(*) AS times
+    FROM srsql.ledger(of_dataset, of_series, own) AS l
+    GROUP BY l.case_id, l.calibration, l.epsilon_num, l.epsilon_den
+),
+
+accounts AS (
+    SELECT
+        c.case_id,
+        list(
+            (c.calibration, c.epsilon_num, c.epsilon_den, c.times)
+            ORDER BY c.calibration, c.epsilon_num, c.epsilon_den, c.times
+        ) AS charges
+    FROM counted AS c
+    GROUP BY c.case_id
+)
+
+SELECT a.charges, count(*) AS cases, min(a.case_id) AS case_id
+FROM accounts AS a GROUP BY a.charges;

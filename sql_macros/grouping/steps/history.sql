@@ -1,0 +1,168 @@
+-- Step of a release: what the other releases of the series know of this quarter's cases. Reads
+-- srsql_case, srsql_box, srsql_node, srsql_attribute, srsql_run(unit, release_id, cover, carry, md,
+-- alpha_num). Everything that was ever out counts, superseded releases too; drafts do not. The
+-- order is that of quarter, then release id.
+
+CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
+
+CREATE OR REPLACE TEMP TABLE srsql_grouped (
+    case_no INTEGER NOT NULL, group_no INTEGER NOT NULL, pattern INTEGER NOT NULL
+);
+
+CREATE OR REPLACE TEMP TABLE srsql_appearance AS
+WITH others AS (
+    SELECT
+        r.release_id,
+        r.quarter,
+        r.quarter < own.quarter
+        OR (r.quarter = own.quarter AND r.release_id < own.release_id) AS earlier
+    FROM srsql.exposed_release AS r
+    CROSS JOIN temp.main.srsql_run AS u
+    INNER JOIN srsql.release AS own ON u.release_id = own.release_id
+    WHERE
+        r.dataset = own.dataset
+        AND r.series = own.series
+        AND r.release_id <> own.release_id
+)
+
+SELECT
+    c.case_no,
+    m.release_id,
+    m.group_id,
+    o.earlier,
+    row_number() OVER (PARTITION BY c.case_no ORDER BY o.quarter, o.release_id) AS turn
+FROM srsql.member AS m
+INNER JOIN others AS o ON m.release_id = o.release_id
+INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR;
+
+-- Cases that releases already out promised to be absent from this quarter (they were counted as
+-- stopping), in the quarter just before it.
+CREATE OR REPLACE TEMP TABLE srsql_promised_absent AS
+WITH before AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.exposed_release AS r
+    CROSS JOIN temp.main.srsql_run AS u
+    INNER JOIN srsql.release AS own ON u.release_id = own.release_id
+    WHERE
+        r.dataset = own.dataset
+        AND r.series = own.series
+        AND r.quarter < own.quarter
+)
+
+SELECT DISTINCT c.case_no
+FROM before AS b
+INNER JOIN srsql.defended_attack AS p ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
+INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
+INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
+INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
+WHERE b.quarter = (SELECT max(l.quarter) FROM before AS l);
+
+-- QID-bounding: an old case's box covers its earlier regions (all, or the earliest); missing in one
+-- of them is missing, since nothing else covers that. New cases keep their boxes.
+CREATE OR REPLACE TEMP TABLE srsql_covering AS
+SELECT
+    b.case_no,
+    b.position,
+    CASE WHEN b.low IS NOT NULL AND count(g.low) = count(*) THEN least(b.low, min(g.low)) END
+        AS low,
+    CASE WHEN b.low IS NOT NULL AND count(g.low) = count(*) THEN greatest(b.high, max(g.high)) END
+        AS high
+FROM temp.main.srsql_appearance AS a
+CROSS JOIN temp.main.srsql_run AS u
+INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
+INNER JOIN temp.main.srsql_box AS b ON a.case_no = b.case_no AND g.position = b.position
+WHERE a.earlier AND (u.cover = 'all' OR (u.cover = 'earliest' AND a.turn = 1))
+GROUP BY b.case_no, b.position, b.low, b.high;
+
+CREATE OR REPLACE TEMP TABLE srsql_bounded AS
+SELECT e.case_no, e.position, e.low, e.high
+FROM srsql.enclosing_node('temp.main.srsql_covering', 'temp.main.srsql_node') AS e
+UNION ALL
+SELECT b.case_no, b.position, b.low, b.high
+FROM temp.main.srsql_box AS b
+ANTI JOIN temp.main.srsql_covering AS c ON b.case_no = c.case_no;
+
+-- cover = 'later': what the categories of an old case must cover once groups are made (all its
+-- earlier regions). What was missing in one of them counts as missing from the start.
+CREATE OR REPLACE TEMP TABLE srsql_earlier AS
+SELECT
+    a.case_no,
+    g.position,
+    CASE WHEN count(g.low) = count(*) THEN min(g.low) END AS low,
+    CASE WHEN count(g.low) = count(*) THEN max(g.high) END AS high
+FROM temp.main.srsql_appearance AS a
+CROSS JOIN temp.main.srsql_run AS u
+INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
+INNER JOIN temp.main.srsql_attribute AS t ON g.position = t.position AND t.kind = 'categorical'
+WHERE a.earlier AND u.cover = 'later'
+GROUP BY a.case_no, g.position;
+
+UPDATE temp.main.srsql_bounded AS b
+SET low = NULL, high = NULL
+FROM temp.main.srsql_earlier AS e
+WHERE b.case_no = e.case_no AND b.position = e.position AND e.low IS NULL;
+
+-- What a case is in this quarter. is_md: absent from the next quarter (NULL: not asked). kind as
+-- the kernel takes it: 0, or for a case with substantially many symptoms 1 new and stopping,
+-- 2 new, 3 stopping, 4 neither; it matters only where alpha is bounded.
+CREATE OR REPLACE TEMP TABLE srsql_role AS
+WITH
+past AS (
+    SELECT
+        a.case_no,
+        bool_or(a.earlier) AS is_old,
+        bool_or(NOT a.earlier) AS is_later
+    FROM temp.main.srsql_appearance AS a GROUP BY a.case_no
+),
+
+facts AS (
+    SELECT
+        c.case_no,
+        NOT coalesce(p.is_old, false) AS is_new,
+        coalesce(p.is_later AND NOT p.is_old, false) AS first_later,
+        s.case_no IS NOT NULL AS is_ss,
+        CASE u.md
+            WHEN 'next' THEN n.case_id IS NULL
+            WHEN 'all' THEN true
+        END AS is_md
+    FROM temp.main.srsql_case AS c
+    CROSS JOIN temp.main.srsql_run AS u
+    LEFT JOIN past AS p ON c.case_no = p.case_no
+    LEFT JOIN temp.main.srsql_substantial AS s ON c.case_no = s.case_no
+    LEFT JOIN temp.main.srsql_next_case AS n ON c.case_id::VARCHAR = n.case_id
+)
+
+SELECT
+    f.case_no,
+    f.is_new,
+    f.first_later,
+    f.is_ss,
+    f.is_md,
+    u.carry = 'all' OR (f.is_new AND coalesce(f.is_md, true)) AS carrier,
+    CASE
+        WHEN u.alpha_num IS NULL OR NOT f.is_ss THEN 0
+        ELSE 1 + (NOT f.is_md)::INTEGER + 2 * (NOT f.is_new)::INTEGER
+    END AS kind
+FROM facts AS f
+CROSS JOIN temp.main.srsql_run AS u;
+
+-- The cases still to be grouped; pattern starts as the set of QIDs that are known and cover.
+CREATE OR REPLACE TEMP TABLE srsql_profile AS
+SELECT k.case_no, b.known AS pattern, k.known, r.carrier, r.kind
+FROM srsql.known_qids('temp.main.srsql_box') AS k
+INNER JOIN srsql.known_qids('temp.main.srsql_bounded') AS b ON k.case_no = b.case_no
+INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no;
+
+-- A case that was promised absent stays out of this quarter, and one that is first published in a
+-- later quarter stays out of it too: there it counted as new.
+INSERT INTO temp.main.srsql_withheld
+SELECT
+    r.case_no,
+    CASE WHEN p.case_no IS NULL THEN 'released_later' ELSE 'promised_absent' END
+FROM temp.main.srsql_role AS r
+LEFT JOIN temp.main.srsql_promised_absent AS p ON r.case_no = p.case_no
+CROSS JOIN temp.main.srsql_run AS u
+WHERE u.carry = 'new' AND (r.first_later OR p.case_no IS NOT NULL);
+
+DELETE FROM temp.main.srsql_profile AS p
+WHERE p.case_no IN (SELECT w.case_no FROM temp.main.srsql_withheld AS w);

@@ -1,0 +1,46 @@
+-- Step of a release with disassociated terms inside QID-groups: the numbers of clusters are drawn.
+-- Those they were made under follow the numbers of the groups, which are not published, and come
+-- last where too few cases of a group have a term, which nothing else tells: fewer than k of them
+-- could then hold what an attacker knows. Reads srsql_disassociation(order_seed); changes
+-- srsql_cluster, srsql_chunk_term, srsql_small_part and the published tables; there are no joint
+-- clusters.
+
+CREATE OR REPLACE TEMP TABLE srsql_drawn_number AS
+SELECT
+    unnest(l.clusters) AS cluster_no,
+    unnest(
+        srsql_shuffled(
+            [len(l.clusters)::INTEGER],
+            $order_seed::BIGINT
+        )
+    ) AS drawn
+FROM (
+    SELECT coalesce(list(c.cluster ORDER BY c.cluster), []::INTEGER[]) AS clusters
+    FROM temp.main.srsql_pub_clusters AS c
+) AS l;
+
+UPDATE temp.main.srsql_cluster SET cluster_no = n.drawn
+FROM temp.main.srsql_drawn_number AS n
+WHERE srsql_cluster.cluster_no = n.cluster_no;
+
+UPDATE temp.main.srsql_chunk_term SET cluster_no = n.drawn
+FROM temp.main.srsql_drawn_number AS n
+WHERE srsql_chunk_term.cluster_no = n.cluster_no;
+
+UPDATE temp.main.srsql_small_part SET cluster_no = n.drawn
+FROM temp.main.srsql_drawn_number AS n
+WHERE srsql_small_part.cluster_no = n.cluster_no;
+
+UPDATE temp.main.srsql_pub_clusters SET cluster = n.drawn
+FROM temp.main.srsql_drawn_number AS n
+WHERE srsql_pub_clusters.cluster = n.cluster_no;
+
+UPDATE temp.main.srsql_pub_record_chunk SET cluster = n.drawn
+FROM temp.main.srsql_drawn_number AS n
+WHERE srsql_pub_record_chunk.cluster = n.cluster_no;
+
+UPDATE temp.main.srsql_pub_item_chunk SET cluster = n.drawn
+FROM temp.main.srsql_drawn_number AS n
+WHERE srsql_pub_item_chunk.cluster = n.cluster_no;
+
+DROP TABLE temp.main.srsql_drawn_number;

@@ -1,0 +1,200 @@
+"""Releases of ipa, full-domain and dp-histogram, end to end on a small synthetic quarter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from srsql.engine.api.engine import Engine
+from srsql.engine.checks.lattice import check_lattice_rows
+from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
+from srsql.engine.lattice import ipa
+from srsql.engine.risk.group_queries import by_age_group
+
+MODELS: list[tuple[str, dict[str, Any]]] = [
+    ("ipa", {}),
+    ("ipa", {"calibration": "paper"}),
+    ("full-domain", {}),
+    ("dp-histogram", {}),
+]
+COMMON: dict[str, Any] = {"informative": "pt", "dimensions": "age,sex"}
+
+
+def rows_of(engine: Engine, schema: str = "release_2011q1") -> list[tuple[Any, ...]]:
+    return engine.con.execute(f"SELECT * FROM {schema}.released_rows").fetchall()
+
+
+@pytest.mark.parametrize(("model", "options"), MODELS)
+def test_rows_have_no_id_new_numbers_and_nothing_tells_which_are_made_up(
+    engine: Engine, model: str, options: dict[str, Any]
+) -> None:
+    made = engine.release("2011Q1", model=model, **COMMON, **options)
+    described = engine.con.execute("DESCRIBE release_2011q1.released_rows").fetchall()
+    assert [row[0] for row in described] == ["row", "age_low", "age_high", "sex", "pt"]
+    assert {row[0] for row in engine.con.execute(
+        "SELECT view_name FROM duckdb_views() WHERE schema_name = 'release_2011q1'"
+    ).fetchall()} == {"released_rows", "manifest"}  # fmt: skip
+    rows = rows_of(engine)
+    assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
+    assert made.rows == {"released_rows": len(rows)}
+    order = [row[1:] for row in rows]
+    assert order != sorted(order, key=str)
+    widths = {(row[1], row[2]) for row in rows if row[1] is not None}
+    assert all(a[1] < b[0] for a, b in zip(sorted(widths), sorted(widths)[1:], strict=False))
+    cursor = engine.con.execute("SELECT * FROM release_2011q1.manifest")
+    told = {entry[0] for entry in cursor.description} & {"released_cases", "released_reports"}
+    assert bool(told) == (model == "full-domain")  # else they would tell how many are made up
+
+
+def test_full_domain_keeps_every_record_in_classes_of_k(engine: Engine) -> None:
+    made = engine.release("2011Q1", model="full-domain", k=10, **COMMON)
+    rows = rows_of(engine)
+    assert len(rows) == 160  # the case without a term is withheld, second reports are no records
+    assert min(Counter(row[1:4] for row in rows).values()) >= 10
+    assert made.manifest["withheld"] == {"no_informative_value": {"cases": 1, "reports": 1}}
+    terms = Counter(row[4] for row in rows)
+    assert terms["Only one has it"] == 1
+
+
+def test_the_losses_of_the_lattice_are_measured(engine: Engine) -> None:
+    engine.release("2011Q1", model="ipa", calibration="paper", **COMMON)
+    rows = {(row.measure, row.scope): row for row in engine.metrics("2011Q1")}
+    parts = [rows[name, "chosen"].ratio or 0 for name in ("ncp", "emd", "rate")]
+    assert rows["il", "chosen"].ratio == pytest.approx(sum(parts))
+    heights = [row for (name, _), row in rows.items() if name == "il" and row.scope != "chosen"]
+    assert sum(row.total or 0 for row in heights) == 8  # four levels of age, two of sex
+    assert {name for name, _ in rows} == {
+        "il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "suppressed", "withheld",
+        "group_count_error",
+    }  # fmt: skip
+    assert rows["ncp (eq. 6)", "chosen"].ratio == pytest.approx(2 * parts[0])
+
+
+def test_a_seeded_release_repeats_and_cannot_be_published(engine: Engine, tmp_path: Path) -> None:
+    for series in ("a", "b"):
+        engine.release("2011Q1", model="ipa", noise="seeded", seed=5, series=series, **COMMON)
+    assert rows_of(engine, "release_a_2011q1") == rows_of(engine, "release_b_2011q1")
+    with pytest.raises(PublishError, match="2011Q1"):
+        engine.publish("2011Q1", tmp_path / "out", series="a")
+
+
+@pytest.mark.parametrize("model", ["ipa", "full-domain", "dp-histogram"])
+def test_publish_refuses_what_nobody_could_verify(
+    engine: Engine, tmp_path: Path, model: str
+) -> None:
+    engine.release("2011Q1", model=model, **COMMON)
+    with pytest.raises(PublishError, match="nobody who gets an artifact could verify it"):
+        engine.publish("2011Q1", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_draft_is_checked_again_and_confirmed_and_a_series_goes_on(engine: Engine) -> None:
+    engine.release("2011Q1", model="full-domain", draft=True, **COMMON)
+    engine.release("2011Q1", model="full-domain", draft=True, **COMMON)  # replaces the first
+    assert engine.con.execute("SELECT count(*) FROM srsql.lattice").fetchall() == [(1,)]
+    assert engine.confirm("2011Q1").status == "released"
+    engine.release("2011Q2", model="full-domain", **COMMON)
+    found = engine.con.execute(
+        "SELECT quarter, count(*) FROM released.released_rows GROUP BY quarter ORDER BY quarter"
+    ).fetchall()
+    assert found == [("2011Q1", 160), ("2011Q2", 160)]
+
+
+def test_a_quarter_of_a_range_with_too_few_cases_becomes_an_empty_release(engine: Engine) -> None:
+    made = engine.release_range("2011Q1:2011Q2", model="full-domain", k=1000, **COMMON)
+    assert [one.rows for one in made.released] == [{"released_rows": 0}] * 2
+    engine.release("2011Q1", model="ipa", series="b", **COMMON)  # nothing is left behind
+
+
+def test_a_series_keeps_its_columns(engine: Engine) -> None:
+    engine.release("2011Q1", model="ipa", **COMMON)
+    with pytest.raises(ReleaseError, match="ipa"):
+        engine.release("2011Q2", model="ipa", informative="pt", dimensions="age")
+
+
+def test_rows_that_were_tampered_with_fail_their_check(engine: Engine) -> None:
+    made = engine.release("2011Q1", model="full-domain", k=10, **COMMON)
+    dataset = engine.dataset().with_categories()
+    name = f"srsql_data.release_{made.release_id}_released_rows"
+    for change, measure in (
+        (f"UPDATE {name} SET age_high = age_high - 1 WHERE row = "
+         f"(SELECT min(row) FROM {name} WHERE age_high IS NOT NULL)", "check_row_levels"),
+        (f"UPDATE {name} SET row = 2 WHERE row = 1", "check_row_numbers"),
+        (f"UPDATE {name} SET age_low = NULL, age_high = NULL, sex = 'M' WHERE row <= 2",
+         "check_row"),
+        (f"UPDATE {name} SET pt = NULL WHERE row = 3", "check_row_numbers"),
+    ):  # fmt: skip
+        engine.con.execute("BEGIN")
+        engine.con.execute(change)
+        with pytest.raises(CheckFailedError, match=measure):
+            check_lattice_rows(engine.warehouse, dataset, made.schema, made.release_id)
+        engine.con.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"informative": "age"}, "no published sensitive column"),
+        ({"dimensions": "height"}, "has the quasi-identifiers"),
+        ({"suppress_below": 1}, "threshold would have no noise"),
+        ({"epsilon": "0"}, "--epsilon 0"),
+        ({"terms": "disassociate"}, "--terms does not go with the model ipa"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(
+    engine: Engine, options: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(ReleaseError, match=text):
+        engine.release("2011Q1", model="ipa", **{**COMMON, **options})
+    assert engine.con.execute("SELECT count(*) FROM srsql.release").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("model", ["ipa", "dp-histogram"])
+def test_a_domain_of_too_many_cells_is_refused(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setattr(ipa, "MOST_CELLS", 20)
+    with pytest.raises(ReleaseError, match=r"has \d+ cells, at most 20 get noise: leave some out"):
+        engine.release("2011Q1", model=model, **COMMON)
+
+
+def test_q1_and_q3_are_answered_from_the_rows_alone(engine: Engine) -> None:
+    made = engine.release("2011Q1", model="full-domain", k=5, informative="pt")
+    dataset = engine.dataset()
+    asked = {"informative": ("pt", "rash"), "conditions": {"sex": "M"}}
+    answer = by_age_group(engine.warehouse, dataset, made.schema, **asked, amount="wt")
+    rows = engine.con.execute(
+        f"SELECT age_low, age_high, sex, pt, wt_low, wt_high FROM {made.schema}.released_rows"
+    ).fetchall()
+    share = {"M": 1.0, "Any": 0.5, "F": 0.0}
+    fits = [(row, share[row[2]]) for row in rows if row[3] == "Rash" and share[row[2]]]
+    known = [(row, part) for row, part in fits if row[0] is not None]
+    assert sum(group.expected for group in answer) == pytest.approx(sum(p for _, p in known))
+    for group in answer:
+        years = range(group.age_group, group.age_group + 5)
+        expected = sum(
+            part * len([y for y in range(row[0], row[1] + 1) if y in years])
+            / (row[1] - row[0] + 1)
+            for row, part in known
+        )  # fmt: skip
+        assert group.expected == pytest.approx(expected)
+        assert group.lower <= group.expected + 1e-9
+        assert group.upper <= len(fits)
+
+
+def test_commands_about_cases_refuse_such_a_series_in_one_line(engine: Engine) -> None:
+    engine.release("2011Q1", model="full-domain", **COMMON)
+    calls: list[Callable[[], object]] = [
+        engine.audit,
+        engine.report,
+        lambda: engine.report("2011Q1", public=True),
+        lambda: engine.attack("2011Q1", {"age": "50"}),
+        lambda: engine.signals(drug="A", reaction="Rash"),
+    ]
+    for call in calls:
+        with pytest.raises(SrsqlError, match="releases rows that are no case's"):
+            call()

@@ -1,0 +1,299 @@
+"""`srsql query`: what it prints, what it refuses in one line, and what nobody can make it do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+from unittest import mock
+
+import duckdb
+import pytest
+from support.command import Answer, srsql
+from support.quarters import crowd, write_quarter
+
+from srsql.engine.api.engine import Engine
+from srsql.engine.errors import QueryError, WarehouseError
+from srsql.engine.models import MODELS, Ms
+
+CASES = "SELECT COUNT(DISTINCT caseid) FROM demo"
+ADULTS = f"{CASES} WHERE age >= 40 AND sex = 'F'"
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("query")
+    with Engine(folder / "w.duckdb") as engine:
+        quarters = {"2011Q3": crowd(60, terms=3), "2011Q4": crowd(50, first=41, version=2, terms=3)}
+        for label, reports in quarters.items():
+            engine.ingest([write_quarter(folder, label, reports)])
+            engine.release(label, k=3, theta="1", seed=1)
+    return folder / "w.duckdb"
+
+
+@pytest.fixture(scope="module")
+def engine(db: Path) -> Iterator[Engine]:
+    with Engine(db, read_only=True) as opened:
+        yield opened
+
+
+def query(db: Path, *arguments: object) -> Answer:
+    return srsql("query", "--db", db, *arguments)
+
+
+def test_an_answer_is_a_table_and_lines_that_say_what_was_counted(db: Path) -> None:
+    answer = query(db, "SELECT sex, COUNT(DISTINCT caseid) FROM demo WHERE age < 50 GROUP BY sex")
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert lines[1].split() == ["sex", "lower", "expected", "upper"]
+    assert [line.split()[0] for line in lines[2:4]] == ["F", "M"]
+    assert "cases of faers, series main, 2011Q3 to 2011Q4" in answer.out
+    assert "WITH asked" not in answer.out
+
+
+def test_json_is_one_document_and_its_sql_runs_in_plain_duckdb(db: Path) -> None:
+    answer = query(db, ADULTS, "--json")
+    assert (answer.code, answer.err, len(answer.out.splitlines())) == (0, "", 1)
+    assert answer.json["columns"] == ["lower", "expected", "upper"]
+    with duckdb.connect(str(db), read_only=True) as con:
+        assert [list(row) for row in con.execute(answer.json["sql"]).fetchall()] == answer.json[
+            "rows"
+        ]
+    printed = query(db, ADULTS, "--show-sql").out
+    assert printed.endswith(f"{answer.json['sql']};\n")
+
+
+def test_what_no_quasi_identifier_decides_is_exact(engine: Engine) -> None:
+    found = engine.query(
+        "SELECT pt, COUNT(DISTINCT demo.caseid) AS cases FROM demo JOIN reac USING (primaryid) "
+        "JOIN drug d ON d.primaryid = demo.primaryid WHERE upper(d.drugname) = 'DRUG 1' "
+        "GROUP BY pt ORDER BY cases DESC"
+    )
+    assert found.rows
+    assert all(lower == expected == upper for _, lower, expected, upper in found.rows)
+    assert [row[2] for row in found.rows] == sorted((row[2] for row in found.rows), reverse=True)
+
+
+def test_subqueries_may_join_and_stand_in_each_other(engine: Engine) -> None:
+    inner = "SELECT primaryid FROM reac WHERE pt = 'Reaction 01'"
+    found = engine.query(
+        "SELECT COUNT(DISTINCT caseid) FROM demo JOIN outc USING (primaryid) WHERE EXISTS ("
+        "SELECT 1 FROM drug d JOIN indi i ON i.primaryid = d.primaryid AND "
+        "i.indi_drug_seq = d.drug_seq WHERE d.primaryid = demo.primaryid AND d.drugname = 'Drug 1' "
+        f"AND d.primaryid IN ({inner})) AND primaryid IN ({inner})"
+    )
+    cases = [c for c in range(1, 91) if c % 9 == 1 and c % 3 == 1]
+    assert found.rows == ((len(cases), float(len(cases)), len(cases)),)
+
+
+def test_one_quarter_is_asked_of_its_own_views(engine: Engine) -> None:
+    found = engine.query(f"{CASES} WHERE quarter = '2011Q4'", quarter="2011Q4")
+    assert found.rows == engine.query(CASES, quarter="2011Q4").rows
+    assert found.rows == engine.query(f"{CASES} WHERE quarter = '2011Q4'").rows
+    assert '"release_2011q4"."demo"' in found.sql
+    by_quarter = engine.query("SELECT quarter, COUNT(*) FROM demo GROUP BY quarter").rows
+    assert [row[0] for row in by_quarter] == ["2011Q3", "2011Q4"]
+
+
+def test_another_audience_asks_its_own_series(tmp_path: Path, db: Path) -> None:
+    shutil.copy(db, tmp_path / "w.duckdb")
+    with Engine(tmp_path / "w.duckdb") as writing:
+        writing.release("2011Q4", k=3, theta="1", seed=1, series="partners")
+        own = writing.query(ADULTS, series="partners")
+        assert writing.query(ADULTS, quarter="2011Q4", series="partners").rows == own.rows
+    assert own.quarters == ("2011Q4",)
+
+
+def test_a_warehouse_without_originals_and_catalog_rows_of_cases_answers_the_same(
+    tmp_path: Path, db: Path, engine: Engine
+) -> None:
+    shutil.copy(db, tmp_path / "w.duckdb")
+    with Engine(tmp_path / "w.duckdb") as bare:
+        bare.con.execute("DROP SCHEMA raw_faers CASCADE")
+        for table in ("case_qid", "case_term", "member", "region", "withheld"):
+            bare.con.execute(f"DELETE FROM srsql.{table}")
+        assert bare.query(ADULTS, include_withheld=True) == engine.query(
+            ADULTS, include_withheld=True
+        )
+
+
+REFUSED = [
+    # what a release does not tell
+    (f"{CASES} WHERE age IS NULL", "age IS NULL: a release does not tell missing values"),
+    (f"{CASES} WHERE NOT sex IS NULL", "sex IS NULL"),
+    (f"{CASES} WHERE sex = 'unk'", "does not tell which values are missing"),
+    (f"{CASES} WHERE sex = 'X'", "sex has no value 'X': it has Any, M, F"),
+    (f"{CASES} WHERE sex > 'F'", "sex has no order"),
+    (f"{CASES} WHERE age > wt", "age and wt are released as regions"),
+    (f"{CASES} WHERE age + 1 > 18", "age is released as a region"),
+    (f"{CASES} WHERE age > '18'", "it can be compared with numbers only"),
+    (f"{CASES} WHERE upper(sex) = 'F'", "it can be compared with values in quotes only"),
+    (f"{CASES} WHERE age IN (SELECT 1)", "age is released as a region"),
+    (f"{CASES} WHERE age = NULL", "write IS NULL"),
+    (f"{CASES} WHERE age > 1e99", "1e99 is not a number"),
+    (f"{CASES} WHERE mfr_num = 'x'", "column demo.mfr_num is not published"),
+    (f"{CASES} WHERE age_cod = 'YR'", "column demo.age_cod is not published"),
+    (f"{CASES} WHERE age_low = 3", "is of the release: ask the original age"),
+    (f"{CASES} WHERE pt = 'x'", "column pt is of table reac: join it"),
+    (f"{CASES} WHERE nonsense = 1", "column nonsense is unknown"),
+    ("SELECT COUNT(*) FROM ther", "table ther is not published"),
+    ("SELECT COUNT(*) FROM nowhere", "table nowhere is unknown: the tables are demo, drug"),
+    (
+        "SELECT COUNT(*) FROM indi WHERE indi_pt = 'Product used for unknown indication'",
+        "means not known and is published as missing",
+    ),
+    ("SELECT COUNT(*) FROM drug WHERE drug_seq = 1", "drug_seq and 1 are of different types"),
+    # what is undecided between the bounds
+    (f"{CASES} HAVING COUNT(*) > 3", "HAVING is refused"),
+    ("SELECT sex, COUNT(*) FROM demo GROUP BY sex ORDER BY 2 LIMIT 1", "LIMIT is refused"),
+    (f"{CASES} QUALIFY 1 = 1", "QUALIFY is refused"),
+    ("SELECT age, COUNT(*) FROM demo GROUP BY age", "group by ranges, such as CASE WHEN age"),
+    # what is no count
+    ("SELECT AVG(age) FROM demo", "COUNT in the SELECT list is the only aggregate"),
+    ("SELECT COUNT(age) FROM demo", "cases, reports or rows are counted"),
+    ("SELECT COUNT(DISTINCT pt) FROM reac", "cases, reports or rows are counted"),
+    ("SELECT COUNT(*) OVER () FROM demo", "COUNT in the SELECT list is the only aggregate"),
+    ("SELECT caseid FROM demo", "one COUNT in its SELECT list"),
+    ("SELECT DISTINCT COUNT(*) FROM demo", "SELECT DISTINCT is refused"),
+    ("SELECT pt, COUNT(*) FROM reac", "pt is neither counted nor in GROUP BY"),
+    ("SELECT pt, COUNT(*) FROM reac GROUP BY 7", "the SELECT list has no item 7"),
+    # how tables are joined
+    ("SELECT COUNT(*) FROM demo, drug", "drug is not joined to demo by primaryid or caseid"),
+    ("SELECT COUNT(*) FROM demo JOIN drug USING (drug_seq)", "join by primaryid or caseid"),
+    ("SELECT COUNT(*) FROM demo LEFT JOIN drug USING (caseid)", "LEFT JOIN is refused"),
+    ("SELECT COUNT(*) FROM demo NATURAL JOIN drug", "NATURAL JOIN is refused"),
+    ("SELECT COUNT(*) FROM demo a JOIN demo b USING (caseid)", "demo is joined with itself"),
+    ("SELECT COUNT(*) FROM drug JOIN drug USING (caseid)", "drug twice: give them aliases"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM demo) x", "a subquery in FROM is refused"),
+    ("WITH x AS (SELECT 1) SELECT COUNT(*) FROM demo", "WITH is refused"),
+    (
+        "SELECT COUNT(*) FROM demo JOIN drug USING (caseid) WHERE primaryid = 1",
+        "column primaryid is in several tables",
+    ),
+    (
+        f"{CASES} WHERE caseid IN (SELECT caseid FROM demo WHERE age > 3)",
+        "age stands in a subquery",
+    ),
+    (f"{CASES} WHERE caseid IN (SELECT primaryid FROM drug)", "the same on both sides"),
+    (f"{CASES} WHERE EXISTS (SELECT 1 FROM drug)", "drug is not joined to demo"),
+    (
+        f"{CASES} WHERE EXISTS (SELECT COUNT(*) FROM drug WHERE drug.caseid = demo.caseid)",
+        "COUNT in the SELECT list",
+    ),
+    ("SELECT COUNT(DISTINCT caseid) FROM drug WHERE age > 3", "age is of table demo: join it"),
+    # what is no question, or wants more than an answer
+    ("", "a question is one SELECT"),
+    ("SELECT (", "not understood as SQL"),
+    ("DROP TABLE demo", "a question is one SELECT"),
+    ("SELECT COUNT(*) FROM demo; DROP TABLE demo", "several statements"),
+    ("COPY demo TO '/tmp/x'", "a question is one SELECT"),
+    ("ATTACH 'x.duckdb'", "a question is one SELECT"),
+    ("PRAGMA database_list", "a question is one SELECT"),
+    ("SELECT COUNT(*) FROM demo UNION SELECT 1", "UNION is refused"),
+    ("SELECT COUNT(*) FROM raw_faers.demo", "without a schema name"),
+    ("SELECT COUNT(*) FROM srsql.withheld", "without a schema name"),
+    ("SELECT COUNT(*) FROM read_csv('/etc/passwd')", "in FROM is refused"),
+    ("SELECT COUNT(*) FROM '/etc/passwd'", "table /etc/passwd is unknown"),
+    ("SELECT COUNT(*) FROM demo FOR UPDATE", "is not understood"),
+    ("SELECT COUNT(*) FROM demo TABLESAMPLE 10%", "SAMPLE is not understood"),
+    ("SELECT COUNT(*) FROM drug WHERE getenv(drugname) = 'x'", "is not understood"),
+    ("SELECT COUNT(*) FROM drug WHERE main.upper(drugname) = 'x'", "is not understood"),
+    ("SELECT COUNT(*) FROM drug WHERE drugname = $x", "is not understood"),
+    ("SELECT COUNT(* EXCLUDE caseid) FROM demo", "is not understood"),
+    ("SELECT COUNT(*) FROM drug WHERE drugname = '\ud800'", "is not UTF-8 text"),
+    (f"{CASES} WHERE {'(' * 5000}age > 1{')' * 5000}", "nested too deeply"),
+    (f"{CASES} WHERE age IN ({'1, ' * 9000}1)", "longer than 20,000 characters"),
+    (
+        f"{CASES} WHERE " + " OR ".join(f"(age = {n} AND wt = {n})" for n in range(90)),
+        "more than 4,096 combinations",
+    ),
+]
+
+
+def test_not_like_is_the_negation_of_like(engine: Engine) -> None:
+    for test in ("pt {} LIKE '%1'", "pt {} ILIKE 'reaction 01'"):
+        counts = {
+            sql: engine.query(f"SELECT COUNT(*) FROM reac WHERE {sql}").rows
+            for sql in (test.format("NOT"), f"NOT {test.format('')}", test.format(""))
+        }
+        denied, negated, met = counts.values()
+        assert denied == negated != met
+
+
+def test_what_steers_a_terminal_is_written_out(db: Path) -> None:
+    label = "\x1b[31mred\u202e"
+    answer = query(db, f'SELECT pt AS "{label}", COUNT(*) FROM reac GROUP BY 1')
+    assert "\\x1b[31mred\\u202e" in answer.out
+    refusal = query(db, f"{CASES} WHERE nonsense(caseid) = '\x1b[31m'")
+    assert refusal.code == 2
+    assert "\x1b" not in answer.out + refusal.err
+    asked = f"SELECT CASE WHEN caseid > 0 THEN '{label}' END AS g, COUNT(*) FROM demo GROUP BY g"
+    assert "\x1b" not in query(db, asked).out
+    assert query(db, asked, "--json").json["rows"][0][0] == label
+
+
+def test_a_database_attached_under_the_name_of_a_release_is_one_line(
+    tmp_path: Path, db: Path
+) -> None:
+    shutil.copy(db, tmp_path / "w.duckdb")
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.con.execute("ATTACH ':memory:' AS release_2011q3")
+        engine.con.execute("CREATE TABLE release_2011q3.main.manifest (model VARCHAR)")
+        with pytest.raises(WarehouseError, match=r"attached as .release_2011q3") as refusal:
+            engine.query(CASES)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(("sql", "words"), REFUSED, ids=[sql[:60] for sql, _ in REFUSED])
+def test_what_cannot_be_answered_soundly_is_refused_with_the_reason(
+    engine: Engine, sql: str, words: str
+) -> None:
+    with pytest.raises(QueryError) as refusal:
+        engine.query(sql)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT (", "SELECT COUNT(*) FROM demo FOR UPDATE", "DROP TABLE x"]
+)
+def test_a_refusal_exits_2_with_one_line(db: Path, sql: str) -> None:
+    answer = query(db, sql)
+    assert (answer.code, answer.out) == (2, "")
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_scopes_that_hold_nothing_are_refused(engine: Engine) -> None:
+    with pytest.raises(QueryError, match="2099Q1 is not released"):
+        engine.query(CASES, quarter="2099Q1", dataset="faers")
+    with pytest.raises(QueryError, match="series 'other' of faers has no releases"):
+        engine.query(CASES, series="other")
+    with pytest.raises(QueryError, match="rows of a join are withheld"):
+        engine.query("SELECT COUNT(*) FROM demo JOIN drug USING (primaryid)", include_withheld=True)
+
+
+def test_names_and_texts_of_an_attacker_are_data(db: Path, engine: Engine) -> None:
+    hostile = ["'; DROP SCHEMA released CASCADE; --", 'x" OR 1=1 --', "\\'", "a\0b", "Ünïcode'"]
+    for text in hostile:
+        quoted = text.replace("'", "''")
+        found = engine.query(f"SELECT COUNT(*) FROM drug WHERE drugname = '{quoted}'")
+        assert found.rows == ((0, 0.0, 0),)
+        name = text.replace('"', '""').replace("\0", "")
+        labelled = engine.query(f'SELECT pt AS "{name}", COUNT(*) FROM reac GROUP BY 1')
+        assert labelled.columns[0] == text.replace("\0", "")
+        assert len(labelled.rows) == 3
+    assert engine.query(CASES).rows[0][0] == 90
+
+
+def test_regions_that_need_not_hold_the_original_are_refused(tmp_path: Path, db: Path) -> None:
+    class Noisy(Ms):
+        name: ClassVar[str] = "noisy"
+        perturbs: ClassVar[bool] = True
+
+    shutil.copy(db, tmp_path / "w.duckdb")
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.con.execute("UPDATE srsql_data.release_2_manifest SET model = 'noisy'")
+        for models in ({}, {"noisy": Noisy}):
+            with mock.patch.dict(MODELS, models), pytest.raises(QueryError, match="by noisy"):
+                engine.query(CASES)
+        assert engine.query(CASES, quarter="2011Q3").rows

@@ -1,0 +1,172 @@
+"""COUNT from a disassociated release: bounds and means against all ways that chunks can meet."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.examples import REPEATABLE
+from oracles.published_terms import count_range, match_mean, random_places, reconstruct
+from support.published_terms import Published, Subrecord, load, project, warehouse
+
+from srsql.engine.errors import QueryError
+from srsql.engine.risk.term_counts import count_pairs, count_terms
+from srsql.engine.warehouse.released_terms import ALL, put_sets
+
+FORESTS: list[dict[int, frozenset[int]]] = [
+    {},
+    {1: frozenset({1, 2})},
+    {1: frozenset({1, 2}), 2: frozenset({1, 2, 3})},
+    {1: frozenset({2, 3}), 2: frozenset({1, 2, 3})},
+]
+"""Joint clusters over clusters 1 to 3, the last two one above the other."""
+TINY = settings(REPEATABLE, max_examples=20)
+
+
+def world(
+    seed: int, forest: int, sizes: tuple[int, ...], terms: str = "abcd"
+) -> tuple[list[Subrecord], list[int], Published]:
+    """Random records, and what is published of them when terms have random places."""
+    luck = random.Random(seed)
+    member = [c for c, size in enumerate(sizes, 1) for _ in range(size)]
+    records = [frozenset(t for t in terms if luck.random() < 0.5) or frozenset("a") for _ in member]
+    joints = FORESTS[forest]
+    return (
+        records,
+        member,
+        project(records, member, joints, random_places(luck, records, member, joints)),
+    )
+
+
+worlds = {"seed": st.integers(0, 10_000), "forest": st.integers(0, len(FORESTS) - 1)}
+
+
+@TINY
+@given(**worlds)
+def test_bounds_are_the_fewest_and_most_and_expected_is_the_mean_of_all_datasets(
+    sql: Any, seed: int, forest: int
+) -> None:
+    records, _, made = world(seed, forest, (3, 2, 2), "abc")
+    sets = [c for size in (1, 2, 3) for c in combinations("abc", size)]
+    counts = count_terms(warehouse(sql), load(sql, made.rows()), sets)
+    assert [c.terms for c in counts] == sets
+    for count in counts:
+        fewest, mean, most = count_range(made, frozenset(count.terms))
+        assert (count.lower, count.upper) == (fewest, most), count
+        assert count.expected == pytest.approx(float(mean)), count
+        assert count.lower <= sum(set(count.terms) <= r for r in records) <= count.upper
+
+
+@TINY
+@given(**worlds, sizes=st.tuples(*[st.integers(4, 9)] * 3))
+def test_the_truth_and_every_reconstruction_lie_within_the_bounds(
+    sql: Any, seed: int, forest: int, sizes: tuple[int, int, int]
+) -> None:
+    records, _, made = world(seed, forest, sizes, "abcdef")
+    sets = [c for size in (1, 2, 3, 4) for c in combinations("abcdef", size)]
+    luck = random.Random(seed)
+    samples = [records, *(reconstruct(made, luck) for _ in range(5))]
+    for count in count_terms(warehouse(sql), load(sql, made.rows()), sets):
+        for sample in samples:
+            assert count.lower <= sum(set(count.terms) <= r for r in sample) <= count.upper
+        assert count.lower <= count.expected <= count.upper
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_expected_is_what_reconstructions_average_to(sql: Any, seed: int) -> None:
+    """400 datasets: six standard errors of what they vary by."""
+    _, _, made = world(seed, 2, (6, 5, 7))
+    sets = [c for size in (1, 2, 3, 4) for c in combinations("abcd", size)]
+    luck = random.Random(seed)
+    samples = [reconstruct(made, luck) for _ in range(400)]
+    house, tables = warehouse(sql), load(sql, made.rows())
+    for count in count_terms(house, tables, sets):
+        found = [sum(set(count.terms) <= r for r in sample) for sample in samples]
+        mean = sum(found) / len(found)
+        spread = (sum((x - mean) ** 2 for x in found) / len(found) / len(found)) ** 0.5
+        assert count.expected == pytest.approx(mean, abs=6 * spread + 0.02)
+
+
+@settings(REPEATABLE, max_examples=12)
+@given(**worlds)
+def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: int) -> None:
+    """Exact: 1 - the chance that no chunk gives the record a term of the set."""
+    _, _, made = world(seed, forest, (5, 4, 6))
+    sets = [frozenset(c) for size in (1, 2, 3, 4) for c in combinations("abcd", size)]
+    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(warehouse(sql), sets))
+    found = dict(sql.rows(f"SELECT set_no, expected FROM {call}"))
+    for number, asked in enumerate(sets):
+        total = Fraction(0)
+        for cluster, size in made.records.items():
+            none = Fraction(1)
+            for (owner, _), subrecords in made.own.items():
+                if owner == cluster:
+                    none *= 1 - Fraction(sum(bool(s & asked) for s in subrecords), size)
+            for (owner, _), subrecords in made.shared.items():
+                if cluster in made.joints[owner]:
+                    carriers = sum(bool(s & asked) for s in subrecords)
+                    none *= 1 - Fraction(carriers, made.crowd(owner))
+            none *= (1 - Fraction(1, size)) ** len(asked & made.items.get(cluster, frozenset()))
+            total += (1 - none) * size
+        assert found[number] == pytest.approx(float(total))
+
+
+def test_matches_of_one_sample_are_near_their_mean(sql: Any) -> None:
+    _, _, made = world(4, 2, (9, 9, 9))
+    asked = frozenset("ab")
+    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(warehouse(sql), [asked]))
+    ((_, expected),) = sql.rows(f"FROM {call}")
+    luck = random.Random(1)
+    found = [match_mean(made, asked, luck) for _ in range(300)]
+    assert sum(found) / 300 == pytest.approx(expected, abs=0.5)
+
+
+def test_a_set_of_one_part_is_exact(sql: Any) -> None:
+    records, _, made = world(7, 3, (6, 6, 6))
+    whole = {
+        frozenset(t for s in chunk for t in s)
+        for chunk in (*made.own.values(), *made.shared.values())
+    }
+    house, tables = warehouse(sql), load(sql, made.rows())
+    exact = [t for t in "abcd" if not any(t in items for items in made.items.values())]
+    assert exact or whole
+    for count in count_terms(house, tables, [(t,) for t in exact]):
+        truth = sum(count.terms[0] in r for r in records)
+        assert (count.lower, count.expected, count.upper) == (truth, truth, truth)
+
+
+def test_clusters_together_never_hold_more_than_their_shared_chunk(sql: Any) -> None:
+    """Each of two clusters could take all three subrecords with x, both together cannot."""
+    a, x = frozenset("a"), frozenset("x")
+    made = Published(
+        {1: 5, 2: 5},
+        {1: frozenset({1, 2})},
+        own={(1, 1): [a] * 5, (2, 1): [a] * 5},
+        shared={(1, 1): [x] * 3},
+    )
+    (count,) = count_terms(warehouse(sql), load(sql, made.rows()), ["ax"])
+    assert (count.lower, count.expected, count.upper) == (3, 3, 3)
+
+
+def test_terms_that_are_nowhere_or_never_together_count_0(sql: Any) -> None:
+    made = Published({1: 3, 2: 3}, own={(1, 1): [frozenset("a")] * 3, (2, 1): [frozenset("b")] * 3})
+    house, tables = warehouse(sql), load(sql, made.rows())
+    for count in count_terms(house, tables, [("zz",), ("a", "zz"), ("a", "b")]):
+        assert (count.lower, count.expected, count.upper) == (0, 0, 0)
+    assert count_terms(house, tables, []) == []
+    with pytest.raises(QueryError, match="has no term"):
+        count_terms(house, tables, [("a",), ()])
+
+
+@settings(REPEATABLE, max_examples=8)
+@given(**worlds)
+def test_pairs_are_the_sets_of_two_that_can_occur(sql: Any, seed: int, forest: int) -> None:
+    _, _, made = world(seed, forest, (5, 4, 6))
+    house, tables = warehouse(sql), load(sql, made.rows())
+    pairs = count_pairs(house, tables, "abcd")
+    assert pairs == [c for c in count_terms(house, tables, combinations("abcd", 2)) if c.upper]

@@ -1,0 +1,1 @@
+"""Kernels of grouping: the greedy selection and what it searches in."""

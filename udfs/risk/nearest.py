@@ -1,0 +1,204 @@
+"""The published records nearest to each original: exact argmin of IL*, ties included.
+
+IL* is a sum over the QIDs (Wu 2022, section V.A; SPEC section 10); ``nearest_search`` says how it
+is bounded. The search keeps what floats cannot tell from the best; rational arithmetic decides
+among those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsql.udfs.grouping.box_tree import Shape, build_shape
+from srsql.udfs.problem import Ints, Losses
+from srsql.udfs.risk.nearest_search import Side, Table, reach_of, search
+
+CONSTANT = -1
+"""In the place of a denominator: the loss is the numerator, for a missing value."""
+_UNIT = 2**30
+
+
+@dataclass(frozen=True)
+class Points:
+    """Distinct QIDs, n of them with d values each."""
+
+    low: Ints
+    """[n, d] granules, or the preorder number of the node; anything where missing."""
+    high: Ints
+    """[n, d] the other end; of a node it does not count."""
+    known: NDArray[np.bool_]
+    """[n, d]"""
+
+
+@dataclass(frozen=True)
+class NodeDistances:
+    """IL_c = apart / united of an original and a published node; one row a pair that occurs."""
+
+    place: Ints
+    """Column of the QID."""
+    own: Ints
+    published: Ints
+    """Preorder numbers."""
+    apart: Ints
+    united: Ints
+
+
+def nearest(own: Points, published: Points, span: Ints, distances: NodeDistances) -> Ints:
+    """The nearest published records of every original.
+
+    Args:
+        own: the distinct originals; the value of a number is the midpoint of its interval.
+        published: the distinct published QIDs.
+        span: [d] span of each number's domain in granules, above 0; 0 for a category.
+        distances: for every original and every published node of a category.
+
+    Returns:
+        [pairs, 2] rows of ``own`` and ``published``, in order.
+
+    Raises:
+        ValueError: a pair of nodes has no distance.
+    """
+    if not len(own.low) or not len(published.low):
+        return np.empty((0, 2), np.int64)
+    table, mine, theirs = _tabulate(own, published, span, distances)
+    shape = _shape(theirs, span)
+    pairs = search(mine, theirs, table, shape, reach_of(shape, theirs))
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return pairs[_least(pairs, mine, theirs, table)]
+
+
+def warm_up() -> None:
+    """Load the compiled search from the cache, or compile it (once per installation)."""
+    ends, none = np.zeros((1, 1), np.int64), np.empty(0, np.int64)
+    points = Points(ends, ends, np.ones((1, 1), np.bool_))
+    nearest(points, points, np.array([1]), NodeDistances(none, none, none, none, none))
+
+
+def _tabulate(
+    own: Points, published: Points, span: Ints, distances: NodeDistances
+) -> tuple[Table, Side, Side]:
+    """Nodes become rows and columns of their QID's matrix, in preorder."""
+    d = len(span)
+    sides = [Side(p.low + p.high, p.high - p.low, p.known) for p in (own, published)]
+    start, columns = np.zeros(d + 1, np.int64), np.zeros(d, np.int64)
+    aparts, uniteds = [], []
+    for i in range(d):
+        apart = united = np.empty(0, np.int64)
+        if span[i] == 0 and own.known[:, i].any() and published.known[:, i].any():
+            at = distances.place == i
+            rows, row = np.unique(distances.own[at], return_inverse=True)
+            nodes, column = np.unique(distances.published[at], return_inverse=True)
+            columns[i] = len(nodes)
+            apart = np.full(len(rows) * len(nodes), CONSTANT, np.int64)
+            united = np.ones_like(apart)
+            apart[row * len(nodes) + column] = distances.apart[at]
+            united[row * len(nodes) + column] = distances.united[at]
+            for side, points, labels in zip(sides, (own, published), (rows, nodes), strict=True):
+                side.middle[:, i] = _codes(points.low[:, i], points.known[:, i], labels)
+                side.width[:, i] = 0
+            if bool((apart < 0).any()) or bool((united < 1).any()):
+                raise ValueError("every pair of an original and a published node needs a distance")
+        start[i + 1] = start[i] + len(apart)
+        aparts.append(apart)
+        uniteds.append(united)
+    apart, united = np.concatenate(aparts), np.concatenate(uniteds)
+    table = Table(span.astype(np.int64), start, columns, apart, united, apart / united)
+    return table, sides[0], sides[1]
+
+
+def _codes(nodes: Ints, known: NDArray[np.bool_], labels: Ints) -> Ints:
+    codes = np.zeros(len(nodes), np.int64)
+    codes[known] = np.searchsorted(labels, nodes[known])
+    if not np.isin(nodes[known], labels).all():
+        raise ValueError("every pair of an original and a published node needs a distance")
+    return codes
+
+
+def _shape(side: Side, span: Ints) -> Shape:
+    """A tree over middles, widths and what is missing, each weighed by what it can cost."""
+    shown = [np.where(side.known, values, 0) for values in (side.middle, side.width)]
+    keys = np.hstack([*shown, side.known.astype(np.int64)])
+    numeric = span > 0
+    per_granule = _UNIT // np.maximum(span, 1)
+    weight = np.concatenate(
+        [
+            np.where(numeric, per_granule // 2, 2 * _UNIT),
+            np.where(numeric, per_granule // 4, 1),
+            np.full(len(span), 4 * _UNIT),
+        ]
+    )
+    none = np.empty(0, np.int64)
+    losses = Losses(np.ones(len(weight), np.bool_), weight, none, none, none, none)
+    return build_shape(keys, keys, np.zeros(len(keys)), losses)
+
+
+def _least(pairs: Ints, mine: Side, theirs: Side, table: Table) -> NDArray[np.bool_]:
+    """Which pairs, ordered by original, are of exactly the least loss."""
+    keep = np.ones(len(pairs), np.bool_)
+    counts = np.bincount(pairs[:, 0])
+    tied = np.flatnonzero(counts[pairs[:, 0]] > 1)
+    if not len(tied):
+        return keep
+    kinds, kind = np.unique(
+        _fractions(pairs[tied], mine, theirs, table), axis=0, return_inverse=True
+    )
+    kind = kind.reshape(-1)
+    starts = np.flatnonzero(np.diff(pairs[tied, 0], prepend=-1))
+    differ = np.minimum.reduceat(kind, starts) != np.maximum.reduceat(kind, starts)
+    sums: dict[int, Fraction] = {}
+    for begin, end in zip(starts[differ], np.append(starts, len(tied))[1:][differ], strict=True):
+        exact = []
+        for k in kind[begin:end].tolist():
+            if k not in sums:
+                sums[k] = _sum(kinds[k].tolist(), table.span.tolist())
+            exact.append(sums[k])
+        least = min(exact)
+        keep[tied[begin:end]] = [value == least for value in exact]
+    return keep
+
+
+def _fractions(pairs: Ints, mine: Side, theirs: Side, table: Table) -> Ints:
+    """[pairs, 2d] what decides each loss: of a number twice a and w (0 where a >= w/2), of a node
+    apart and united, of a missing value the loss and ``CONSTANT``."""
+    r, t = pairs[:, 0], pairs[:, 1]
+    found = np.empty((len(pairs), 2 * len(table.span)), np.int64)
+    for i, span in enumerate(table.span):
+        at, there = mine.middle[r, i], theirs.middle[t, i]
+        if span == 0:
+            place = np.where(
+                mine.known[r, i] & theirs.known[t, i],
+                table.start[i] + at * table.columns[i] + there,
+                0,
+            )
+            first, second = (
+                (table.apart[place], table.united[place])
+                if len(table.apart)
+                else (np.zeros_like(at), np.zeros_like(at))
+            )
+        else:
+            first, second = np.abs(at - there), theirs.width[t, i]
+            second = np.where(first >= second, 0, second)
+        missing = ~(mine.known[r, i] & theirs.known[t, i])
+        found[:, 2 * i] = np.where(missing, mine.known[r, i] != theirs.known[t, i], first)
+        found[:, 2 * i + 1] = np.where(missing, CONSTANT, second)
+    return found
+
+
+def _sum(parts: list[int], spans: list[int]) -> Fraction:
+    """The exact loss that ``_fractions`` describes."""
+    total = Fraction(0)
+    for i, span in enumerate(spans):
+        first, second = parts[2 * i], parts[2 * i + 1]
+        if second == CONSTANT:
+            total += first
+        elif span == 0:
+            total += Fraction(first, second)
+        elif second == 0:
+            total += Fraction(first, 2 * span)
+        else:
+            total += Fraction(second * second + first * first, 4 * second * span)
+    return total

@@ -1,0 +1,1 @@
+"""Kernels of disassociation and of the generalization of terms."""

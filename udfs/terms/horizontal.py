@@ -1,0 +1,244 @@
+"""HORPART: records into clusters of similar ones (Loukides 2014, Fig. 8 and section 4).
+
+A part D is split on its most frequent term a into D1 (with a) and D2 (without). D2 is split again,
+and so on: such a *chain* of parts is worked off at once, over lists of the records of each term
+that are built once a chain. Each D1 starts a chain of its own. A record of L terms is in at most
+L + 1 nested chains, since each used one of its terms up: the cost is linear in the records.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs.problem import Ints
+from srsql.udfs.terms.pooling import Chains, pool_leaves
+
+_FULL = 1 << 31
+_CONSTRAINED = 1 << 62
+Words = NDArray[np.int32]
+
+
+class Baskets(NamedTuple):
+    """The records and what is known of their terms.
+
+    offsets: [n + 1] where each record's terms start; terms: [offsets[n]] distinct within a record;
+    constraint: [V] number of the term's utility constraint, -1 for none; usable: [V] false for a
+    term that no split may use (kept apart).
+    """
+
+    offsets: Ints
+    terms: Words
+    constraint: Words
+    usable: NDArray[np.bool_]
+
+
+def split_records(baskets: Baskets, part: Ints, max_size: int, least: int) -> Words:
+    """Cluster of every record, from 1 on in the order of the splits.
+
+    A part with fewer than ``max_size`` records is a leaf, and so is one with no usable term. A leaf
+    with fewer than ``least`` records is pooled with the other small leaves of its chain, in the
+    order of the splits, until they are ``least``; what is left of a chain goes to the pool of the
+    chain around it, and what is left at the end to the cluster finished last.
+
+    Args:
+        baskets: the records.
+        part: [n] numbers; no cluster has records of two parts.
+        max_size: at least 1.
+        least: records that every cluster must have.
+
+    Returns:
+        [n] cluster numbers.
+
+    Raises:
+        ValueError: a part has fewer than ``least`` records.
+
+    Source: Loukides 2014, Fig. 8; ties by term number.
+    """
+    order = np.argsort(part, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(part[order]) != 0)) if len(order) else order
+    bounds = np.append(starts, len(order)).astype(np.int64)
+    if len(order) and int(np.diff(bounds).min()) < least:
+        raise ValueError(f"a part has fewer than {least} records")
+    starts_leaf, chains = _split(order, bounds, _mutable(baskets), max_size)
+    leaf_start = np.flatnonzero(starts_leaf)
+    outer_first = np.argsort(chains.start, kind="stable")
+    chains = Chains(chains.start[outer_first], chains.stop[outer_first])
+    leaf = pool_leaves(leaf_start, chains, bounds, least)
+    place = np.repeat(leaf, np.diff(leaf_start))
+    cluster = np.empty(len(order), np.int32)
+    _, first, inverse = np.unique(place, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int32)
+    number[np.argsort(first)] = np.arange(1, len(first) + 1)
+    cluster[order] = number[inverse]
+    return cluster
+
+
+def _mutable(baskets: Baskets) -> Baskets:
+    """A copy whose records give their terms up as splits use them."""
+    return baskets._replace(terms=baskets.terms.copy())
+
+
+@njit(cache=True)
+def _split(
+    order: Ints, bounds: Ints, baskets: Baskets, max_size: int
+) -> tuple[NDArray[np.bool_], Chains]:
+    """Bring ``order`` into the order of the splits; where a leaf starts, and the chains."""
+    n, v = len(order), len(baskets.constraint)
+    length = _unusable_last(baskets)
+    leaf = np.zeros(n + 1, np.bool_)
+    leaf[n] = True
+    count = np.zeros(v, np.int64)
+    begin = np.zeros(v, np.int64)
+    holders = np.empty(len(baskets.terms), np.int64)
+    gone = np.zeros(n, np.bool_)
+    room = np.empty(n, np.int64)
+    stack = [(bounds[i], bounds[i + 1], -1)
+             for i in range(len(bounds) - 2, -1, -1)]  # fmt: skip
+    chain_start = [0 for _ in range(0)]
+    chain_stop = [0 for _ in range(0)]
+    while len(stack) > 0:
+        start, stop, u = stack.pop()
+        chain_start.append(start)
+        chain_stop.append(stop)
+        leaf[start] = True
+        if stop - start < max_size:
+            continue
+        touched = _postings(order[start:stop], baskets, length, count, begin, holders)
+        heap = _heap(touched, count, baskets)
+        alive, filled = stop - start, start
+        while alive >= max_size:
+            a = _among(touched, count, baskets.constraint, u) if u >= 0 else -1
+            u = -1
+            if a < 0:
+                a = _next(heap, count, baskets.constraint)
+            if a < 0:
+                break
+            base = filled
+            held = begin[a]
+            while count[a] > 0:
+                r = holders[held]
+                held += 1
+                if gone[r]:
+                    continue
+                gone[r] = True
+                room[filled] = r
+                filled += 1
+                _use_up(r, a, baskets, length)
+                for j in range(baskets.offsets[r], baskets.offsets[r] + length[r] + 1):
+                    count[baskets.terms[j]] -= 1
+            alive -= filled - base
+            stack.append((base, filled, int(baskets.constraint[a])))
+        if alive > 0:
+            leaf[filled] = True
+            for i in range(start, stop):
+                if not gone[order[i]]:
+                    room[filled] = order[i]
+                    filled += 1
+        for i in range(start, stop):
+            order[i] = room[i]
+            gone[order[i]] = False
+        for t in touched:
+            count[t] = 0
+    return leaf, Chains(np.array(chain_start), np.array(chain_stop))
+
+
+@njit(cache=True)
+def _unusable_last(baskets: Baskets) -> Ints:
+    """How many usable terms each record has; they come first."""
+    n = len(baskets.offsets) - 1
+    length = np.zeros(n, np.int64)
+    for r in range(n):
+        base = baskets.offsets[r]
+        for j in range(base, baskets.offsets[r + 1]):
+            t = baskets.terms[j]
+            if baskets.usable[t]:
+                baskets.terms[j] = baskets.terms[base + length[r]]
+                baskets.terms[base + length[r]] = t
+                length[r] += 1
+    return length
+
+
+@njit(cache=True)
+def _postings(
+    records: Ints, baskets: Baskets, length: Ints, count: Ints, begin: Ints, holders: Ints
+) -> Ints:
+    """The terms of a chain's records; fills ``count``, ``begin`` and ``holders``."""
+    kinds = 0
+    for r in records:
+        for j in range(baskets.offsets[r], baskets.offsets[r] + length[r]):
+            kinds += count[baskets.terms[j]] == 0
+            count[baskets.terms[j]] += 1
+    touched = np.empty(kinds, np.int64)
+    kinds = total = 0
+    for r in records:
+        for j in range(baskets.offsets[r], baskets.offsets[r] + length[r]):
+            t = baskets.terms[j]
+            if count[t] > 0:  # seen for the first time: the sign says that it has its place
+                touched[kinds] = t
+                kinds += 1
+                begin[t] = total
+                total += count[t]
+                count[t] = -count[t]
+            holders[begin[t]] = r
+            begin[t] += 1
+    for t in touched:
+        count[t] = -count[t]
+        begin[t] -= count[t]
+    return touched
+
+
+@njit(cache=True)
+def _heap(touched: Ints, count: Ints, baskets: Baskets) -> list[int]:
+    """Terms by constrained or not, falling support, then number; least key first."""
+    heap = [_key(t, count, baskets.constraint) for t in touched]
+    heapq.heapify(heap)
+    return heap
+
+
+@njit(cache=True)
+def _key(t: int, count: Ints, constraint: Words) -> int:
+    key = int(t - count[t] * _FULL)
+    return key - _CONSTRAINED if constraint[t] >= 0 else key
+
+
+@njit(cache=True)
+def _next(heap: list[int], count: Ints, constraint: Words) -> int:
+    """The usable term that comes first, -1 for none; what has fallen behind is put back."""
+    while len(heap) > 0:
+        key = heapq.heappop(heap)
+        t = key % _FULL
+        if count[t] == 0:
+            continue
+        current = _key(t, count, constraint)
+        if current == key:
+            return t
+        heapq.heappush(heap, current)
+    return -1
+
+
+@njit(cache=True)
+def _among(touched: Ints, count: Ints, constraint: Words, u: int) -> int:
+    """The most frequent term of constraint ``u``, -1 for none."""
+    best = -1
+    for t in touched:
+        if constraint[t] == u and count[t] > 0:  # noqa: SIM102
+            if best < 0 or count[t] > count[best] or (count[t] == count[best] and t < best):
+                best = t
+    return best
+
+
+@njit(cache=True)
+def _use_up(r: int, a: int, baskets: Baskets, length: Ints) -> None:
+    """Move term ``a`` behind the terms that record ``r`` can still be split on."""
+    length[r] -= 1
+    last = baskets.offsets[r] + length[r]
+    for j in range(baskets.offsets[r], last):
+        if baskets.terms[j] == a:
+            baskets.terms[j] = baskets.terms[last]
+            baskets.terms[last] = a
+            return

@@ -1,0 +1,242 @@
+"""VERPART: the terms of a cluster into chunks (Loukides 2014, Fig. 9 and section 4)."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs.integers import whole
+from srsql.udfs.problem import Ints
+from srsql.udfs.terms.km import WORD, Bits, count_ones, may_join
+
+SLICES = 64
+Words = NDArray[np.int32]
+
+
+class Holdings(NamedTuple):
+    """Which records of a cluster have which terms.
+
+    pair: [C + 1] where each cluster's terms start; term: [T] ascending within a cluster; holder:
+    [T + 1] where each term's records start; records: places within the cluster, from 0 on.
+    """
+
+    pair: Ints
+    term: Ints
+    holder: Ints
+    records: Ints
+
+
+def holdings(cluster: Ints, record: Ints, term: Ints, clusters: int) -> Holdings:
+    """Group (cluster, record, term) rows, all distinct; each record belongs to one cluster.
+
+    Args:
+        cluster: [N] numbers from 0 to ``clusters`` - 1.
+        record: [N] numbers.
+        term: [N] numbers from 0 on.
+        clusters: how many there are; one may have no row.
+    """
+    records, first, row = np.unique(record, return_index=True, return_inverse=True)
+    order = np.argsort(cluster[first], kind="stable")
+    starts = np.searchsorted(cluster[first][order], np.arange(clusters))
+    place = np.empty(len(records), np.int64)
+    place[order] = np.arange(len(records)) - starts[cluster[first][order]]
+    width = int(place.max(initial=0)) + 1
+    vocabulary = int(term.max(initial=0)) + 1
+    key = (cluster * vocabulary + term) * width + place[row]
+    key.sort()
+    pairs, start = np.unique(key // width, return_index=True)
+    bounds = np.searchsorted(pairs, np.arange(clusters + 1) * vocabulary)
+    return Holdings(
+        bounds.astype(np.int64),
+        pairs % vocabulary,
+        np.append(start, len(key)).astype(np.int64),
+        key % width,
+    )
+
+
+def vertical_chunks(
+    held: Holdings, sizes: Ints, constraint: Words, usable: NDArray[np.bool_], k: int, m: int
+) -> Words:
+    """The chunk of every term of every cluster: 0 the item chunk, record chunks from 1 on.
+
+    Terms of a constraint come before all others, constraints by the support of their most frequent
+    term, terms of a constraint and other terms by support, ties by number. A term of a constraint
+    that is not the first term's is taken out of a chunk again when not all terms of its constraint
+    that had no chunk yet are in it. Where every term has a record chunk, the rarest goes to the
+    item chunk unless the non-empty subrecords are so many that no record needs more than
+    min(m, v) of them: sum >= |P| + k (min(m, v) - 1) over v chunks.
+
+    Args:
+        held: the terms of each cluster.
+        sizes: [C] records of each cluster, those without a term included.
+        constraint: [V] the utility constraint of a term, -1 for none.
+        usable: [V] false for terms that are only ever in item chunks.
+        k: at least 1.
+        m: at least 1.
+
+    Returns:
+        [T] chunk numbers, aligned with ``held.term``.
+
+    Source: Loukides 2014, Fig. 9; SPEC section 11.
+    """
+    chunk = np.zeros(len(held.term), np.int32)
+    bounds = np.searchsorted(held.pair, np.linspace(0, len(held.term), SLICES + 1)).tolist()
+    bounds[0], bounds[-1] = 0, len(sizes)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tasks = [
+            pool.submit(_clusters, a, b, held, sizes, constraint, usable, k, m, chunk)
+            for a, b in pairwise(bounds)
+            if a < b
+        ]
+        for task in tasks:
+            task.result()
+    return chunk
+
+
+@njit(cache=True, nogil=True)
+def _clusters(
+    start: int, stop: int, held: Holdings, sizes: Ints, constraint: Words,
+    usable: NDArray[np.bool_], k: int, m: int, chunk: Words,
+) -> None:  # fmt: skip
+    for c in range(start, stop):
+        first, last = held.pair[c], held.pair[c + 1]
+        pairs = np.empty(last - first, np.int64)
+        frequent = 0
+        for p in range(first, last):
+            if usable[held.term[p]] and held.holder[p + 1] - held.holder[p] >= k:
+                pairs[frequent] = p
+                frequent += 1
+        if frequent == 0:
+            continue
+        bits = np.zeros((frequent, (sizes[c] + WORD - 1) // WORD), np.uint64)
+        support, owner = np.empty(frequent, np.int64), np.empty(frequent, np.int64)
+        for i in range(frequent):
+            p = pairs[i]
+            support[i] = held.holder[p + 1] - held.holder[p]
+            owner[i] = constraint[held.term[p]]
+            set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], whole(0))
+        found = np.zeros(frequent, np.int64)
+        chunks = assign_chunks(bits, support, owner, pairs, k, m, found)
+        if frequent == last - first and not _room(bits, found, chunks, sizes[c], k, m):
+            _drop_rarest(support, found)
+        for i in range(frequent):
+            chunk[pairs[i]] = found[i]
+
+
+@njit(cache=True)
+def set_bits(row: Bits, places: Ints, offset: int) -> None:
+    """Set the bits of records ``places``, counted from bit ``offset``."""
+    for place in places:
+        bit = place + offset
+        row[bit // WORD] |= np.uint64(1) << np.uint64(bit % WORD)
+
+
+@njit(cache=True)
+def assign_chunks(
+    bits: Bits, support: Ints, constraint: Ints, ties: Ints, k: int, m: int, chunk: Ints
+) -> int:
+    """Lines 5 to 20 of VERPART over terms with support >= k; the number of chunks.
+
+    Args:
+        bits: the records of each term.
+        support: [T] bits set in each row.
+        constraint: [T] utility constraint, -1 for none.
+        ties: [T] what comes first at equal support.
+        k: at least 1.
+        m: at least 1.
+        chunk: [T] zeros; gets the number of each term's chunk, from 1 on.
+    """
+    order = _order(support, constraint, ties)
+    terms = len(order)
+    current = np.empty(terms, np.int64)
+    stack = np.empty((max(min(terms, m) + 1, 3), bits.shape[1]), np.uint64)
+    left, number = terms, 0
+    while left > 0:
+        number += 1
+        size = whole(0)
+        leading = -1
+        for t in order:
+            if chunk[t] == 0 and may_join(bits, current, size, t, k, m, stack):
+                if size == 0:
+                    leading = constraint[t]
+                current[size] = t
+                size += 1
+                chunk[t] = number
+        for t in order:  # a constraint that is torn is tried again as a whole
+            if chunk[t] == 0 and constraint[t] >= 0 and constraint[t] != leading:
+                for i in range(size):
+                    if constraint[current[i]] == constraint[t]:
+                        chunk[current[i]] = 0
+        for i in range(size):
+            left -= chunk[current[i]] != 0
+    return number
+
+
+@njit(cache=True)
+def _order(support: Ints, constraint: Ints, ties: Ints) -> Ints:
+    """Line 5: constrained terms by constraint and support, then the others by support."""
+    terms = len(support)
+    leader = np.empty(terms, np.int64)
+    for t in range(terms):
+        leader[t] = t
+        for other in range(terms):
+            if constraint[t] >= 0 and constraint[other] == constraint[t]:
+                lead = leader[t]
+                if support[other] > support[lead] or (
+                    support[other] == support[lead] and ties[other] < ties[lead]
+                ):
+                    leader[t] = other
+    order = np.empty(terms, np.int64)
+    for t in range(terms):
+        i = t
+        while i > 0 and _before(t, order[i - 1], support, constraint, ties, leader):
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = t
+    return order
+
+
+@njit(cache=True)
+def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader: Ints) -> bool:
+    if (constraint[a] >= 0) != (constraint[b] >= 0):
+        return bool(constraint[a] >= 0)
+    if constraint[a] >= 0 and leader[a] != leader[b]:
+        a, b = leader[a], leader[b]
+    return bool(support[a] > support[b] or (support[a] == support[b] and ties[a] < ties[b]))
+
+
+@njit(cache=True)
+def _room(bits: Bits, chunk: Ints, chunks: int, records: int, k: int, m: int) -> bool:
+    """Whether the item chunk may be empty: enough non-empty subrecords for every record."""
+    union = np.empty(bits.shape[1], np.uint64)
+    total = 0
+    for number in range(1, chunks + 1):
+        union[:] = np.uint64(0)
+        for t in range(len(chunk)):
+            if chunk[t] == number:
+                for w in range(len(union)):
+                    union[w] |= bits[t, w]
+        total += count_ones(union)
+    return bool(total >= records + k * (min(m, chunks) - 1))
+
+
+@njit(cache=True)
+def _drop_rarest(support: Ints, chunk: Ints) -> None:
+    """The rarest term goes to the item chunk; a chunk that has no term left gives its number up."""
+    rarest = 0
+    for t in range(len(chunk)):
+        if support[t] < support[rarest]:
+            rarest = t
+    number = chunk[rarest]
+    chunk[rarest] = 0
+    for t in range(len(chunk)):
+        if chunk[t] == number:
+            return
+    for t in range(len(chunk)):
+        chunk[t] -= chunk[t] > number
