@@ -36,6 +36,8 @@ MADE = re.compile(
     re.IGNORECASE,
 )
 NAME = re.compile(r"srsql_\w+")
+SHOWN = 20
+"""How much of what is above a limit is named."""
 
 Graph = dict[str, set[str]]
 
@@ -67,8 +69,11 @@ def main(arguments: list[str] | None = None) -> int:
         told = "" if limit is None else f"  (limit {limit}{', ABOVE IT' if over else ''})"
         print(f"{measure.value:>5}  {measure.title}{told}")
         if over or options.verbose:
-            for detail in measure.details:
+            shown = measure.details if options.verbose else measure.details[:SHOWN]
+            for detail in shown:
                 print(f"         {detail}")
+            if len(shown) < len(measure.details):
+                print(f"         and {len(measure.details) - len(shown)} more: --verbose")
         above += [measure.name] if over else []
     if above:
         print(f"above the limit: {', '.join(above)}")
@@ -111,7 +116,7 @@ def measured(root: Path) -> list[Measure]:
             "lines",
             f"lines of the longest file, {longest}",
             lines[longest],
-            [f"{n} {path}" for path, n in sorted(lines.items(), key=lambda i: -i[1])[:20]],
+            [f"{n} {path}" for path, n in sorted(lines.items(), key=lambda i: -i[1])],
         ),
     ]
 
