@@ -1,0 +1,308 @@
+"""Measures the house: modules, floors and circles of imports, names, parameters, tables, lengths.
+
+``python .ci/house.py`` prints the figures of this checkout, ``--floors 11`` and the like make it
+fail where a figure is above the limit. It reads the files alone: nothing is imported or installed.
+
+* A *floor* is a step of the longest chain of imports, once with every module as a node and once
+  with every folder of ``engine`` as one (``udfs``, ``schemas`` and ``sql_macros`` are one each).
+  Imports inside functions and those for type checkers count like any other. The modules of a
+  circle stand on one floor.
+* A *layer* is a line of the contract "engine" in pyproject.toml.
+* A *temporary table* is a name that starts with ``srsql_`` and is created in SQL or named by a
+  string of its own in Python; names of UDFs, schemas and databases are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "srsql"
+FOLDERS = ("engine", "schemas", "sql_macros", "udfs")
+COMPILED = {"njit", "jit", "vectorize", "guvectorize"}
+FREE_OF_LIMITS = ("cli.py", "engine/api.py", "engine/api/")
+"""Where a function may have as many parameters as a person can give options."""
+NO_TABLES = {"srsql_data", "srsql_warehouse"}
+MADE = re.compile(
+    r"\bTEMP(?:ORARY)?\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:temp\.main\.)?(srsql_\w+)",
+    re.IGNORECASE,
+)
+NAME = re.compile(r"srsql_\w+")
+SHOWN = 20
+"""How much of what is above a limit is named."""
+
+Graph = dict[str, set[str]]
+
+
+@dataclass
+class Measure:
+    """One figure, and what it is made of."""
+
+    name: str
+    title: str
+    value: int
+    details: list[str] = field(default_factory=list)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print all figures; 1 if one of them is above its limit."""
+    measures = measured(ROOT)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    for measure in measures:
+        parser.add_argument(
+            f"--{measure.name}", type=int, metavar="LIMIT", help=f"limit: {measure.title}"
+        )
+    parser.add_argument("--verbose", action="store_true", help="name everything that is counted")
+    options = parser.parse_args(arguments)
+    above = []
+    for measure in measures:
+        limit = getattr(options, measure.name.replace("-", "_"))
+        over = limit is not None and measure.value > limit
+        told = "" if limit is None else f"  (limit {limit}{', ABOVE IT' if over else ''})"
+        print(f"{measure.value:>5}  {measure.title}{told}")
+        if over or options.verbose:
+            shown = measure.details if options.verbose else measure.details[:SHOWN]
+            for detail in shown:
+                print(f"         {detail}")
+            if len(shown) < len(measure.details):
+                print(f"         and {len(measure.details) - len(shown)} more: --verbose")
+        above += [measure.name] if over else []
+    if above:
+        print(f"above the limit: {', '.join(above)}")
+    return 1 if above else 0
+
+
+def measured(root: Path) -> list[Measure]:
+    """All figures of the checkout at ``root``."""
+    files = {module_name(root, path): path for path in python_files(root)}
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    modules = {
+        name: imported(name, files[name], tree, files.keys()) for name, tree in trees.items()
+    }
+    folders = by_folder(modules)
+    counted = [name for name in files if name.split(".")[1:2] in (["engine"], ["udfs"])]
+    flat = sorted(
+        name
+        for name in counted
+        if name.startswith(f"{PACKAGE}.engine.")
+        and name.count(".") == 2
+        and files[name].name != "__init__.py"
+    )
+    tallest, highest = longest_chain(modules), longest_chain(folders)
+    circles = [*circles_of(modules), *circles_of(folders)]
+    lines = {
+        path.relative_to(root): path.read_text(encoding="utf-8").count("\n")
+        for path in [*files.values(), *sql_files(root)]
+    }
+    longest = max(lines, key=lambda path: lines[path])
+    return [
+        Measure("modules", "modules in engine and udfs", len(counted)),
+        Measure("flat", "modules that stand in no folder of engine", len(flat), flat),
+        Measure("floors", "floors of folders", len(highest), highest),
+        Measure("module-floors", "floors of modules", len(tallest), tallest),
+        Measure("circles", "circles of imports", len(circles), circles),
+        _names("same-names", files, root),
+        _parameters("parameters", trees, files, root),
+        _tables("tables", trees, files, root),
+        Measure(
+            "lines",
+            f"lines of the longest file, {longest}",
+            lines[longest],
+            [f"{n} {path}" for path, n in sorted(lines.items(), key=lambda i: -i[1])],
+        ),
+    ]
+
+
+def python_files(root: Path) -> Iterator[Path]:
+    """The modules of the package: those at the root of the checkout and those in its folders."""
+    for name in ("__init__.py", "cli.py", "version.py"):
+        if (root / name).is_file():
+            yield root / name
+    for folder in FOLDERS:
+        yield from sorted((root / folder).rglob("*.py"))
+
+
+def sql_files(root: Path) -> list[Path]:
+    """The `.sql` files of the package."""
+    return [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.sql"))]
+
+
+def module_name(root: Path, path: Path) -> str:
+    """``engine/audit/plan.py`` is ``srsql.engine.audit.plan``; a package is its folder."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join((PACKAGE, *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+def imported(name: str, path: Path, tree: ast.Module, known: Iterable[str]) -> set[str]:
+    """The modules of the package that a module imports, anywhere in it."""
+    known = set(known)
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *([base] if base else [])])
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                found.add(inner if inner in known else base)
+    return {module for module in found & known if module != name}
+
+
+def by_folder(modules: Graph) -> Graph:
+    """The same imports between folders; what stands in no folder is its own node."""
+    folders: Graph = defaultdict(set)
+    for name, targets in modules.items():
+        own = folder_of(name)
+        folders[own] |= {folder_of(target) for target in targets} - {own}
+    return dict(folders)
+
+
+def folder_of(name: str) -> str:
+    """``engine.audit`` for all of it, ``udfs`` for all of those, ``engine.errors`` for itself."""
+    parts = name.split(".")
+    return ".".join(parts[1 : 3 if parts[1:2] == ["engine"] else 2]) or PACKAGE
+
+
+def components(graph: Graph) -> list[list[str]]:
+    """Strongly connected components, those that import nothing outside first (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for target in sorted(graph.get(node, ())):
+            if target not in number:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], number[target])
+        if low[node] == number[node]:
+            found.append(stack[stack.index(node) :])
+            del stack[stack.index(node) :]
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def circles_of(graph: Graph) -> list[str]:
+    """Every set of nodes that import each other, as text."""
+    return [", ".join(sorted(part)) for part in components(graph) if len(part) > 1]
+
+
+def longest_chain(graph: Graph) -> list[str]:
+    """The longest chain of imports, the importer first; a circle is one link of it."""
+    parts = components(graph)
+    part_of = {node: index for index, part in enumerate(parts) for node in part}
+    below: list[list[int]] = []
+    for index, part in enumerate(parts):
+        targets = {part_of[target] for node in part for target in graph.get(node, ())} - {index}
+        best = max((below[target] for target in sorted(targets)), key=len, default=[])
+        below.append([index, *best])
+    return [" = ".join(sorted(parts[index])) for index in max(below, key=len)]
+
+
+def layers(root: Path) -> dict[str, int]:
+    """The layer of each child of ``engine``, as the contract "engine" has it."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        if contract.get("containers") == [f"{PACKAGE}.engine"]:
+            return {
+                child.strip(" ()"): index
+                for index, line in enumerate(contract["layers"])
+                for child in re.split(r"[|:]", line)
+            }
+    raise SystemExit("pyproject.toml has no contract of the layers of engine")
+
+
+def _names(name: str, files: dict[str, Path], root: Path) -> Measure:
+    order = layers(root)
+    places: dict[tuple[int | str, str], list[str]] = defaultdict(list)
+    for module, path in files.items():
+        parts = module.split(".")
+        if parts[1:2] == ["engine"] and len(parts) > 3 and path.name != "__init__.py":
+            places[order.get(parts[2], parts[2]), parts[-1]].append(module)
+    twice = [", ".join(found) for found in places.values() if len(found) > 1]
+    return Measure(name, "module names that occur twice in one layer", len(twice), twice)
+
+
+def _parameters(
+    name: str, trees: dict[str, ast.Module], files: dict[str, Path], root: Path
+) -> Measure:
+    many = []
+    for module, tree in trees.items():
+        path = files[module].relative_to(root).as_posix()
+        if path.startswith(FREE_OF_LIMITS):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name != "__init__" and not compiled(node):
+                count = parameters_of(node)
+                if count > 7:
+                    many.append(f"{path}:{node.lineno} {node.name} ({count})")
+    return Measure(name, "functions with more than seven parameters", len(many), many)
+
+
+def parameters_of(node: ast.FunctionDef) -> int:
+    """How many a caller can give."""
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if positional and positional[0].arg in ("self", "cls"):
+        positional = positional[1:]
+    return len(positional) + len(node.args.kwonlyargs)
+
+
+def compiled(node: ast.FunctionDef) -> bool:
+    """Whether numba compiles it, or a function around it."""
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        last = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        if last in COMPILED:
+            return True
+    return False
+
+
+def _tables(name: str, trees: dict[str, ast.Module], files: dict[str, Path], root: Path) -> Measure:
+    udfs = {
+        text
+        for module, tree in trees.items()
+        if module.startswith(f"{PACKAGE}.udfs")
+        for text in strings(tree)
+        if NAME.fullmatch(text)
+    }
+    found: set[str] = set()
+    for path in sql_files(root):
+        found.update(MADE.findall(path.read_text(encoding="utf-8")))
+    for module, tree in trees.items():
+        if module.startswith(f"{PACKAGE}.engine"):
+            found.update(MADE.findall(files[module].read_text(encoding="utf-8")))
+            found.update(text for text in strings(tree) if NAME.fullmatch(text))
+    tables = sorted(found - udfs - NO_TABLES)
+    return Measure(name, "named temporary tables", len(tables), tables)
+
+
+def strings(tree: ast.Module) -> set[str]:
+    """The string constants of a module."""
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
