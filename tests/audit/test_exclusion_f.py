@@ -55,7 +55,7 @@ def test_pairs_of_a_target_and_a_case_of_its_group_are_in_f_by_the_regions(
     met = sql.table(
         "met",
         "group_id INTEGER, case_no INTEGER, earlier BIGINT[], later BIGINT[], l BOOLEAN,"
-        " md BOOLEAN, in_next_quarter BOOLEAN, came BOOLEAN",
+        " md BOOLEAN, in_next_quarter BOOLEAN, in_previous_quarter BOOLEAN",
         [(group, n, None, coded(box) if box else None, False, False, n % 2 == 0, n % 3 == 0)
          for n, group, box in cases],
     )  # fmt: skip
@@ -68,7 +68,7 @@ def test_pairs_of_a_target_and_a_case_of_its_group_are_in_f_by_the_regions(
     ]
     for row in rows:
         assert (row["b"], row["f"], row["otherwise"]) == (False, True, False)
-        assert (row["in_next_quarter"], row["came"]) == (
+        assert (row["in_next_quarter"], row["in_previous_quarter"]) == (
             row["case_no"] % 2 == 0,
             row["case_no"] % 3 == 0,
         )

@@ -41,7 +41,7 @@ def test_l_rules_a_case_out_besides_its_region_where_the_target_is_new(
     met = sql.table(
         "met",
         "group_id INTEGER, case_no INTEGER, earlier BIGINT[], later BIGINT[], l BOOLEAN,"
-        " md BOOLEAN, in_next_quarter BOOLEAN, came BOOLEAN",
+        " md BOOLEAN, in_next_quarter BOOLEAN, in_previous_quarter BOOLEAN",
         [(0, n, [-8, 9], None, n == 0, True, False, False) for n in (0, 1)],
     )
     rows = sql.rows(

@@ -38,7 +38,7 @@ def test_md_rules_a_case_out_besides_its_region_where_the_target_stopped(
     met = sql.table(
         "met",
         "group_id INTEGER, case_no INTEGER, earlier BIGINT[], later BIGINT[], l BOOLEAN,"
-        " md BOOLEAN, in_next_quarter BOOLEAN, came BOOLEAN",
+        " md BOOLEAN, in_next_quarter BOOLEAN, in_previous_quarter BOOLEAN",
         [(0, n, None, [-8, 9], True, n == 0, n == 0, False) for n in (0, 1)],
     )
     rows = sql.rows(

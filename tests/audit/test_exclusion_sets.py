@@ -66,7 +66,9 @@ def test_p_counts_who_remains_in_the_neighbouring_quarter_of_a_target_that_is_th
 def test_a_case_came_if_a_release_of_the_previous_quarter_has_it(sql: Any, made: Series) -> None:
     for (place, case), row in histories(sql, made).items():
         before = made[place].quarter - 1
-        assert row["came"] == any(one.quarter == before and case in one.group_of for one in made)
+        assert row["in_previous_quarter"] == any(
+            one.quarter == before and case in one.group_of for one in made
+        )
 
 
 @pytest.mark.parametrize(("is_new", "stopped"), list(product([False, True], repeat=2)))

@@ -19,7 +19,7 @@ class Case:
     """It is in an earlier release."""
     in_next_quarter: bool
     """It is in the next quarter."""
-    came: bool
+    in_previous_quarter: bool
     """It is in the previous quarter."""
     held: dict[int, int]
     """Value -> weight, of ``UNIT``."""
@@ -30,7 +30,7 @@ class Target:
     group: int
     old: bool
     in_next_quarter: bool
-    came: bool
+    in_previous_quarter: bool
     b: frozenset[int]
     f: frozenset[int]
     """Numbers of cases whose earlier and later regions do not cover it."""
@@ -77,8 +77,10 @@ class Groups:
         }
 
 
-def _case(old: bool, in_next_quarter: bool, came: bool, held: dict[int, int]) -> Case:
-    return Case(old or came, in_next_quarter, came, held)
+def _case(
+    old: bool, in_next_quarter: bool, in_previous_quarter: bool, held: dict[int, int]
+) -> Case:
+    return Case(old or in_previous_quarter, in_next_quarter, in_previous_quarter, held)
 
 
 @st.composite
@@ -95,9 +97,9 @@ def groups(draw: st.DrawFn) -> Groups:
     some = st.frozensets(st.sampled_from(sorted(everyone)), max_size=3)
     targets = []
     for _ in range(draw(st.integers(1, 5))):
-        old, in_next_quarter, came = draw(flag), draw(flag), draw(flag)
+        old, in_next_quarter, in_previous_quarter = draw(flag), draw(flag), draw(flag)
         targets.append(
-            Target(draw(st.integers(0, len(made) - 1)), old or came, in_next_quarter, came,
+            Target(draw(st.integers(0, len(made) - 1)), old or in_previous_quarter, in_next_quarter, in_previous_quarter,
                    draw(some), draw(some))
         )  # fmt: skip
     thetas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(1, 5)])
@@ -112,7 +114,7 @@ class Tables:
         self.targets = sql.table(
             "audit_target",
             "target_no INTEGER, group_id INTEGER, case_no INTEGER, is_new BOOLEAN,"
-            " stopped BOOLEAN, in_next_quarter BOOLEAN, came BOOLEAN",
+            " stopped BOOLEAN, in_next_quarter BOOLEAN, in_previous_quarter BOOLEAN",
             [
                 (
                     n,
@@ -135,7 +137,7 @@ class Tables:
         self.pairs = sql.table(
             "audit_pair",
             "target_no INTEGER, case_no INTEGER, b BOOLEAN, f BOOLEAN, otherwise BOOLEAN,"
-            " in_next_quarter BOOLEAN, came BOOLEAN",
+            " in_next_quarter BOOLEAN, in_previous_quarter BOOLEAN",
             [row for n, target in enumerate(world.targets) for row in self._pairs(n, target)],
         )
         self.loads = sql.table(
@@ -168,7 +170,7 @@ class Tables:
     def _crowd(self, group: int) -> tuple[int, ...]:
         cases = self.world.groups[group]
         stays = [case for case in cases if case.in_next_quarter]
-        came = [case for case in cases if case.in_previous_quarter]
+        in_previous_quarter = [case for case in cases if case.in_previous_quarter]
         return (
             group,
             len(cases),
@@ -177,8 +179,8 @@ class Tables:
             sum(case.old for case in stays),
             len(stays),
             sum(case.old for case in stays),
-            len(came),
-            sum(case.in_next_quarter for case in came),
+            len(in_previous_quarter),
+            sum(case.in_next_quarter for case in in_previous_quarter),
         )
 
     def _pairs(self, number: int, target: Target) -> list[tuple[Any, ...]]:
