@@ -17,12 +17,6 @@ SELECT p.place_no AS region_key, 0 AS cut_key, p.box
 FROM temp.main.srsql_audit_place AS p
 WHERE EXISTS (SELECT 1 FROM temp.main.srsql_audit_unsafe);
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_cell AS
-SELECT c.region_key AS place_no, c.box
-FROM srsql.elementary_cells(
-    'temp.main.srsql_audit_cut_region', 'temp.main.srsql_audit_cut', 'temp.main.srsql_audit_leaf'
-) AS c;
-
 -- Targets of a place stand for the groups there that have a case of their kind.
 CREATE OR REPLACE TEMP TABLE srsql_audit_home AS
 SELECT DISTINCT p.place_no AS home, s.group_id, s.is_new, s.stopped
@@ -31,7 +25,17 @@ INNER JOIN temp.main.srsql_audit_group_size AS g ON s.group_id = g.group_id
 INNER JOIN temp.main.srsql_audit_place AS p ON g.box = p.box;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
-WITH sorts AS (
+WITH
+audit_cell AS MATERIALIZED (
+    SELECT c.region_key AS place_no, c.box
+    FROM srsql.elementary_cells(
+        'temp.main.srsql_audit_cut_region',
+        'temp.main.srsql_audit_cut',
+        'temp.main.srsql_audit_leaf'
+    ) AS c
+),
+
+sorts AS (
     SELECT DISTINCT h.home, h.is_new, h.stopped FROM temp.main.srsql_audit_home AS h
 )
 
@@ -46,5 +50,5 @@ SELECT
     NULL::INTEGER AS case_no,
     1 AS cases,
     true AS inside
-FROM temp.main.srsql_audit_cell AS c
+FROM audit_cell AS c
 INNER JOIN sorts AS s ON c.place_no = s.home;

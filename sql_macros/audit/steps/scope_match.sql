@@ -134,67 +134,72 @@ SELECT
 FROM questions AS q
 LEFT JOIN stocks AS s ON q.ask_no = s.ask_no;
 
+CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
+WITH
 -- Values that may exceed theta: for the places that cover a question together only if for those of
 -- some pattern, since a share of a union is not above the shares of all its parts; and only if it
 -- would with the peaks of the other patterns.
-CREATE OR REPLACE TEMP TABLE srsql_audit_high_term AS
-WITH views AS (
+audit_high_term AS MATERIALIZED (
+    WITH views AS (
+        SELECT
+            v.point_no,
+            q.is_new,
+            q.stopped,
+            max(q.peak) AS peak,
+            min(q.at_least) AS at_least
+        FROM temp.main.srsql_audit_question AS q
+        INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
+        GROUP BY v.point_no, q.is_new, q.stopped
+    )
+
     SELECT
-        v.point_no,
-        q.is_new,
-        q.stopped,
-        max(q.peak) AS peak,
-        min(q.at_least) AS at_least
+        w.point_no,
+        w.term_no,
+        v.is_new,
+        v.stopped,
+        b.theta_num,
+        b.theta_den,
+        $weight_scale::BIGINT AS weight_scale,
+        w.weight - k.weight AS above_peak
+    FROM temp.main.srsql_audit_point_term_weight AS w
+    INNER JOIN temp.main.srsql_audit_point_size AS s ON w.point_no = s.point_no
+    INNER JOIN temp.main.srsql_audit_max_term_weight AS k ON w.point_no = k.point_no
+    INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
+    INNER JOIN views AS v ON w.point_no = v.point_no
+    WHERE srsql.exceeds(
+        v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, $weight_scale::BIGINT
+    )
+    AND srsql.exceeds(
+        srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
+        b.theta_num,
+        b.theta_den,
+        srsql.remaining_after_l_md(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
+        - srsql.remaining_after_l_md(
+            s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped
+        ),
+        $weight_scale::BIGINT
+    )
+),
+
+audit_question_term AS MATERIALIZED (
+    SELECT DISTINCT q.question_no, q.ask_no, h.term_no
     FROM temp.main.srsql_audit_question AS q
     INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
-    GROUP BY v.point_no, q.is_new, q.stopped
-)
+    INNER JOIN audit_high_term AS h
+        ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
+    WHERE srsql.exceeds(
+        q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_scale
+    )
+),
 
-SELECT
-    w.point_no,
-    w.term_no,
-    v.is_new,
-    v.stopped,
-    b.theta_num,
-    b.theta_den,
-    $weight_scale::BIGINT AS weight_scale,
-    w.weight - k.weight AS above_peak
-FROM temp.main.srsql_audit_point_term_weight AS w
-INNER JOIN temp.main.srsql_audit_point_size AS s ON w.point_no = s.point_no
-INNER JOIN temp.main.srsql_audit_max_term_weight AS k ON w.point_no = k.point_no
-INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
-INNER JOIN views AS v ON w.point_no = v.point_no
-WHERE srsql.exceeds(
-    v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, $weight_scale::BIGINT
-)
-AND srsql.exceeds(
-    srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
-    b.theta_num,
-    b.theta_den,
-    srsql.remaining_after_l_md(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
-    - srsql.remaining_after_l_md(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
-    $weight_scale::BIGINT
-);
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_question_term AS
-SELECT DISTINCT q.question_no, q.ask_no, h.term_no
-FROM temp.main.srsql_audit_question AS q
-INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
-INNER JOIN temp.main.srsql_audit_high_term AS h
-    ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
-WHERE srsql.exceeds(
-    q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_scale
-);
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
-WITH summed AS (
+summed AS (
     SELECT
         a.question_no,
         a.term_no,
         sum(
             srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, q.is_new, q.stopped)
         )::HUGEINT AS weight
-    FROM temp.main.srsql_audit_question_term AS a
+    FROM audit_question_term AS a
     INNER JOIN temp.main.srsql_audit_question AS q ON a.question_no = q.question_no
     INNER JOIN temp.main.srsql_audit_view AS v ON a.ask_no = v.ask_no
     INNER JOIN temp.main.srsql_audit_point_term_weight AS w

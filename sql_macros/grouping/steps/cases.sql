@@ -6,23 +6,20 @@
 -- parent, last, height), srsql_node(position, node, pre, last), srsql_knowledge(drug, disease),
 -- srsql_run(unit).
 
-CREATE OR REPLACE TEMP TABLE srsql_known_box AS
-SELECT c.case_no, b.position, b.low, b.high
-FROM temp.main.srsql_report_box AS b
-INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id;
-
-CREATE OR REPLACE TEMP TABLE srsql_hull AS
-SELECT s.* FROM srsql.super_record('temp.main.srsql_known_box') AS s;
-
 CREATE OR REPLACE TEMP TABLE srsql_box AS
-SELECT e.case_no, e.position, e.low, e.high
-FROM srsql.enclosing_node('temp.main.srsql_hull', 'temp.main.srsql_node') AS e;
+WITH
+known_box AS MATERIALIZED (
+    SELECT c.case_no, b.position, b.low, b.high
+    FROM temp.main.srsql_report_box AS b
+    INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
+),
 
--- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
-CREATE OR REPLACE TEMP TABLE srsql_case_drug AS
-SELECT DISTINCT c.case_no, d.drug
-FROM temp.main.srsql_report_drug AS d
-INNER JOIN temp.main.srsql_case_report AS c ON d.report_id = c.report_id;
+hull AS MATERIALIZED (
+    SELECT s.* FROM srsql.super_record('known_box') AS s
+)
+
+SELECT e.case_no, e.position, e.low, e.high
+FROM srsql.enclosing_node('hull', 'temp.main.srsql_node') AS e;
 
 CREATE OR REPLACE TEMP TABLE srsql_belief AS
 SELECT
@@ -38,9 +35,17 @@ CROSS JOIN temp.main.srsql_run AS r
 GROUP BY c.case_no, t.term;
 
 INSERT INTO temp.main.srsql_belief
+WITH
+-- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
+case_drug AS MATERIALIZED (
+    SELECT DISTINCT c.case_no, d.drug
+    FROM temp.main.srsql_report_drug AS d
+    INNER JOIN temp.main.srsql_case_report AS c ON d.report_id = c.report_id
+)
+
 SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false, false
 FROM srsql.inferred_terms(
-    'temp.main.srsql_case_drug',
+    'case_drug',
     'temp.main.srsql_knowledge',
     (SELECT r.unit FROM temp.main.srsql_run AS r)
 ) AS i

@@ -35,53 +35,34 @@ FROM srsql.member AS m
 INNER JOIN others AS o ON m.release_id = o.release_id
 INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR;
 
--- Cases that releases already out promised to be absent from this quarter (they were counted as
--- stopping), in the quarter just before it.
-CREATE OR REPLACE TEMP TABLE srsql_promised_absent AS
-WITH before AS (
-    SELECT r.release_id, r.quarter
-    FROM srsql.exposed_release AS r
-    CROSS JOIN temp.main.srsql_run AS u
-    INNER JOIN srsql.release AS own ON u.release_id = own.release_id
-    WHERE
-        r.dataset = own.dataset
-        AND r.series = own.series
-        AND r.quarter < own.quarter
-)
-
-SELECT DISTINCT c.case_no
-FROM before AS b
-INNER JOIN srsql.defended_attack AS p
-    ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
-INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
-INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
-INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
-WHERE b.quarter = (SELECT max(l.quarter) FROM before AS l);
-
+CREATE OR REPLACE TEMP TABLE srsql_bounded AS
+WITH
 -- QID-bounding: an old case's box covers its earlier regions (all, or the earliest); missing in one
 -- of them is missing, since nothing else covers that. New cases keep their boxes.
-CREATE OR REPLACE TEMP TABLE srsql_covering AS
-SELECT
-    b.case_no,
-    b.position,
-    CASE WHEN b.low IS NOT NULL AND count(g.low) = count(*) THEN least(b.low, min(g.low)) END
-        AS low,
-    CASE WHEN b.low IS NOT NULL AND count(g.low) = count(*) THEN greatest(b.high, max(g.high)) END
-        AS high
-FROM temp.main.srsql_appearance AS a
-CROSS JOIN temp.main.srsql_run AS u
-INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
-INNER JOIN temp.main.srsql_box AS b ON a.case_no = b.case_no AND g.position = b.position
-WHERE a.earlier AND (u.cover = 'all' OR (u.cover = 'earliest' AND a.turn = 1))
-GROUP BY b.case_no, b.position, b.low, b.high;
+covering AS MATERIALIZED (
+    SELECT
+        b.case_no,
+        b.position,
+        CASE WHEN b.low IS NOT NULL AND count(g.low) = count(*) THEN least(b.low, min(g.low)) END
+            AS low,
+        CASE
+            WHEN b.low IS NOT NULL AND count(g.low) = count(*) THEN greatest(b.high, max(g.high))
+        END
+            AS high
+    FROM temp.main.srsql_appearance AS a
+    CROSS JOIN temp.main.srsql_run AS u
+    INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
+    INNER JOIN temp.main.srsql_box AS b ON a.case_no = b.case_no AND g.position = b.position
+    WHERE a.earlier AND (u.cover = 'all' OR (u.cover = 'earliest' AND a.turn = 1))
+    GROUP BY b.case_no, b.position, b.low, b.high
+)
 
-CREATE OR REPLACE TEMP TABLE srsql_bounded AS
 SELECT e.case_no, e.position, e.low, e.high
-FROM srsql.enclosing_node('temp.main.srsql_covering', 'temp.main.srsql_node') AS e
+FROM srsql.enclosing_node('covering', 'temp.main.srsql_node') AS e
 UNION ALL
 SELECT b.case_no, b.position, b.low, b.high
 FROM temp.main.srsql_box AS b
-ANTI JOIN temp.main.srsql_covering AS c ON b.case_no = c.case_no;
+ANTI JOIN covering AS c ON b.case_no = c.case_no;
 
 -- cover = 'later': what the categories of an old case must cover once groups are made (all its
 -- earlier regions). What was missing in one of them counts as missing from the start.
@@ -157,11 +138,36 @@ INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no;
 -- A case that was promised absent stays out of this quarter, and one that is first published in a
 -- later quarter stays out of it too: there it counted as new.
 INSERT INTO temp.main.srsql_withheld
+WITH
+-- Cases that releases already out promised to be absent from this quarter (they were counted as
+-- stopping), in the quarter just before it.
+promised_absent AS MATERIALIZED (
+    WITH before AS (
+        SELECT r.release_id, r.quarter
+        FROM srsql.exposed_release AS r
+        CROSS JOIN temp.main.srsql_run AS u
+        INNER JOIN srsql.release AS own ON u.release_id = own.release_id
+        WHERE
+            r.dataset = own.dataset
+            AND r.series = own.series
+            AND r.quarter < own.quarter
+    )
+
+    SELECT DISTINCT c.case_no
+    FROM before AS b
+    INNER JOIN srsql.defended_attack AS p
+        ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
+    INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
+    INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
+    INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
+    WHERE b.quarter = (SELECT max(l.quarter) FROM before AS l)
+)
+
 SELECT
     r.case_no,
     CASE WHEN p.case_no IS NULL THEN 'released_later' ELSE 'promised_absent' END
 FROM temp.main.srsql_role AS r
-LEFT JOIN temp.main.srsql_promised_absent AS p ON r.case_no = p.case_no
+LEFT JOIN promised_absent AS p ON r.case_no = p.case_no
 CROSS JOIN temp.main.srsql_run AS u
 WHERE u.carry = 'new' AND (r.first_later OR p.case_no IS NOT NULL);
 

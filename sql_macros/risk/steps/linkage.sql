@@ -20,141 +20,158 @@ CREATE OR REPLACE TEMP TABLE srsql_link_own_value AS
 SELECT v.tuple_no, v.position, v.low, v.high
 FROM srsql.tuple_values('temp.main.srsql_link_own_box', 'temp.main.srsql_link_own') AS v;
 
-CREATE OR REPLACE TEMP TABLE srsql_link_published_value AS
-SELECT v.tuple_no, v.position, v.low, v.high
-FROM srsql.tuple_values(
-    'temp.main.srsql_link_published_box', 'temp.main.srsql_link_published'
-) AS v;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_attribute AS
-SELECT a.position, CASE WHEN a.kind = 'numeric' THEN a.span ELSE 0 END AS span
-FROM srsql.attribute AS a
-WHERE a.release_id = $release_id::INTEGER;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_distance AS
-SELECT d.position, d.own, d.published, d.apart, d.united
-FROM srsql.node_distance($release_id::INTEGER) AS d;
-
 CREATE OR REPLACE TEMP TABLE srsql_link_pair AS
+WITH
+link_published_value AS MATERIALIZED (
+    SELECT v.tuple_no, v.position, v.low, v.high
+    FROM srsql.tuple_values(
+        'temp.main.srsql_link_published_box', 'temp.main.srsql_link_published'
+    ) AS v
+),
+
+link_attribute AS MATERIALIZED (
+    SELECT a.position, CASE WHEN a.kind = 'numeric' THEN a.span ELSE 0 END AS span
+    FROM srsql.attribute AS a
+    WHERE a.release_id = $release_id::INTEGER
+),
+
+link_distance AS MATERIALIZED (
+    SELECT d.position, d.own, d.published, d.apart, d.united
+    FROM srsql.node_distance($release_id::INTEGER) AS d
+)
+
 SELECT n.own_no, n.published_no
 FROM srsql.nearest(
     'temp.main.srsql_link_own',
     'temp.main.srsql_link_own_value',
     'temp.main.srsql_link_published',
-    'temp.main.srsql_link_published_value',
-    'temp.main.srsql_link_attribute',
-    'temp.main.srsql_link_distance'
-) AS n;
-
--- Cells: published records of equal QID that show the same of the diseases one knows about.
-CREATE OR REPLACE TEMP TABLE srsql_link_telling AS
-SELECT t.case_no, t.term_no
-FROM srsql.telling_terms(
-    $release_id::INTEGER,
-    'temp.main.srsql_link_knowledge'
-) AS t;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_signature AS
-SELECT s.case_no, s.signature_no, s.term_nos
-FROM srsql.signatures('temp.main.srsql_link_telling') AS s;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_place AS
-SELECT
-    p.case_no,
-    p.tuple_no AS published_no,
-    coalesce(s.signature_no, 0) AS signature_no,
-    (dense_rank() OVER (ORDER BY p.tuple_no, coalesce(s.signature_no, 0)) - 1)::INTEGER AS cell_no
-FROM temp.main.srsql_link_published AS p
-LEFT JOIN temp.main.srsql_link_signature AS s ON p.case_no = s.case_no;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_cell AS
-SELECT p.cell_no, p.published_no, p.signature_no, count(*) AS cases
-FROM temp.main.srsql_link_place AS p
-GROUP BY p.cell_no, p.published_no, p.signature_no;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_case AS
-SELECT p.case_no, o.tuple_no AS own_no, p.cell_no
-FROM temp.main.srsql_link_place AS p
-INNER JOIN temp.main.srsql_link_own AS o ON p.case_no = o.case_no;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_term AS
-SELECT p.cell_no, c.term_no, count(*) AS cases
-FROM srsql.case_term AS c
-INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
-INNER JOIN temp.main.srsql_link_place AS p ON c.case_no = p.case_no
-WHERE c.release_id = $release_id::INTEGER AND c.direct AND t.released
-GROUP BY p.cell_no, c.term_no;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_candidate AS
-SELECT n.own_no, c.cell_no
-FROM temp.main.srsql_link_pair AS n
-INNER JOIN temp.main.srsql_link_cell AS c ON n.published_no = c.published_no;
-
--- The same for one who knows which diseases go with which sex or age.
-CREATE OR REPLACE TEMP TABLE srsql_link_disease AS
-SELECT DISTINCT t.term_no, h.term
-FROM temp.main.srsql_link_telling AS t
-INNER JOIN srsql.threshold AS h ON t.term_no = h.term_no
-WHERE h.release_id = $release_id::INTEGER;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_signature_term AS
-SELECT DISTINCT s.signature_no, unnest(s.term_nos) AS term_no
-FROM temp.main.srsql_link_signature AS s;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_contradicted AS
-SELECT x.own_no, x.term_no
-FROM srsql.contradictions(
-    'temp.main.srsql_link_own_value',
-    'temp.main.srsql_link_knowledge',
-    'temp.main.srsql_link_disease'
-) AS x;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_narrowed AS
-SELECT n.own_no, n.cell_no
-FROM srsql.narrowed_candidates(
-    'temp.main.srsql_link_candidate',
-    'temp.main.srsql_link_cell',
-    'temp.main.srsql_link_signature_term',
-    'temp.main.srsql_link_contradicted'
+    'link_published_value',
+    'link_attribute',
+    'link_distance'
 ) AS n;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_risk AS
+WITH
+-- Cells: published records of equal QID that show the same of the diseases one knows about.
+link_telling AS MATERIALIZED (
+    SELECT t.case_no, t.term_no
+    FROM srsql.telling_terms(
+        $release_id::INTEGER,
+        'temp.main.srsql_link_knowledge'
+    ) AS t
+),
+
+link_signature AS MATERIALIZED (
+    SELECT s.case_no, s.signature_no, s.term_nos
+    FROM srsql.signatures('link_telling') AS s
+),
+
+link_place AS MATERIALIZED (
+    SELECT
+        p.case_no,
+        p.tuple_no AS published_no,
+        coalesce(s.signature_no, 0) AS signature_no,
+        (dense_rank() OVER (ORDER BY p.tuple_no, coalesce(s.signature_no, 0)) - 1)::INTEGER
+            AS cell_no
+    FROM temp.main.srsql_link_published AS p
+    LEFT JOIN link_signature AS s ON p.case_no = s.case_no
+),
+
+link_cell AS MATERIALIZED (
+    SELECT p.cell_no, p.published_no, p.signature_no, count(*) AS cases
+    FROM link_place AS p
+    GROUP BY p.cell_no, p.published_no, p.signature_no
+),
+
+link_case AS MATERIALIZED (
+    SELECT p.case_no, o.tuple_no AS own_no, p.cell_no
+    FROM link_place AS p
+    INNER JOIN temp.main.srsql_link_own AS o ON p.case_no = o.case_no
+),
+
+link_term AS MATERIALIZED (
+    SELECT p.cell_no, c.term_no, count(*) AS cases
+    FROM srsql.case_term AS c
+    INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
+    INNER JOIN link_place AS p ON c.case_no = p.case_no
+    WHERE c.release_id = $release_id::INTEGER AND c.direct AND t.released
+    GROUP BY p.cell_no, c.term_no
+),
+
+link_candidate AS MATERIALIZED (
+    SELECT n.own_no, c.cell_no
+    FROM temp.main.srsql_link_pair AS n
+    INNER JOIN link_cell AS c ON n.published_no = c.published_no
+),
+
+-- The same for one who knows which diseases go with which sex or age.
+link_disease AS MATERIALIZED (
+    SELECT DISTINCT t.term_no, h.term
+    FROM link_telling AS t
+    INNER JOIN srsql.threshold AS h ON t.term_no = h.term_no
+    WHERE h.release_id = $release_id::INTEGER
+),
+
+link_signature_term AS MATERIALIZED (
+    SELECT DISTINCT s.signature_no, unnest(s.term_nos) AS term_no
+    FROM link_signature AS s
+),
+
+link_contradicted AS MATERIALIZED (
+    SELECT x.own_no, x.term_no
+    FROM srsql.contradictions(
+        'temp.main.srsql_link_own_value',
+        'temp.main.srsql_link_knowledge',
+        'link_disease'
+    ) AS x
+),
+
+link_narrowed AS MATERIALIZED (
+    SELECT n.own_no, n.cell_no
+    FROM srsql.narrowed_candidates(
+        'link_candidate',
+        'link_cell',
+        'link_signature_term',
+        'link_contradicted'
+    ) AS n
+)
+
 SELECT r.*
 FROM srsql.record_risk(
     $release_id::INTEGER,
     'rr',
-    'temp.main.srsql_link_case',
-    'temp.main.srsql_link_candidate',
-    'temp.main.srsql_link_cell'
+    'link_case',
+    'link_candidate',
+    'link_cell'
 ) AS r
 UNION ALL
 SELECT r.*
 FROM srsql.record_risk(
     $release_id::INTEGER,
     'rr_medical',
-    'temp.main.srsql_link_case',
-    'temp.main.srsql_link_narrowed',
-    'temp.main.srsql_link_cell'
+    'link_case',
+    'link_narrowed',
+    'link_cell'
 ) AS r
 UNION ALL
 SELECT r.*
 FROM srsql.attribute_risk(
     $release_id::INTEGER,
     'ar_rev',
-    'temp.main.srsql_link_case',
-    'temp.main.srsql_link_candidate',
-    'temp.main.srsql_link_cell',
-    'temp.main.srsql_link_term'
+    'link_case',
+    'link_candidate',
+    'link_cell',
+    'link_term'
 ) AS r
 UNION ALL
 SELECT r.*
 FROM srsql.attribute_risk(
     $release_id::INTEGER,
     'ar_medical',
-    'temp.main.srsql_link_case',
-    'temp.main.srsql_link_narrowed',
-    'temp.main.srsql_link_cell',
-    'temp.main.srsql_link_term'
+    'link_case',
+    'link_narrowed',
+    'link_cell',
+    'link_term'
 ) AS r;
 
 INSERT INTO temp.main.srsql_link_risk

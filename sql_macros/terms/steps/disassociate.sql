@@ -57,33 +57,36 @@ SELECT
 FROM temp.main.srsql_chunk_term AS c
 LEFT JOIN moved AS m ON c.cluster_no = m.cluster_no AND c.term_no = m.term_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_shared_role AS
-SELECT
-    t.* REPLACE (
-        t.kept_apart
-        OR t.term_no IN (SELECT r.term_no FROM temp.main.srsql_repeated AS r) AS kept_apart
-    )
-FROM temp.main.srsql_term_role AS t;
-
-CREATE OR REPLACE TEMP TABLE srsql_cluster_room AS
-SELECT r.cluster_no, r.records, r.may_empty
-FROM srsql.cluster_room(
-    'temp.main.srsql_basket',
-    'temp.main.srsql_cluster',
-    'temp.main.srsql_chunk_term',
-    'temp.main.srsql_term_role',
-    $k::INTEGER,
-    $m::INTEGER
-) AS r;
-
 CREATE OR REPLACE TEMP TABLE srsql_refined AS
+WITH
+shared_role AS MATERIALIZED (
+    SELECT
+        t.* REPLACE (
+            t.kept_apart
+            OR t.term_no IN (SELECT r.term_no FROM temp.main.srsql_repeated AS r) AS kept_apart
+        )
+    FROM temp.main.srsql_term_role AS t
+),
+
+cluster_room AS MATERIALIZED (
+    SELECT r.cluster_no, r.records, r.may_empty
+    FROM srsql.cluster_room(
+        'temp.main.srsql_basket',
+        'temp.main.srsql_cluster',
+        'temp.main.srsql_chunk_term',
+        'temp.main.srsql_term_role',
+        $k::INTEGER,
+        $m::INTEGER
+    ) AS r
+)
+
 SELECT r.members, r.terms
 FROM srsql.refined(
     'temp.main.srsql_basket',
     'temp.main.srsql_cluster',
     'temp.main.srsql_chunk_term',
-    'temp.main.srsql_cluster_room',
-    'temp.main.srsql_shared_role',
+    'cluster_room',
+    'shared_role',
     $k::INTEGER,
     $m::INTEGER,
     $joint_limit::INTEGER
