@@ -1,1 +1,8 @@
 """Kernels: what is sequential or random, and its registration with DuckDB."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]

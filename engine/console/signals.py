@@ -91,7 +91,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
 
 def _prior(prior: Shrinkage) -> str:
     """The prior of EBGM, or why there is none."""
-    from srsql.udfs.signals.shrinkage import FEWEST, LARGEST
+    from srsql.udfs.shrinkage import FEWEST, LARGEST
 
     text = f"EBGM, {prior.data} data{_condition(prior.condition)}: {prior.pairs:,} pairs"
     if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:

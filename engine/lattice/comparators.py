@@ -14,9 +14,8 @@ from srsql.engine.lattice.ipa import cell_numbers, leaf_widths, need_cells
 from srsql.engine.lattice.nodes import lattice, least_nodes
 from srsql.engine.lattice.result import Figures, Made, figures
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_loss import loss_of
-from srsql.udfs.lattice.node_noise import Counts, Perturbed, Source
-from srsql.udfs.lattice.noisy_cells import recreated
+from srsql.udfs.lattice_node import Counts, Perturbed, loss_of, recreated
+from srsql.udfs.mechanisms import Source
 
 
 def k_anonymous(warehouse: Warehouse, dimensions: Sequence[Dimension], k: int) -> Made:

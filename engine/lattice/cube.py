@@ -15,8 +15,8 @@ from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
 from srsql.engine.warehouse.statements import create
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_noise import Counts
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.lattice_node import Counts
 
 CELLS, CUBE, CLASSES = (f"temp.main.srsql_{name}" for name in ("cell", "cube", "node_class"))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from srsql.engine.errors import ReleaseError
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
 
 Floats = NDArray[np.float64]
 WIDTHS = (1, 5, 10)
@@ -59,7 +59,7 @@ class Dimension:
 
     def penalties(self) -> Floats:
         """[nodes] Lee 2020, equation 5."""
-        from srsql.udfs.lattice.node_loss import penalty
+        from srsql.udfs.lattice_node import penalty
 
         covered = np.array([node.leaves for node in self.nodes], dtype=np.int64)
         return penalty(covered, np.int64(len(self.ends)) + 0 * covered)

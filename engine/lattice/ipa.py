@@ -14,10 +14,18 @@ from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels, lattice
 from srsql.engine.lattice.result import Figures, Made, figures
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_loss import loss_of, node_weight
-from srsql.udfs.lattice.node_noise import Budget, Perturbed, Source, perturb
-from srsql.udfs.lattice.noisy_cells import expected_loss, noisy_counts, rolled_up
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.lattice_node import (
+    Budget,
+    Perturbed,
+    expected_loss,
+    loss_of,
+    node_weight,
+    noisy_counts,
+    perturb,
+    rolled_up,
+)
+from srsql.udfs.mechanisms import Source
 
 SPLIT = (Fraction(1, 10), Fraction(3, 10), Fraction(3, 10), Fraction(3, 10))
 """Shares of epsilon: suppression, insertion, value, candidates (Lee 2020, "Data utility")."""

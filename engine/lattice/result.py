@@ -9,9 +9,8 @@ import numpy as np
 
 from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
-from srsql.udfs.lattice.node_loss import Loss
-from srsql.udfs.lattice.node_noise import Perturbed
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.lattice_node import Loss, Perturbed
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.perturbation import Noise
 from srsql.engine.models.lattice import LatticeModel
 from srsql.engine.models.perturbing import FINEST, NOT_FOR_PUBLICATION
-from srsql.udfs.choice import MOST
+from srsql.udfs.mechanisms import MOST
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from srsql.engine.grouping.perturbation import Calibration, Noise, Perturbation,
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.choice import MOST
+from srsql.udfs.mechanisms import MOST
 
 FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""

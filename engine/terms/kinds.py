@@ -53,13 +53,13 @@ class Kind:
 
 
 def _load_chunks() -> None:
-    from srsql.udfs.terms.warm_up import warm_chunks
+    from srsql.udfs.terms.arrow_kernels import warm_chunks
 
     warm_chunks()
 
 
 def _load_nodes() -> None:
-    from srsql.udfs.terms.warm_up import warm_nodes
+    from srsql.udfs.terms.arrow_kernels import warm_nodes
 
     warm_nodes()
 

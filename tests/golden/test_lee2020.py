@@ -15,13 +15,13 @@ from srsql.engine.lattice.cube import Node, cube_counts, load_cube
 from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.dimensions import Node as Value
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_loss import loss_of
-from srsql.udfs.lattice.node_noise import (
+from srsql.udfs.lattice_node import (
     SUPPRESSED,
     Perturbed,
     ValueChoice,
     assemble,
     keys_needed,
+    loss_of,
     size_changes,
     suppressed_classes,
     without_removed,

@@ -13,22 +13,23 @@ from oracles import lattice as oracle
 from scipy import stats
 
 from srsql.engine.lattice.nodes import least_nodes
-from srsql.udfs.lattice.node_loss import loss_of, node_weight
-from srsql.udfs.lattice.node_noise import (
+from srsql.udfs.lattice_node import (
     SUPPRESSED,
     Budget,
     Counts,
-    Source,
     ValueChoice,
     assemble,
     keys_needed,
+    loss_of,
+    node_weight,
     perturb,
+    recreated,
+    rolled_up,
     size_changes,
     suppressed_classes,
     without_removed,
 )
-from srsql.udfs.lattice.noisy_cells import recreated, rolled_up
-from srsql.udfs.lattice.segments import first_above
+from srsql.udfs.mechanisms import Source, first_above
 
 DOMAIN = 6
 TINY = 1e-6

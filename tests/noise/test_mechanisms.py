@@ -20,9 +20,16 @@ from oracles.trees import Tree, trees
 from scipy import stats
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.choice import Calibration, choice_of, choose, weights
-from srsql.udfs.choice import Tree as Paths
-from srsql.udfs.noise import Uniform, conservative_scale, laplace_noise
+from srsql.udfs.mechanisms import (
+    Calibration,
+    Uniform,
+    choice_of,
+    choose,
+    conservative_scale,
+    laplace_noise,
+    weights,
+)
+from srsql.udfs.mechanisms import Tree as Paths
 
 RARE = 1e-6
 AGES = Tree(

@@ -14,9 +14,8 @@ from oracles import disassociation as oracle
 from oracles.examples import REPEATABLE
 
 from srsql.udfs.terms.horizontal import Baskets, split_records
-from srsql.udfs.terms.km import may_join
-from srsql.udfs.terms.shuffle import drawn_below, shuffled
-from srsql.udfs.terms.vertical import holdings, vertical_chunks
+from srsql.udfs.terms.km_anonymity import may_join
+from srsql.udfs.terms.vertical import drawn_below, holdings, shuffled, vertical_chunks
 
 Records = list[frozenset[int]]
 

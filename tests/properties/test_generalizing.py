@@ -19,7 +19,7 @@ from srsql.engine.risk.term_counts import count_terms
 from srsql.engine.risk.term_loss import matching_errors
 from srsql.engine.terms.policies import UtilityPolicy
 from srsql.udfs.terms.generalizing import generalize, loss
-from srsql.udfs.terms.rare_sets import Baskets, rare_sets
+from srsql.udfs.terms.km_anonymity import Baskets, rare_sets
 
 MANY, SOME = settings(REPEATABLE, max_examples=80), settings(REPEATABLE, max_examples=20)
 

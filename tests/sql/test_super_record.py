@@ -14,7 +14,7 @@ from oracles.ms import inferred
 from oracles.trees import Tree, trees
 
 from srsql.schemas.hierarchy import build_hierarchy
-from srsql.udfs.grouping.knowledge import UNITS
+from srsql.udfs.grouping.grouping_problem import UNITS
 
 BOXES = "case_no INTEGER, position INTEGER, low BIGINT, high BIGINT"
 Interval = tuple[int | None, int | None]

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
 
 BUNDLE_TRIES = 64
 

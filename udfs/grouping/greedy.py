@@ -13,18 +13,30 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.alpha import allowed_kinds, new_state, update_group
-from srsql.udfs.grouping.box_tree import Shape, build_shape, hull_loss
-from srsql.udfs.grouping.cell_tree import Bounds, forget, new_bounds
-from srsql.udfs.grouping.cells import Cells, build_cells, case_masks, frequent_terms, take
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import Shape, build_shape, hull_loss, whole
+from srsql.udfs.grouping.cells import (
+    Bounds,
+    Cells,
+    build_cells,
+    case_masks,
+    forget,
+    frequent_terms,
+    new_bounds,
+    take,
+)
 from srsql.udfs.grouping.group_tree import new_groups
-from srsql.udfs.grouping.grouping_problem import Task
-from srsql.udfs.grouping.leftovers import place_leftovers
-from srsql.udfs.grouping.merging import merge_leftovers
-from srsql.udfs.grouping.privacy_risk import Terms, set_base
+from srsql.udfs.grouping.grouping_problem import (
+    Attributes,
+    Bounding,
+    Cases,
+    Task,
+    Terms,
+    integer_losses,
+)
+from srsql.udfs.grouping.leftovers import merge_leftovers, place_leftovers
+from srsql.udfs.grouping.privacy_risk import allowed_kinds, new_state, set_base, update_group
 from srsql.udfs.grouping.search import farthest, nearest
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Attributes, Bounding, Cases, Ints, integer_losses
 
 Leftovers = Literal["withhold", "merge"]
 
@@ -82,6 +94,23 @@ def group_cases(
         _, dense = np.unique(group, return_inverse=True)
         group = (dense - int((group < 0).any())).astype(np.int32)
     return group
+
+
+def ms_group(
+    cases: Cases,
+    attributes: Attributes,
+    theta_num: Ints,
+    theta_den: Ints,
+    k: int,
+    first: int,
+    leftovers: Leftovers = "withhold",
+) -> NDArray[np.int32]:
+    """Group cases so that each group has >= k cases and sigma_s <= theta_s |g| for every term s.
+
+    Arguments and result as for ``group_cases``; every case carries the bounds.
+    """
+    everyone = Bounding.of_all(len(cases.low))
+    return group_cases(cases, attributes, theta_num, theta_den, k, first, everyone, leftovers)
 
 
 def _check(

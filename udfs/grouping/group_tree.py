@@ -11,12 +11,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.alpha import VIEWS, update_group
-from srsql.udfs.grouping.box_tree import Shape, hull_loss
-from srsql.udfs.grouping.cell_tree import NONE
-from srsql.udfs.grouping.grouping_problem import Task
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints, Losses
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import Shape, hull_loss, whole
+from srsql.udfs.grouping.cells import NONE
+from srsql.udfs.grouping.grouping_problem import Losses, Task
+from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
 
 
 class Groups(NamedTuple):

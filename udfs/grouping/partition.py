@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.box_tree import hull_loss
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Attributes, Cases, Ints, Losses, integer_losses
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import hull_loss, whole
+from srsql.udfs.grouping.grouping_problem import Attributes, Cases, Losses, integer_losses
 
 
 def partition_cases(

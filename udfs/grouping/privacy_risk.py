@@ -1,47 +1,36 @@
-"""Privacy risk PR of a case joining a group, by either of the papers' equations.
+"""Whether a case may join a group, and at which risk: privacy risk PR and alpha-bounding.
 
-Lin 2016, eqs. (5)-(6): sum of sigma / (eta - sigma) over the terms that the group holds already,
-sigma counted before the case joins. Huang 2021, eqs. (2)-(3): sum of sigma / (eta - sigma + 1) over
-all its terms, sigma counted with it. Either way PR = 1 + the sum, and infinite where sigma with the
-case would pass eta. A term of theta = 1 bounds nothing, so it never makes PR infinite: beyond eta,
-which counts carriers alone, its denominator stays at 1.
+PR by either of the papers' equations. Lin 2016, eqs. (5)-(6): sum of sigma / (eta - sigma) over the
+terms that the group holds already, sigma counted before the case joins. Huang 2021, eqs. (2)-(3):
+sum of sigma / (eta - sigma + 1) over all its terms, sigma counted with it. Either way PR = 1 + the
+sum, and infinite where sigma with the case would pass eta. A term of theta = 1 bounds nothing, so
+it never makes PR infinite: beyond eta, which counts carriers alone, its denominator stays at 1.
+
+Alpha-bounding bounds the share of cases with substantial symptoms (Huang 2021, procedures 2 and 3).
+A group is seen in four views: 1 its new cases that stop, 2 its new cases, 3 those that stop, 4 all.
+For each the state of a group holds MSAVR, the cases with substantial symptoms in the view, and N, a
+lower bound of what remains of the view whatever an attacker excludes: the k carriers, for which
+places are reserved, and the cases counted in MSAVR beside them. Cases without substantial symptoms
+never raise N, since other releases may exclude them; so MSAVR / N <= alpha holds for what remains
+after any exclusion that spares the carriers (Lemma 2 and its analogues).
 """
 
 from __future__ import annotations
 
 from functools import cmp_to_key
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.candidates import NEAR, exact_order
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import NEAR, exact_order
+from srsql.udfs.grouping.grouping_problem import Terms
 
-
-class Terms(NamedTuple):
-    """Terms of the cases, and what the group under construction holds of them."""
-
-    offsets: Ints
-    terms: NDArray[np.int32]
-    weights: Ints
-    sigma: Ints
-    """[V] sigma_s(g) in units of 1 / one."""
-    eta: Ints
-    """[V] eta_s of a group with at most k carriers, in the same units."""
-    frequent: NDArray[np.int32]
-    """Term of each mask bit."""
-    bit: NDArray[np.int8]
-    """[V] mask bit of each term, -1 for most."""
-    base: NDArray[np.float64]
-    """[n] PR of each case in a group of at most k carriers that holds none of its terms; equal
-    floats are equal fractions, and their order is that of the fractions."""
-    free: NDArray[np.bool_]
-    """[V] terms of theta = 1."""
-    one: int
-    after_join: bool
+VIEWS = 4
+ANY_KIND = 1
+"""Bit of kind 0 in a mask of kinds."""
 
 
 @njit(cache=True)
@@ -199,3 +188,61 @@ def cannot_win(
     if loss * floor > best_loss * best_risk * (1 + NEAR):
         return True
     return loss >= best_loss and floor > best_risk * (1 + NEAR)
+
+
+@njit(cache=True)
+def in_view(kind: int, view: int) -> bool:
+    """Whether a case of that kind (1-4, see ``Bounding``) is in the view (0-3)."""
+    return (
+        view == 3
+        or kind == 1
+        or (kind == 2 and view == 1)
+        or (kind == 3 and view == 2)
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def update_group(state: Ints, kind: int, remaining: bool) -> None:
+    """Count a case of ``kind`` in (Update_Group); ``state`` [2, 4] holds MSAVR and N per view.
+
+    ``remaining``: it joins a completed group, where no place is reserved for it.
+    """
+    if kind == 0:
+        return
+    for view in range(VIEWS):
+        if in_view(kind, view):
+            state[0, view] += 1
+            if kind != 1 or remaining:
+                state[1, view] += 1
+
+
+@njit(cache=True)
+def judge(state: Ints, kind: int, remaining: bool, alpha_num: int, alpha_den: int) -> bool:
+    """Whether a group keeps alpha with one more case of ``kind`` (Judge_alpha_bounding)."""
+    if kind == 0:
+        return True
+    for view in range(VIEWS):
+        if in_view(kind, view):
+            symptoms = state[0, view] + 1
+            room = state[1, view] + (1 if kind != 1 or remaining else 0)
+            if symptoms * alpha_den > room * alpha_num:
+                return False
+    return True
+
+
+@njit(cache=True)
+def allowed_kinds(state: Ints, remaining: bool, alpha_num: int, alpha_den: int) -> int:
+    """The kinds a group can still take, as a bit mask."""
+    mask = ANY_KIND
+    for kind in range(1, VIEWS + 1):
+        if judge(state, kind, remaining, alpha_num, alpha_den):
+            mask |= 1 << kind
+    return mask
+
+
+@njit(cache=True)
+def new_state(k: int) -> Ints:
+    """A group without records: MSAVR = 0 and N = k in every view."""
+    state = np.zeros((2, VIEWS), np.int64)
+    state[1] = k
+    return state

@@ -13,11 +13,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.candidates import PRIME, quotient
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import PRIME, quotient
 from srsql.udfs.grouping.group_tree import Groups
 from srsql.udfs.grouping.grouping_problem import Task
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
-from srsql.udfs.problem import Ints
 
 USUAL = 8
 """Values of sigma whose part of PR is worked out once per term."""

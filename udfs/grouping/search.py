@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from srsql.udfs.grouping.box_tree import Shape, hull_loss
-from srsql.udfs.grouping.candidates import exact_order, near
-from srsql.udfs.grouping.cell_tree import NONE, Bounds
-from srsql.udfs.grouping.cells import Cells
-from srsql.udfs.grouping.privacy_risk import (
-    Terms,
-    cannot_win,
-    mask_risk,
-    privacy_risk,
-    risk_fractions,
-)
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints, Losses
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import Shape, exact_order, hull_loss, near, whole
+from srsql.udfs.grouping.cells import NONE, Bounds, Cells
+from srsql.udfs.grouping.grouping_problem import Losses, Terms
+from srsql.udfs.grouping.privacy_risk import cannot_win, mask_risk, privacy_risk, risk_fractions
 
 STACK = 512
 

@@ -5,15 +5,19 @@ The kernels take numbers from 0 on without gaps; the translation is done here.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from srsql.udfs.arrow import flags, flat, lists, numbers, rows_of
+from srsql.udfs import Ints
+from srsql.udfs.arrow import fields, flags, flat, lists, numbers, rows_of, sorted_by_first, tables
 
-Ints = NDArray[np.int64]
+K, M, MAX_SIZE, JOINT = 3, 2, 6, 48
+RECORDS = [sorted({n % 3, 3 + n % 4, 7 + n % 5, 12 + n // 8}) for n in range(40)]
+"""Terms of each: frequent ones, rare ones, and some of which clusters share what is left over."""
 
 
 class _Roles(NamedTuple):
@@ -37,9 +41,9 @@ def horizontal_parts(
 
     results = []
     for row in rows_of(records, held, roles, max_size, least):
-        record, part = _fields(row[0])
+        record, part = fields(row[0])
         order = np.argsort(record, kind="stable")
-        holder, term = _fields(row[1])
+        holder, term = fields(row[1])
         role = _roles(row[2])
         place = _index(record[order], holder)
         by_record = np.argsort(place, kind="stable")
@@ -67,8 +71,8 @@ def vertical_chunks(
 
     results = []
     for row in rows_of(clusters, held, roles, k, m):
-        number, size = _sorted(_fields(row[0]))
-        cluster, record, term = _fields(row[1])
+        number, size = sorted_by_first(fields(row[0]))
+        cluster, record, term = fields(row[1])
         role = _roles(row[2])
         found = vertical.holdings(
             _index(number, cluster), record, _index(role.term, term), len(number)
@@ -78,7 +82,7 @@ def vertical_chunks(
         )
         owner = np.repeat(number, np.diff(found.pair))
         results.append(np.stack([owner, chunk, role.term[found.term]], 1))
-    return _tables(results, ["cluster_no", "chunk_no", "term_no"])
+    return tables(results, ["cluster_no", "chunk_no", "term_no"])
 
 
 def refine(
@@ -92,18 +96,17 @@ def refine(
 ) -> pa.Array:
     """Rows (joint_no, cluster_no) and (joint_no, chunk_no, term_no): ``refine``."""
     from srsql.udfs.terms import refining
-    from srsql.udfs.terms.joining import Offers
-    from srsql.udfs.terms.vertical import holdings
+    from srsql.udfs.terms.vertical import Offers, holdings
 
     members, terms = [], []
     for row in rows_of(clusters, held, barred, roles, k, m, limit):
-        fields = row[0].values
-        number, size, empty = _sorted(
-            [numbers(fields.field(0)), numbers(fields.field(1)), flags(fields.field(2))]
+        known = row[0].values
+        number, size, empty = sorted_by_first(
+            [numbers(known.field(0)), numbers(known.field(1)), flags(known.field(2))]
         )
         role = _roles(row[3])
         by_place = np.argsort(role.place)
-        cluster, record, term = _fields(row[1])
+        cluster, record, term = fields(row[1])
         rank = role.place[_index(role.term, term)]
         offers = Offers(
             holdings(_index(number, cluster), record, rank, len(number)),
@@ -112,7 +115,7 @@ def refine(
             size,
             empty,
         )
-        owner, bar = _fields(row[2])
+        owner, bar = fields(row[2])
         owner, bar = _index(number, owner), role.place[_index(role.term, bar)]
         order = np.lexsort((bar, owner))
         starts = np.searchsorted(owner[order], np.arange(len(number) + 1))
@@ -124,8 +127,8 @@ def refine(
         terms.append(np.stack([joint, chunk, role.term[by_place[rank]]], 1))
     return pa.StructArray.from_arrays(
         [
-            _tables(members, ["joint_no", "cluster_no"]),
-            _tables(terms, ["joint_no", "chunk_no", "term_no"]),
+            tables(members, ["joint_no", "cluster_no"]),
+            tables(terms, ["joint_no", "chunk_no", "term_no"]),
         ],
         names=["members", "terms"],
     )
@@ -143,7 +146,7 @@ def generalized(
 
     results = []
     for row in rows_of(held, terms, constraints, k, m):
-        record, term = _fields(row[0])
+        record, term = fields(row[0])
         place = np.unique(record, return_inverse=True)[1].astype(np.int64)
         least = generalize(
             place, _index(flat(row[1]), term), flat(row[2]), row[3].as_py(), row[4].as_py()
@@ -155,38 +158,27 @@ def generalized(
 
 def shuffled(sizes: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
     """Permutations one after the other: ``shuffled``."""
-    from srsql.udfs.terms import shuffle
+    from srsql.udfs.terms import vertical
 
     return lists(
-        [shuffle.shuffled(flat(row[0]), row[1].as_py()) for row in rows_of(sizes, seeds)],
+        [vertical.shuffled(flat(row[0]), row[1].as_py()) for row in rows_of(sizes, seeds)],
         pa.int32(),
     )
 
 
 def drawn_below(totals: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
     """One draw for each total: ``drawn_below``."""
-    from srsql.udfs.terms import shuffle
+    from srsql.udfs.terms import vertical
 
     return lists(
-        [shuffle.drawn_below(flat(row[0]), row[1].as_py()) for row in rows_of(totals, seeds)],
+        [vertical.drawn_below(flat(row[0]), row[1].as_py()) for row in rows_of(totals, seeds)],
         pa.int32(),
     )
 
 
-def _fields(scalar: pa.ListScalar) -> list[Ints]:
-    """Columns of a list of structs of numbers."""
-    return [numbers(scalar.values.field(i)) for i in range(scalar.values.type.num_fields)]
-
-
-def _sorted(fields: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Columns in the order of the first."""
-    order = np.argsort(fields[0], kind="stable")
-    return [field[order] for field in fields]
-
-
 def _roles(scalar: pa.ListScalar) -> _Roles:
     fields = scalar.values
-    term, constraint, kept, place = _sorted(
+    term, constraint, kept, place = sorted_by_first(
         [
             numbers(fields.field(0)),
             numbers(fields.field(1)),
@@ -205,11 +197,62 @@ def _index(known: Ints, values: Ints) -> Ints:
     return place
 
 
-def _tables(rows: list[Ints], names: list[str]) -> pa.Array:
-    """A list of structs of numbers for each table of rows."""
-    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int32)
-    whole = np.concatenate(rows) if rows else np.empty((0, len(names)), np.int64)
-    columns = [pa.array(whole[:, i], pa.int32()) for i in range(len(names))]
-    return pa.ListArray.from_arrays(
-        pa.array(offsets), pa.StructArray.from_arrays(columns, names=names)
+def warm_chunks() -> None:
+    """Disassociate a few records, with every kernel that a release calls."""
+    held = [(record, term) for record, terms in enumerate(RECORDS) for term in terms]
+    support = Counter(term for _, term in held)
+    order = sorted(support, key=lambda term: (-support[term], term))
+    roles = _rows(
+        [(term, min(term // 3, 3) - 1, term == order[-1], order.index(term)) for term in support]
     )
+    parts = _rows([(record, 0) for record in range(len(RECORDS))])
+    cluster = horizontal_parts(
+        parts, _rows(held), roles, _one(MAX_SIZE), _one(K)
+    ).values.to_pylist()  # fmt: skip
+    sizes = Counter(cluster)
+    placed = [(cluster[record], record, term) for record, term in held]
+    chunks = vertical_chunks(
+        _rows(sorted(sizes.items())), _rows(placed), roles, _one(K), _one(M)
+    ).values.to_pylist()  # fmt: skip
+    item = {(c["cluster_no"], c["term_no"]) for c in chunks if c["chunk_no"] == 0}
+    offered = {term for _, term in item}
+    barred = [
+        (c["cluster_no"], c["term_no"])
+        for c in chunks
+        if c["chunk_no"] > 0 and c["term_no"] in offered
+    ]
+    refine(
+        _rows([(number, size, True) for number, size in sorted(sizes.items())]),
+        _rows([row for row in placed if (row[0], row[2]) in item]),
+        _rows(barred), roles, _one(K), _one(M), _one(JOINT),
+    )  # fmt: skip
+    for draw in (shuffled, drawn_below):
+        draw(pa.chunked_array([pa.array([[3, 4]], pa.list_(pa.int32()))]), _one(1))
+
+
+def warm_nodes() -> None:
+    """Generalize the terms of a few records."""
+    held = [(record, term) for record, terms in enumerate(RECORDS) for term in terms]
+    terms = sorted({term for _, term in held})
+    numbers = pa.list_(pa.int32())
+    generalized(
+        _rows(held),
+        pa.chunked_array([pa.array([terms], numbers)]),
+        pa.chunked_array([pa.array([[min(term // 3, 3) - 1 for term in terms]], numbers)]),
+        _one(K), _one(M),
+    )  # fmt: skip
+
+
+def _rows(rows: list[tuple[Any, ...]]) -> pa.ChunkedArray:
+    """A column of one list of structs."""
+    columns = [
+        pa.array(column, pa.bool_() if isinstance(column[0], bool) else pa.int32())
+        for column in zip(*rows, strict=True)
+    ]
+    structs = pa.StructArray.from_arrays(columns, names=[f"f{n}" for n in range(len(columns))])
+    ends = pa.array(np.array([0, len(rows)], dtype=np.int32))
+    return pa.chunked_array([pa.ListArray.from_arrays(ends, structs)])
+
+
+def _one(value: int) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array([value], pa.int64())])

@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.rare_sets import Baskets, rare_sets
+from srsql.udfs import Ints
+from srsql.udfs.terms.km_anonymity import Baskets, rare_sets
 
 MOST_DOUBLINGS = 1_000
 """Of the loss of a generalized term: more terms than this cost the same, or it would overflow."""

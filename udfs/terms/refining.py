@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.joining import Nodes, Offers, refining_terms, share
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import whole
+from srsql.udfs.terms.vertical import Holdings, Offers, find_term, share
 
 PASSES = 64
 """Passes at most: beyond, single pairs would be joined at the price of sorting all nodes."""
@@ -27,6 +27,26 @@ class Shared(NamedTuple):
 
     members: Ints
     terms: Ints
+
+
+class Nodes(NamedTuple):
+    """The nodes of one pass that still offer something.
+
+    ident: what a node is recognized by; first: its least cluster; head, tail: its chain of
+    clusters; size: records; offered, rank, support: what its item chunks offer, ascending, and how
+    many records have it; barred, bar: terms that its record or shared chunks have.
+    """
+
+    ident: Ints
+    first: Ints
+    head: Ints
+    tail: Ints
+    size: Ints
+    offered: Ints
+    rank: Ints
+    support: Ints
+    barred: Ints
+    bar: Ints
 
 
 def refine(
@@ -206,3 +226,100 @@ def _bar(term: int, bar: Ints, fill: int, barred: NDArray[np.bool_]) -> int:
         bar[fill] = term
         fill += 1
     return fill
+
+
+@njit(cache=True)
+def refining_terms(
+    nodes: Nodes, a: int, b: int, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int
+) -> Ints:
+    """R, empty where the nodes are not to be joined."""
+    terms, support = _common(nodes, a, b, k)
+    if len(terms) == 0:
+        return terms
+    lost = np.zeros(len(terms), np.bool_)
+    while True:
+        lost[:] = False
+        losing = False
+        promised = promising = 0
+        for node in (a, b):
+            c = nodes.head[node]
+            while c >= 0:
+                offered, taken = _taken(c, terms, offers.items, shared)
+                if taken > 0:
+                    promised += taken
+                    promising += offers.sizes[c]
+                    if taken == offered and not offers.may_empty[c]:
+                        losing = True
+                        _mark(c, terms, offers.items, shared, lost)
+                c = following[c]
+        if not losing:
+            break
+        terms, support = _without_rarest(terms, support, lost, offers.numbers)
+    total = 0
+    for count in support:
+        total += count
+    if total * promising > promised * (nodes.size[a] + nodes.size[b]):
+        return terms
+    return terms[:0]
+
+
+@njit(cache=True)
+def _common(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
+    """Terms that both nodes offer and that have support k together, with their support."""
+    i, stop = nodes.offered[a], nodes.offered[a + 1]
+    j, end = nodes.offered[b], nodes.offered[b + 1]
+    terms, support = np.empty(stop - i, np.int64), np.empty(stop - i, np.int64)
+    found = 0
+    while i < stop and j < end:
+        if nodes.rank[i] < nodes.rank[j]:
+            i += 1
+        elif nodes.rank[i] > nodes.rank[j]:
+            j += 1
+        else:
+            if nodes.support[i] + nodes.support[j] >= k:
+                terms[found] = nodes.rank[i]
+                support[found] = nodes.support[i] + nodes.support[j]
+                found += 1
+            i += 1
+            j += 1
+    return terms[:found].copy(), support[:found].copy()
+
+
+@njit(cache=True)
+def _taken(c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_]) -> tuple[int, int]:
+    """How many terms the cluster's item chunk still offers, and how many of them are refining."""
+    offered = taken = 0
+    for p in range(items.pair[c], items.pair[c + 1]):
+        if not shared[p]:
+            offered += 1
+            taken += find_term(terms, items.term[p]) >= 0
+    return offered, taken
+
+
+@njit(cache=True)
+def _mark(
+    c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_], lost: NDArray[np.bool_]
+) -> None:
+    for p in range(items.pair[c], items.pair[c + 1]):
+        if not shared[p]:
+            j = find_term(terms, items.term[p])
+            if j >= 0:
+                lost[j] = True
+
+
+@njit(cache=True)
+def _without_rarest(
+    terms: Ints, support: Ints, lost: NDArray[np.bool_], numbers: Ints
+) -> tuple[Ints, Ints]:
+    """All but the least frequent of the marked terms; ties by the terms' own numbers."""
+    rarest = -1
+    for j in range(len(terms)):
+        if lost[j] and (
+            rarest < 0
+            or support[j] < support[rarest]
+            or (support[j] == support[rarest] and numbers[terms[j]] < numbers[terms[rarest]])
+        ):
+            rarest = j
+    for j in range(rarest, len(terms) - 1):
+        terms[j], support[j] = terms[j + 1], support[j + 1]
+    return terms[:-1], support[:-1]

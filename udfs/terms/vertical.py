@@ -1,4 +1,8 @@
-"""VERPART: the terms of a cluster into chunks (Loukides 2014, Fig. 9 and section 4)."""
+"""VERPART: the terms of a cluster into chunks (Loukides 2014, Fig. 9 and section 4).
+
+The chunks of one cluster and the shared chunks of a joint cluster are made by the same lines; the
+subrecords of a chunk are published in a random order.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.km import WORD, Bits, count_ones, may_join
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import whole
+from srsql.udfs.mechanisms import Uniform
+from srsql.udfs.terms.km_anonymity import WORD, Bits, count_ones, may_join, set_bits
 
 SLICES = 64
 Words = NDArray[np.int32]
@@ -30,6 +35,22 @@ class Holdings(NamedTuple):
     term: Ints
     holder: Ints
     records: Ints
+
+
+class Offers(NamedTuple):
+    """What clusters bring to refining.
+
+    items: the terms of item chunks that may be shared; a term's number is its rank by falling
+    support in the data, so that sets of terms compare by their most frequent terms.
+    numbers: [V] of each rank, the term's own number, which decides ties; constraint: [V] of each
+    rank; sizes: [C] records; may_empty: [C] whether the cluster's item chunk may lose all these.
+    """
+
+    items: Holdings
+    numbers: Ints
+    constraint: Words
+    sizes: Ints
+    may_empty: NDArray[np.bool_]
 
 
 def holdings(cluster: Ints, record: Ints, term: Ints, clusters: int) -> Holdings:
@@ -127,14 +148,6 @@ def _clusters(
             _drop_rarest(support, found)
         for i in range(frequent):
             chunk[pairs[i]] = found[i]
-
-
-@njit(cache=True)
-def set_bits(row: Bits, places: Ints, offset: int) -> None:
-    """Set the bits of records ``places``, counted from bit ``offset``."""
-    for place in places:
-        bit = place + offset
-        row[bit // WORD] |= np.uint64(1) << np.uint64(bit % WORD)
 
 
 @njit(cache=True)
@@ -240,3 +253,80 @@ def _drop_rarest(support: Ints, chunk: Ints) -> None:
             return
     for t in range(len(chunk)):
         chunk[t] -= chunk[t] > number
+
+
+@njit(cache=True)
+def find_term(terms: Ints, term: int) -> int:
+    """Where a term stands among ``terms``, which ascend; -1: nowhere."""
+    low, high = 0, len(terms)
+    while low < high:
+        middle = (low + high) // 2
+        if terms[middle] < term:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(terms) and terms[low] == term else -1
+
+
+@njit(cache=True)
+def share(
+    head: int, terms: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int,
+    m: int,
+) -> Ints:  # fmt: skip
+    """Chunks of the refining terms over the chain of clusters; the terms leave the item chunks."""
+    items = offers.items
+    size = 0
+    c = head
+    while c >= 0:
+        size += offers.sizes[c]
+        c = following[c]
+    bits = np.zeros((len(terms), (size + WORD - 1) // WORD), np.uint64)
+    support = np.zeros(len(terms), np.int64)
+    size = 0
+    c = head
+    while c >= 0:
+        for p in range(items.pair[c], items.pair[c + 1]):
+            j = find_term(terms, items.term[p]) if not shared[p] else -1
+            if j >= 0:
+                shared[p] = True
+                set_bits(bits[j], items.records[items.holder[p] : items.holder[p + 1]], size)
+                support[j] += items.holder[p + 1] - items.holder[p]
+        size += offers.sizes[c]
+        c = following[c]
+    owner, ties = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
+    for j in range(len(terms)):
+        owner[j], ties[j] = offers.constraint[terms[j]], offers.numbers[terms[j]]
+    chunk = np.zeros(len(terms), np.int64)
+    assign_chunks(bits, support, owner, ties, k, m, chunk)
+    return chunk
+
+
+def shuffled(sizes: Ints, seed: int | None) -> Ints:
+    """Independent uniform permutations of 1 .. size, one after the other (Fisher and Yates).
+
+    Args:
+        sizes: [n] lengths, 0 or more.
+        seed: of a NumPy generator, for experiments; None: the secure generator.
+
+    Returns:
+        [sum of sizes] the permutations.
+    """
+    ends = np.cumsum(sizes)
+    place = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+    return _permuted(place, Uniform(seed).below(place + 1))
+
+
+def drawn_below(totals: Ints, seed: int | None) -> Ints:
+    """[n] independent draws, the i-th uniform over 0 .. totals[i] - 1; totals above 0."""
+    return Uniform(seed).below(totals)
+
+
+@njit(cache=True)
+def _permuted(place: Ints, drawn: Ints) -> Ints:
+    """Each element takes the seat of a drawn one before it (or its own), which moves to the end."""
+    order = np.empty(len(place), np.int64)
+    for i in range(len(place)):
+        start = i - place[i]
+        order[i] = order[start + drawn[i]] if drawn[i] < place[i] else 0
+        order[start + drawn[i]] = place[i] + 1
+    return order

@@ -1,25 +1,38 @@
-"""IPA at one node of the lattice: suppression, counterfeits, their values (Lee 2020, Algorithm 1).
+"""One node of the lattice: its anonymized records and what they lose (Lee 2020, Algorithm 1).
 
 A node's records are counts: entry ``e`` says that ``count[e]`` records of class ``owner[e]`` have
-the informative value ``value[e]``. Every step takes its draws as arrays, so that a test can fix
-them; ``perturb`` takes them from a source.
+the informative value ``value[e]``. IPA suppresses small classes, inserts counterfeits, and draws
+their values. Every step takes its draws as arrays, so that a test can fix them; ``perturb`` takes
+them from a source. Beside it the histogram that Lee 2020 compares with: counts of every cell of a
+domain with noise, which are also the statistics from which the sound calibration takes a node.
+Equations 5 to 12 say what an anonymized node loses, and which node is taken.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs.choice import Floats, scale_of
-from srsql.udfs.lattice.segments import first_above, list_totals, running_totals
-from srsql.udfs.noise import Uniform, Words, laplace_noise
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.mechanisms import (
+    Floats,
+    Source,
+    Words,
+    first_above,
+    list_totals,
+    running_totals,
+    scale_of,
+)
 
 SUPPRESSED = -1
 """The class of suppressed records: every dimension is ``*``."""
+SENSITIVITY = 3
+"""Delta u: each of the three losses lies between 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -76,26 +89,6 @@ class Budget:
     suppression: Fraction
     insertion: Fraction
     value: Fraction
-
-
-class Source:
-    """Where the draws of a release come from: OpenDP, or for experiments a seed."""
-
-    def __init__(self, seed: int | None) -> None:
-        self._seeds = None if seed is None else np.random.default_rng(seed)
-        self.uniform = Uniform(None if seed is None else self.seed())
-
-    def seed(self) -> int | None:
-        """A seed for another generator; None: the secure one."""
-        return None if self._seeds is None else int(self._seeds.integers(2**63))
-
-    def laplace(self, scale: Fraction, count: int) -> Ints:
-        """[count] discrete Laplace draws; a scale of 0 draws zeros."""
-        if scale == 0:
-            return np.zeros(count, np.int64)
-        numerators = np.full(count, scale.numerator, np.int64)
-        denominators = np.full(count, scale.denominator, np.int64)
-        return laplace_noise(numerators, denominators, self.seed())
 
 
 def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_]:
@@ -204,3 +197,148 @@ def perturb(counts: Counts, budget: Budget, source: Source) -> Perturbed:
     choice = ValueChoice(counts, budget.value)
     values = choice.values(which, source.uniform.below(choice.totals[which]))
     return assemble(counts, left, suppressed, which, values)
+
+
+def noisy_counts(cells: Ints, counts: Ints, noise: Ints) -> Ints:
+    """[len(noise)] the count of every cell with its noise; ``cells`` are those that have one."""
+    found = noise.copy()
+    found[cells] += counts
+    return found
+
+
+def recreated(counts: Counts, cells: Ints, noise: Ints) -> tuple[Counts, Perturbed, Ints]:
+    """Records made anew from the noisy counts of all (dimension cell, informative value) pairs.
+
+    Args:
+        counts: the original records, a class for each dimension cell that has some.
+        cells: [classes] the number of that cell in the domain.
+        noise: [all cells * counts.domain] of each pair, cell by cell.
+
+    Returns:
+        The original records and the new ones, by the classes of either, and [classes] their cells.
+    """
+    at = cells[counts.owner] * counts.domain + counts.value
+    noisy = np.maximum(noisy_counts(at, counts.count, noise), 0)
+    shown = np.flatnonzero(noisy)
+    all_cells = np.union1d(shown // counts.domain, cells)
+    before = np.zeros(len(noise), np.int64)
+    before[at] = counts.count
+    owner = np.searchsorted(all_cells, shown // counts.domain)
+    extra = np.maximum(noisy - before, 0)[shown]
+    original = Counts(
+        np.searchsorted(all_cells, cells)[counts.owner],
+        counts.value,
+        counts.count,
+        len(all_cells),
+        counts.domain,
+    )
+    made = Perturbed(
+        owner=owner,
+        value=shown % counts.domain,
+        count=noisy[shown],
+        counterfeits=np.bincount(owner, extra, minlength=len(all_cells)).astype(np.int64),
+        suppressed=np.zeros(len(all_cells), np.bool_),
+    )
+    return original, made, all_cells
+
+
+def rolled_up(cells: Ints, maps: Sequence[Ints]) -> Ints:
+    """Counts of the leaves [w_1, ..., w_d] at a node: leaf i of axis a becomes ``maps[a][i]``.
+
+    Returns:
+        [v_1, ..., v_d] with v_a the largest value of the map and one.
+    """
+    for axis, become in enumerate(maps):
+        moved = np.moveaxis(cells, axis, 0)
+        grouped = np.zeros((int(become.max()) + 1, *moved.shape[1:]), np.int64)
+        np.add.at(grouped, become, moved)
+        cells = np.moveaxis(grouped, 0, axis)
+    return cells
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The information loss of one anonymized dataset."""
+
+    ncp: float
+    """Mean penalty of a dimension value, in [0, 1]."""
+    emd: float
+    rate: float
+    dimensions: int
+
+    @property
+    def il(self) -> float:
+        """Equation 10."""
+        return self.ncp + self.emd + self.rate
+
+    @property
+    def ncp_printed(self) -> float:
+        """Equation 6 as it is printed: summed over the dimensions, so in [0, |A_dim|]."""
+        return self.ncp * self.dimensions
+
+
+def penalty(covered: Ints, leaves: Ints) -> Floats:
+    """Equation 5: 0 for a leaf, else the share of leaves that a node covers."""
+    return np.asarray(np.where(covered <= 1, 0.0, covered / leaves), dtype=np.float64)
+
+
+def loss_of(counts: Counts, made: Perturbed, penalties: Floats, dimensions: int) -> Loss:
+    """Equations 5 to 10.
+
+    NCP is divided by the number of dimensions, too: the text has it between 0 and 1, which
+    equation 6 as printed leaves. EMD compares the informative values of all records. Rate is the
+    mean over the classes that have records and were not suppressed.
+
+    Args:
+        counts: the original records at the node.
+        made: the anonymized ones.
+        penalties: [classes] sum of equation 5 over the dimensions.
+        dimensions: |A_dim|; a suppressed record is penalized 1 in each.
+    """
+    total = int(made.count.sum())
+    if total == 0:  # nothing is left: everything is lost
+        return Loss(1.0, 1.0, 0.0, dimensions)
+    sizes = made.sizes(counts.classes)
+    hidden = total - int(sizes.sum())
+    ncp = (float(sizes @ penalties) + hidden * dimensions) / (total * dimensions)
+    before, after = (
+        np.bincount(part.value, part.count, minlength=counts.domain) / part.count.sum()
+        for part in (counts, made)
+    )
+    shown = sizes > 0
+    rates = made.counterfeits[shown] / sizes[shown]
+    rate = math.fsum(rates) / len(rates) if len(rates) else 0.0
+    return Loss(ncp, math.fsum(np.abs(before - after)) / 2, rate, dimensions)
+
+
+def node_weight(il: float, epsilon: Fraction, nodes: int) -> int:
+    """An integer in the ratio of exp(epsilon u / (2 Delta u)), u = 3 - IL (equations 11 and 12)."""
+    one, used = scale_of(nodes, epsilon)
+    return max(1, math.ceil(math.exp(-used * il / (2 * SENSITIVITY)) * one))
+
+
+def expected_loss(
+    sizes: Ints, penalties: Floats, dimensions: int, least: int, insertion: Fraction
+) -> float:
+    """About what IL would be, from noisy class sizes alone.
+
+    EMD is taken as the share of counterfeits, which it cannot exceed.
+
+    Args:
+        sizes: [classes] noisy; what is below 0 counts as 0.
+        penalties: [classes] equation 5, summed over the dimensions.
+        dimensions: |A_dim|.
+        least: t.
+        insertion: epsilon of the counterfeits.
+    """
+    known = np.maximum(sizes, 0)
+    total = int(known.sum())
+    if total == 0:
+        return float(SENSITIVITY)
+    kept = known > least
+    extra = float(1 / insertion) / 2  # the mean of the noise where it is positive, times one half
+    hidden = int(known[~kept].sum())
+    ncp = (float(known[kept] @ penalties[kept]) + hidden * dimensions) / (total * dimensions)
+    added = extra * int(kept.sum())
+    rate = float(np.mean(extra / (known[kept] + extra))) if kept.any() else 0.0
+    return ncp + added / (total + added) + rate
