@@ -6,3 +6,4 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+"""The integers of the kernels: numbers, places and counts."""

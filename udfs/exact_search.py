@@ -13,6 +13,7 @@ knows of its boxes is kept by the searches that use the tree, because they bound
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,13 +25,15 @@ from srsql.udfs import Ints
 from srsql.udfs.grouping.grouping_problem import Losses
 
 NEAR = 1e-11
+"""Relative distance up to which floats cannot tell two values apart: rounding may be all of it."""
 PRIME = 2**31 - 1
 LEAF_SIZE = 6
+"""Boxes of a node that is not split any more."""
 
 
 @njit(cache=True)
-def whole(value: int) -> int:
-    """``value`` as a 64-bit integer.
+def as_int64(value: int) -> int:
+    """The value as a 64-bit integer: what a kernel starts to count with.
 
     A variable that begins as a literal or a narrower integer has every function that it is passed
     to compiled twice: for that, and for what the variable becomes.
@@ -40,7 +43,7 @@ def whole(value: int) -> int:
 
 @njit(cache=True)
 def near(a: float, b: float) -> bool:
-    """Whether floats of two non-negative values cannot tell them apart."""
+    """Whether two values, 0 or more, are so close that their floats cannot tell them apart."""
     return abs(a - b) <= NEAR * max(a, b)
 
 
@@ -67,20 +70,20 @@ def _small_inverses(count: int) -> Ints:
     return table
 
 
-SMALL = _small_inverses(4096)
+SMALL_INVERSES = _small_inverses(4096)
 
 
 @njit(cache=True)
 def quotient(numerator: int, denominator: int) -> int:
     """numerator / denominator modulo the prime."""
-    if denominator < len(SMALL):
-        return int(numerator % PRIME * SMALL[denominator] % PRIME)
+    if denominator < len(SMALL_INVERSES):
+        return int(numerator % PRIME * SMALL_INVERSES[denominator] % PRIME)
     return int(numerator % PRIME * inverse(denominator) % PRIME)
 
 
 @njit(cache=True)
 def residue(numerators: Ints, denominators: Ints) -> int:
-    """1 + the sum of the fractions, modulo the prime."""
+    """1 + the sum of the fractions modulo the prime, the denominators being above 0."""
     total = 1
     for i in range(len(numerators)):
         total = (total + quotient(numerators[i], denominators[i])) % PRIME
@@ -105,15 +108,17 @@ def exact_order(
     loss_a: int, numerators_a: Ints, denominators_a: Ints,
     loss_b: int, numerators_b: Ints, denominators_b: Ints,
 ) -> int:  # fmt: skip
-    """-1, 0 or 1 as candidate a ranks before, level with or after b; both PR are finite.
+    """-1, 0 or 1 as candidate a ranks before, level with or after b; both have a finite PR.
 
     Args:
-        loss_a: dIL of a in loss units.
-        numerators_a: sigma of each term of a that the group holds already.
-        denominators_a: eta - sigma of the same terms.
-        loss_b: the same for b, as the two that follow.
+        loss_a: dIL of a, in loss units.
+        numerators_a: [terms] of the fractions whose sum is PR of a less 1.
+        denominators_a: [terms] of the same fractions, above 0.
+        loss_b: dIL of b; numerators_b and denominators_b are likewise those of b.
         numerators_b: see above.
         denominators_b: see above.
+
+    Source: Lin 2016, eqs. (7) and (8); ties as SPEC section 7 breaks them.
     """
     residue_a = residue(numerators_a, denominators_a)
     residue_b = residue(numerators_b, denominators_b)
@@ -129,25 +134,64 @@ def exact_order(
     return order
 
 
-class Shape(NamedTuple):
-    """Nodes 0.. in creation order, parents before children; node 0 is the root."""
+def exact_minima(
+    owner: Ints, rows: Ints, value: Callable[[list[int]], Fraction]
+) -> NDArray[np.bool_]:
+    """Which candidates have exactly the least value of all that have the same owner.
+
+    Args:
+        owner: [n] of each candidate, ascending, from 0 on.
+        rows: [n, w] numbers that decide its value.
+        value: the value that one row of numbers stands for.
+
+    Returns:
+        [n] flags.
+    """
+    least = np.ones(len(owner), np.bool_)
+    if not len(owner):
+        return least
+    kinds, kind = np.unique(rows, axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    differ = np.minimum.reduceat(kind, starts) != np.maximum.reduceat(kind, starts)
+    values: dict[int, Fraction] = {}
+    for begin, end in zip(starts[differ], np.append(starts, len(owner))[1:][differ], strict=True):
+        exact = []
+        for k in kind[begin:end].tolist():
+            if k not in values:
+                values[k] = value(kinds[k].tolist())
+            exact.append(values[k])
+        minimum = min(exact)
+        least[begin:end] = [x == minimum for x in exact]
+    return least
+
+
+class BoxTree(NamedTuple):
+    """A k-d tree over boxes; nodes are numbered as they are made, from the root, which is 0."""
 
     left: NDArray[np.int32]
-    """Left child, -1 at a leaf."""
+    """[nodes] left child, -1 at a leaf."""
     right: NDArray[np.int32]
-    up: NDArray[np.int32]
-    """Parent, -1 at the root."""
+    """[nodes] right child, -1 at a leaf."""
+    parent: NDArray[np.int32]
+    """[nodes] parent, -1 at the root."""
     begin: NDArray[np.int32]
     end: NDArray[np.int32]
-    """The node's boxes are ``order[begin:end]``."""
+    """[nodes] the boxes of a node are ``order[begin:end]``."""
     order: NDArray[np.int32]
+    """[boxes]"""
     leaf_of: NDArray[np.int32]
-    """The leaf that holds each box."""
+    """[boxes] the leaf that holds each box."""
 
 
 @njit(cache=True)
 def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
-    """Loss of QID ``i`` for the interval [low, high], in loss units (eq. (1), one summand)."""
+    """The loss of QID ``i`` for the interval [low, high], in loss units.
+
+    A category loses the height of the lowest node that encloses the interval.
+
+    Source: Lin 2016, eq. (1), one summand.
+    """
     if losses.numeric[i]:
         return int((high - low) * losses.weight[i])
     base = losses.start[i]
@@ -179,14 +223,21 @@ def _widest_key(
 
 
 @njit(cache=True)
-def build_shape(low: Ints, high: Ints, rank: NDArray[np.float64], losses: Losses) -> Shape:
-    """Build the tree over the boxes ``low``, ``high`` ([m, d], m >= 1), equal ones by ``rank``."""
+def build_box_tree(low: Ints, high: Ints, rank: NDArray[np.float64], losses: Losses) -> BoxTree:
+    """Build the tree over boxes.
+
+    Args:
+        low: [m, d] low ends, m at least 1.
+        high: [m, d] high ends.
+        rank: [m] by which equal boxes are split.
+        losses: of the d QIDs, in which the spread of an end is measured.
+    """
     m = low.shape[0]
     order = np.arange(m).astype(np.int32)
     size = max(1, 2 * m)
     left = np.full(size, -1, np.int32)
     right = np.full(size, -1, np.int32)
-    up = np.full(size, -1, np.int32)
+    parent = np.full(size, -1, np.int32)
     begin = np.zeros(size, np.int32)
     end = np.zeros(size, np.int32)
     leaf_of = np.zeros(m, np.int32)
@@ -217,15 +268,15 @@ def build_shape(low: Ints, high: Ints, rank: NDArray[np.float64], losses: Losses
                 order[split], order[j] = order[j], order[split]
                 split += 1
         left[node], right[node] = nodes, nodes + 1
-        up[nodes], up[nodes + 1] = node, node
+        parent[nodes], parent[nodes + 1] = node, node
         begin[nodes], end[nodes] = b, split
         begin[nodes + 1], end[nodes + 1] = split, e
         nodes += 2
         node += 1
-    return Shape(
+    return BoxTree(
         left[:nodes].copy(),
         right[:nodes].copy(),
-        up[:nodes].copy(),
+        parent[:nodes].copy(),
         begin[:nodes].copy(),
         end[:nodes].copy(),
         order,

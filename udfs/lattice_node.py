@@ -1,11 +1,10 @@
-"""One node of the lattice: its anonymized records and what they lose (Lee 2020, Algorithm 1).
+"""One node of the lattice: its anonymized records, and what they lose (Lee 2020).
 
 A node's records are counts: entry ``e`` says that ``count[e]`` records of class ``owner[e]`` have
-the informative value ``value[e]``. IPA suppresses small classes, inserts counterfeits, and draws
-their values. Every step takes its draws as arrays, so that a test can fix them; ``perturb`` takes
-them from a source. Beside it the histogram that Lee 2020 compares with: counts of every cell of a
-domain with noise, which are also the statistics from which the sound calibration takes a node.
-Equations 5 to 12 say what an anonymized node loses, and which node is taken.
+the informative value ``value[e]``. IPA (Algorithm 1) suppresses small classes, inserts counterfeits
+and draws their values. Every step takes its draws as arrays, so that a test can fix them;
+``perturb`` takes them from a source. Counts of all cells of a domain with noise are the histogram
+that Lee 2020 compares with, and the statistics from which the sound calibration takes a node.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from srsql.udfs.mechanisms import (
     first_above,
     list_totals,
     running_totals,
-    scale_of,
+    weight_of_best,
 )
 
 SUPPRESSED = -1
@@ -37,7 +36,7 @@ SENSITIVITY = 3
 
 @dataclass(frozen=True)
 class Counts:
-    """Records of a node, by class and informative value."""
+    """The records of a node, by class and informative value."""
 
     owner: Ints
     """[e] class of each entry, ascending, from 0, none left out."""
@@ -61,7 +60,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class PerturbedCounts:
     """The anonymized records of a node."""
 
     owner: Ints
@@ -87,6 +86,7 @@ class Budget:
     least: int
     """t: classes of at most so many records, give or take noise, are suppressed."""
     suppression: Fraction
+    """Epsilon of the decision to suppress a class; the others are of later steps."""
     insertion: Fraction
     value: Fraction
 
@@ -99,12 +99,12 @@ def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_
 def size_changes(sizes: Ints, suppressed: NDArray[np.bool_], noise: Ints) -> Ints:
     """How many records each class gains, or loses where the noise Lap(1 / epsilon) is negative.
 
-    No class loses more than it has, and suppressed ones are left as they are (lines 14 to 17).
+    No class loses more than it has; suppressed ones stay (lines 14 to 17). Arrays are [classes].
     """
     return np.asarray(np.where(suppressed, 0, np.maximum(noise, -sizes)), dtype=np.int64)
 
 
-def without_removed(counts: Counts, changes: Ints, keys: Words) -> Ints:
+def remaining_counts(counts: Counts, changes: Ints, keys: Words) -> Ints:
     """[e] counts after each class that shrinks lost records drawn uniformly.
 
     ``keys``: a uniform word for every record of the classes that shrink, in the order of entries.
@@ -119,8 +119,8 @@ def without_removed(counts: Counts, changes: Ints, keys: Words) -> Ints:
     return np.asarray(counts.count - np.bincount(gone, minlength=len(counts.count)), dtype=np.int64)
 
 
-def keys_needed(counts: Counts, changes: Ints) -> int:
-    """How many words ``without_removed`` needs."""
+def key_count(counts: Counts, changes: Ints) -> int:
+    """How many words ``remaining_counts`` needs."""
     return int(counts.count[changes[counts.owner] < 0].sum())
 
 
@@ -132,14 +132,13 @@ class ValueChoice:
 
     def __init__(self, counts: Counts, epsilon: Fraction) -> None:
         self._counts, self._starts = counts, counts.starts
-        one, used = scale_of(counts.domain, epsilon)
+        top, used = weight_of_best(counts.domain, epsilon)
         sizes, self.absent = counts.sizes, counts.domain - np.diff(self._starts)
-        held = counts.count / (sizes[counts.owner] + 1)
-        other = 1 / ((sizes + 1) * np.maximum(self.absent, 1))
-        self.held = _weights(held, one, used)
-        self.other = np.where(self.absent > 0, _weights(other, one, used), 0)
-        self._running = running_totals(self.held, self._starts)
-        self.totals: Ints = list_totals(self.held, self._starts) + self.absent * self.other
+        held = _value_weights(counts.count / (sizes[counts.owner] + 1), top, used)
+        other = _value_weights(1 / ((sizes + 1) * np.maximum(self.absent, 1)), top, used)
+        self.held_weight, self.absent_weight = held, np.where(self.absent > 0, other, 0)
+        self._running = running_totals(held, self._starts)
+        self.totals: Ints = list_totals(held, self._starts) + self.absent * self.absent_weight
 
     def values(self, which: Ints, points: Ints) -> Ints:
         """The informative value of each counterfeit.
@@ -152,47 +151,55 @@ class ValueChoice:
         place = first_above(self._running, starts, which, points)
         in_class = place < starts[which + 1]
         found = self._counts.value[np.where(in_class, place, 0)]
-        of_held = list_totals(self.held, starts)[which]
-        rank = np.where(in_class, 0, (points - of_held) // np.maximum(self.other[which], 1))
+        of_held = list_totals(self.held_weight, starts)[which]
+        rank = np.where(in_class, 0, (points - of_held) // np.maximum(self.absent_weight[which], 1))
         # the rank-th value that the class does not have: every held one below it moves it up
         offset = np.arange(len(self._counts.value)) - np.repeat(starts[:-1], np.diff(starts))
         below = first_above(self._counts.value - offset, starts, which, rank) - starts[which]
         return np.asarray(np.where(in_class, found, rank + below), dtype=np.int64)
 
 
-def _weights(scores: Floats, one: float, used: float) -> Ints:
-    """Scores are at most 1."""
-    exact = np.exp(used * (scores - 1) / 2) * one
+def _value_weights(scores: Floats, top: float, used: float) -> Ints:
+    """Weights of scores, which are at most 1, in the ratio of exp(epsilon S / 2)."""
+    exact = np.exp(used * (scores - 1) / 2) * top
     return np.asarray(np.maximum(np.ceil(exact), 1), dtype=np.int64)
 
 
 def assemble(
     counts: Counts, left: Ints, suppressed: NDArray[np.bool_], which: Ints, values: Ints
-) -> Perturbed:
-    """Real records that are left, suppressed ones, and counterfeits, as counts."""
+) -> PerturbedCounts:
+    """The anonymized records of a node.
+
+    Args:
+        counts: its original records.
+        left: [e] how many of them were not removed.
+        suppressed: [classes] whether each class is suppressed.
+        which: [n] the class of each counterfeit.
+        values: [n] its informative value.
+    """
     owner = np.where(suppressed[counts.owner], SUPPRESSED, counts.owner)
-    owners, named = np.concatenate([owner, which]), np.concatenate([counts.value, values])
+    owners, value = np.concatenate([owner, which]), np.concatenate([counts.value, values])
     amounts = np.concatenate([left, np.ones(len(which), np.int64)])
-    keys, place = np.unique((owners + 1) * counts.domain + named, return_inverse=True)
+    keys, place = np.unique((owners + 1) * counts.domain + value, return_inverse=True)
     total = np.bincount(place, amounts, minlength=len(keys)).astype(np.int64)
-    kept = total > 0
-    return Perturbed(
-        owner=(keys // counts.domain - 1)[kept],
-        value=(keys % counts.domain)[kept],
-        count=total[kept],
+    shown = total > 0
+    return PerturbedCounts(
+        owner=(keys // counts.domain - 1)[shown],
+        value=(keys % counts.domain)[shown],
+        count=total[shown],
         counterfeits=np.bincount(which, minlength=counts.classes).astype(np.int64),
         suppressed=suppressed,
     )
 
 
-def perturb(counts: Counts, budget: Budget, source: Source) -> Perturbed:
-    """Algorithm 1 at one node. It inserts the *difference* of n' and n, where the printed loop
-    ``for j = 1 to n'`` would about double the class."""
+def perturb(counts: Counts, budget: Budget, source: Source) -> PerturbedCounts:
+    """Algorithm 1 at one node, but it inserts the *difference* of n' and n: the loop as printed,
+    ``for j = 1 to n'``, would about double the class."""
     sizes = counts.sizes
     noise = source.laplace((budget.least - 1) / budget.suppression, counts.classes)
     suppressed = suppressed_classes(sizes, budget.least, noise)
     changes = size_changes(sizes, suppressed, source.laplace(1 / budget.insertion, counts.classes))
-    left = without_removed(counts, changes, source.uniform.words(keys_needed(counts, changes)))
+    left = remaining_counts(counts, changes, source.uniform.words(key_count(counts, changes)))
     which = np.repeat(np.arange(counts.classes), np.maximum(changes, 0))
     choice = ValueChoice(counts, budget.value)
     values = choice.values(which, source.uniform.below(choice.totals[which]))
@@ -200,13 +207,13 @@ def perturb(counts: Counts, budget: Budget, source: Source) -> Perturbed:
 
 
 def noisy_counts(cells: Ints, counts: Ints, noise: Ints) -> Ints:
-    """[len(noise)] the count of every cell with its noise; ``cells`` are those that have one."""
+    """[all cells] the count of every cell with its noise; ``counts`` are those of ``cells``."""
     found = noise.copy()
     found[cells] += counts
     return found
 
 
-def recreated(counts: Counts, cells: Ints, noise: Ints) -> tuple[Counts, Perturbed, Ints]:
+def recreate(counts: Counts, cells: Ints, noise: Ints) -> tuple[Counts, PerturbedCounts, Ints]:
     """Records made anew from the noisy counts of all (dimension cell, informative value) pairs.
 
     Args:
@@ -226,23 +233,20 @@ def recreated(counts: Counts, cells: Ints, noise: Ints) -> tuple[Counts, Perturb
     owner = np.searchsorted(all_cells, shown // counts.domain)
     extra = np.maximum(noisy - before, 0)[shown]
     original = Counts(
-        np.searchsorted(all_cells, cells)[counts.owner],
-        counts.value,
-        counts.count,
-        len(all_cells),
-        counts.domain,
-    )
-    made = Perturbed(
+        np.searchsorted(all_cells, cells)[counts.owner], counts.value, counts.count,
+        len(all_cells), counts.domain,
+    )  # fmt: skip
+    perturbed = PerturbedCounts(
         owner=owner,
         value=shown % counts.domain,
         count=noisy[shown],
         counterfeits=np.bincount(owner, extra, minlength=len(all_cells)).astype(np.int64),
         suppressed=np.zeros(len(all_cells), np.bool_),
     )
-    return original, made, all_cells
+    return original, perturbed, all_cells
 
 
-def rolled_up(cells: Ints, maps: Sequence[Ints]) -> Ints:
+def roll_up(cells: Ints, maps: Sequence[Ints]) -> Ints:
     """Counts of the leaves [w_1, ..., w_d] at a node: leaf i of axis a becomes ``maps[a][i]``.
 
     Returns:
@@ -263,7 +267,9 @@ class Loss:
     ncp: float
     """Mean penalty of a dimension value, in [0, 1]."""
     emd: float
+    """Distance of the distributions of informative values, in [0, 1]."""
     rate: float
+    """Mean share of counterfeits in a class, in [0, 1]."""
     dimensions: int
 
     @property
@@ -278,12 +284,12 @@ class Loss:
 
 
 def penalty(covered: Ints, leaves: Ints) -> Floats:
-    """Equation 5: 0 for a leaf, else the share of leaves that a node covers."""
+    """Equation 5: 0 for a leaf, else the share of the tree's leaves that a node covers."""
     return np.asarray(np.where(covered <= 1, 0.0, covered / leaves), dtype=np.float64)
 
 
-def loss_of(counts: Counts, made: Perturbed, penalties: Floats, dimensions: int) -> Loss:
-    """Equations 5 to 10.
+def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimensions: int) -> Loss:
+    """What the anonymized records of a node lose (equations 5 to 10).
 
     NCP is divided by the number of dimensions, too: the text has it between 0 and 1, which
     equation 6 as printed leaves. EMD compares the informative values of all records. Rate is the
@@ -291,30 +297,30 @@ def loss_of(counts: Counts, made: Perturbed, penalties: Floats, dimensions: int)
 
     Args:
         counts: the original records at the node.
-        made: the anonymized ones.
+        perturbed: the anonymized ones.
         penalties: [classes] sum of equation 5 over the dimensions.
         dimensions: |A_dim|; a suppressed record is penalized 1 in each.
     """
-    total = int(made.count.sum())
+    total = int(perturbed.count.sum())
     if total == 0:  # nothing is left: everything is lost
         return Loss(1.0, 1.0, 0.0, dimensions)
-    sizes = made.sizes(counts.classes)
+    sizes = perturbed.sizes(counts.classes)
     hidden = total - int(sizes.sum())
     ncp = (float(sizes @ penalties) + hidden * dimensions) / (total * dimensions)
     before, after = (
         np.bincount(part.value, part.count, minlength=counts.domain) / part.count.sum()
-        for part in (counts, made)
+        for part in (counts, perturbed)
     )
     shown = sizes > 0
-    rates = made.counterfeits[shown] / sizes[shown]
+    rates = perturbed.counterfeits[shown] / sizes[shown]
     rate = math.fsum(rates) / len(rates) if len(rates) else 0.0
     return Loss(ncp, math.fsum(np.abs(before - after)) / 2, rate, dimensions)
 
 
 def node_weight(il: float, epsilon: Fraction, nodes: int) -> int:
     """An integer in the ratio of exp(epsilon u / (2 Delta u)), u = 3 - IL (equations 11 and 12)."""
-    one, used = scale_of(nodes, epsilon)
-    return max(1, math.ceil(math.exp(-used * il / (2 * SENSITIVITY)) * one))
+    top, used = weight_of_best(nodes, epsilon)
+    return max(1, math.ceil(math.exp(-used * il / (2 * SENSITIVITY)) * top))
 
 
 def expected_loss(
@@ -335,10 +341,10 @@ def expected_loss(
     total = int(known.sum())
     if total == 0:
         return float(SENSITIVITY)
-    kept = known > least
+    shown = known > least
     extra = float(1 / insertion) / 2  # the mean of the noise where it is positive, times one half
-    hidden = int(known[~kept].sum())
-    ncp = (float(known[kept] @ penalties[kept]) + hidden * dimensions) / (total * dimensions)
-    added = extra * int(kept.sum())
-    rate = float(np.mean(extra / (known[kept] + extra))) if kept.any() else 0.0
+    hidden = int(known[~shown].sum())
+    ncp = (float(known[shown] @ penalties[shown]) + hidden * dimensions) / (total * dimensions)
+    added = extra * int(shown.sum())
+    rate = float(np.mean(extra / (known[shown] + extra))) if shown.any() else 0.0
     return ncp + added / (total + added) + rate

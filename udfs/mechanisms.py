@@ -1,6 +1,6 @@
 """The mechanisms of the perturbing models: discrete Laplace noise and the exponential mechanism.
 
-Two sources of randomness. ``secure`` (seed None) is OpenDP: its exact discrete Laplace sampler
+Randomness has two sources. ``secure`` (seed None) is OpenDP: its exact discrete Laplace sampler
 (integers and rationals only, so that no floating-point attack applies; Canonne, Kamath and Steinke
 2020) and its cryptographically secure generator, which nobody can seed. ``seeded`` is a NumPy
 generator for experiments: whoever learns the seed takes the noise off again.
@@ -32,13 +32,14 @@ from numpy.typing import NDArray
 from srsql.udfs import Ints
 
 Calibration = Literal["paper", "sound"]
+"""How the exponential mechanism takes its candidates and sensitivity; see above."""
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
-FARTHEST = 2**62
+MAX_NOISE = 2**62
 """Noise is cut here, so that it can be added to a value in 64 bits."""
 _PART = 20_000
 """Draws per call of the library, so that every processor has some."""
-MOST = Fraction(50)
+MAX_EPSILON = Fraction(50)
 """Largest epsilon of one choice: beyond, integer weights are too coarse to keep it."""
 
 
@@ -46,8 +47,8 @@ def laplace_noise(numerators: Ints, denominators: Ints, seed: int | None) -> Int
     """Independent draws Z with P(Z = z) proportional to exp(-|z| / scale), z in granules.
 
     Args:
-        numerators: [n] of each draw's scale, above 0.
-        denominators: [n] likewise.
+        numerators: [n] of the scale of each draw, above 0.
+        denominators: [n] of the same scales, above 0.
         seed: of the NumPy generator; None: OpenDP with its secure generator.
 
     Returns:
@@ -55,6 +56,8 @@ def laplace_noise(numerators: Ints, denominators: Ints, seed: int | None) -> Int
 
     Raises:
         ValueError: a scale is not above 0.
+
+    Source: Canonne, Kamath and Steinke 2020; SPEC section 10.
     """
     if bool((numerators < 1).any() or (denominators < 1).any()):
         raise ValueError("a scale of noise must be above 0")
@@ -70,8 +73,8 @@ def laplace_noise(numerators: Ints, denominators: Ints, seed: int | None) -> Int
         for start in range(int(first), int(stop), _PART)
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        drawn = pool.map(lambda part: _secure_laplace(part[0], len(part[1])), parts)
-        for (_, rows), draws in zip(parts, drawn, strict=True):
+        batches = pool.map(lambda part: _secure_laplace(part[0], len(part[1])), parts)
+        for (_, rows), draws in zip(parts, batches, strict=True):
             noise[rows] = draws
     return noise
 
@@ -89,14 +92,14 @@ def _secure_laplace(scale: float, count: int) -> Ints:
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     measurement = dp.m.make_laplace(*space, scale=scale)
     draws = np.array(measurement([0] * count), dtype=np.int64)
-    return np.asarray(np.clip(draws, -FARTHEST, FARTHEST), dtype=np.int64)
+    return np.asarray(np.clip(draws, -MAX_NOISE, MAX_NOISE), dtype=np.int64)
 
 
 def _seeded_laplace(scales: NDArray[np.float64], generator: np.random.Generator) -> Ints:
     """A discrete Laplace variable is the difference of two geometric ones."""
     chance = -np.expm1(-1 / scales)
     first, second = generator.geometric(chance), generator.geometric(chance)
-    noise = np.clip(first.astype(np.int64) - second, -FARTHEST, FARTHEST)
+    noise = np.clip(first.astype(np.int64) - second, -MAX_NOISE, MAX_NOISE)
     return np.asarray(noise, dtype=np.int64)
 
 
@@ -113,16 +116,16 @@ class Uniform:
         return _secure_words(count)
 
     def below(self, totals: Ints) -> Ints:
-        """[n] independent integers, the i-th uniform over 0 .. totals[i] - 1; totals above 0.
+        """[n] independent integers, the i-th uniform over 0 .. totals[i] - 1; [n] totals above 0.
 
         Words of the incomplete last cycle are drawn again, so that no value is likelier.
         """
         sizes = totals.astype(np.uint64)
         excess = (np.uint64(0) - sizes) % sizes
-        drawn = self.words(len(sizes))
-        while len(again := np.flatnonzero(drawn < excess)):
-            drawn[again] = self.words(len(again))
-        return (drawn % sizes).astype(np.int64)
+        words = self.words(len(sizes))
+        while len(again := np.flatnonzero(words < excess)):
+            words[again] = self.words(len(again))
+        return (words % sizes).astype(np.int64)
 
 
 def _secure_words(count: int) -> Words:
@@ -137,7 +140,7 @@ def _secure_words(count: int) -> Words:
 
 
 class Source:
-    """Where the draws of a release come from: OpenDP, or for experiments a seed."""
+    """Where the draws of a release come from: OpenDP (seed None), or for experiments a seed."""
 
     def __init__(self, seed: int | None) -> None:
         self._seeds = None if seed is None else np.random.default_rng(seed)
@@ -156,7 +159,7 @@ class Source:
         return laplace_noise(numerators, denominators, self.seed())
 
 
-class Tree:
+class HierarchyPaths:
     """Paths in a tree given by each node's parent in preorder, -1 for the root."""
 
     def __init__(self, parent: Ints) -> None:
@@ -178,7 +181,10 @@ class Tree:
         return found
 
     def distortion(self, u: int, top: int) -> Floats:
-        """IL_c(u, v) for every v, on paths that end at ``top``; only nodes below it count."""
+        """[nodes] IL_c(u, v) for every v, on paths that end at ``top``; only nodes below it count.
+
+        Source: Wu 2022, section IV.C.
+        """
         if u not in self._shared:
             shared = np.zeros(len(self.parent), np.int64)
             for node in reversed(self.path(u)):
@@ -197,15 +203,26 @@ class Tree:
 
 @dataclass(frozen=True)
 class Choice:
-    """One distribution: candidates, their scores, and the sensitivity of the scores."""
+    """One distribution of the exponential mechanism."""
 
     candidates: Ints
+    """[c] nodes, ascending."""
     scores: Floats
+    """[c] q of each, the less the better."""
     sensitivity: float
+    """dq"""
 
 
-def choice_of(tree: Tree, dom: list[int], calibration: Calibration) -> Choice:
-    """Candidates for a set of values of a group (paper) or the one value of a record (sound)."""
+def choice_of(tree: HierarchyPaths, dom: list[int], calibration: Calibration) -> Choice:
+    """The distribution from which a node is drawn.
+
+    Args:
+        tree: of the QID.
+        dom: the values of a group (paper), or the one value of a record (sound).
+        calibration: see the module.
+
+    Source: Wu 2022, section IV.C, Example 2; SPEC section 10.
+    """
     if calibration == "sound":
         (value,) = dom
         scores = tree.distortion(value, 0)
@@ -218,8 +235,8 @@ def choice_of(tree: Tree, dom: list[int], calibration: Calibration) -> Choice:
     return Choice(candidates, losses.sum(axis=0), float(losses.max() - losses.min()))
 
 
-def weights(choice: Choice, epsilon: Fraction) -> Ints:
-    """Integers in the ratio of exp(-epsilon q / (2 dq)); their sum is below 2**62.
+def exponential_weights(choice: Choice, epsilon: Fraction) -> Ints:
+    """[c] integers in the ratio of exp(-epsilon q / (2 dq)); their sum is below 2**62.
 
     Weights are rounded up from doubles, which moves each by a share of at most ``slack``. The
     exponent is lowered by four times that, so that of two sets of weights for the same candidates,
@@ -228,31 +245,31 @@ def weights(choice: Choice, epsilon: Fraction) -> Ints:
     Raises:
         ValueError: epsilon is not above 0 or too large.
     """
-    if len(choice.candidates) == 1 and 0 < epsilon <= MOST:
+    if len(choice.candidates) == 1 and 0 < epsilon <= MAX_EPSILON:
         return np.ones(1, np.int64)
-    one, used = scale_of(len(choice.candidates), epsilon)
+    best_weight, used_epsilon = weight_of_best(len(choice.candidates), epsilon)
     above_best = choice.scores - choice.scores.min()
-    exact = np.exp(-used * above_best / (2 * choice.sensitivity)) * one
+    exact = np.exp(-used_epsilon * above_best / (2 * choice.sensitivity)) * best_weight
     return np.asarray(np.maximum(np.ceil(exact), 1), dtype=np.int64)
 
 
-def scale_of(candidates: int, epsilon: Fraction) -> tuple[float, float]:
-    """The weight of the best score, and the epsilon that is used, of so many candidates.
+def weight_of_best(candidates: int, epsilon: Fraction) -> tuple[float, float]:
+    """The weight of the best score among so many candidates, and the epsilon of the exponent.
 
     Raises:
         ValueError: epsilon is not above 0, or too large or too small to be kept.
     """
-    if not 0 < epsilon <= MOST:
-        raise ValueError(f"epsilon must be above 0 and at most {MOST}")
-    one = 2.0 ** (61 - candidates.bit_length())
-    slack = math.exp(float(epsilon) / 2) / one + 2.0**-44
-    used = float(epsilon) - 4 * slack
-    if used <= 0:
+    if not 0 < epsilon <= MAX_EPSILON:
+        raise ValueError(f"epsilon must be above 0 and at most {MAX_EPSILON}")
+    best_weight = 2.0 ** (61 - candidates.bit_length())
+    slack = math.exp(float(epsilon) / 2) / best_weight + 2.0**-44
+    used_epsilon = float(epsilon) - 4 * slack
+    if used_epsilon <= 0:
         raise ValueError(f"epsilon {float(epsilon):g} is too small to be kept in 64 bits")
-    return one, used
+    return best_weight, used_epsilon
 
 
-def choose(
+def exponential_choice(
     which: Ints,
     doms: list[list[int]],
     parent: Ints,
@@ -260,13 +277,13 @@ def choose(
     calibration: Calibration,
     seed: int | None,
 ) -> Ints:
-    """Independent draws of the exponential mechanism.
+    """Independent draws of the exponential mechanism over the nodes of a hierarchy.
 
     Args:
         which: [n] the dom of each draw, an index into ``doms``.
         doms: distinct node numbers each, at least one.
-        parent: the tree, by each node's parent in preorder.
-        epsilon: above 0, at most ``MOST``.
+        parent: [nodes] the tree, by each node's parent in preorder.
+        epsilon: above 0, at most ``MAX_EPSILON``.
         calibration: see the module; ``sound`` takes doms of one value.
         seed: of the NumPy generator; None: OpenDP's secure one.
 
@@ -274,13 +291,15 @@ def choose(
         [n] the nodes drawn.
 
     Raises:
-        ValueError: a dom is empty, or not one value where it must be.
+        ValueError: a dom is empty, or not one value where it must be, or epsilon is out of range.
+
+    Source: Wu 2022, section IV.C; SPEC section 10.
     """
     if any(not dom or (calibration == "sound" and len(dom) != 1) for dom in doms):
         raise ValueError("a choice needs a value, and the sound calibration exactly one")
-    tree = Tree(parent)
+    tree = HierarchyPaths(parent)
     distributions = [choice_of(tree, dom, calibration) for dom in doms]
-    steps = [np.cumsum(weights(choice, epsilon)) for choice in distributions]
+    steps = [np.cumsum(exponential_weights(choice, epsilon)) for choice in distributions]
     totals = np.array([step[-1] for step in steps], dtype=np.int64)
     points = Uniform(seed).below(totals[which])
     chosen = np.empty(len(which), np.int64)
@@ -314,13 +333,13 @@ def first_above(keys: Ints, starts: Ints, which: Ints, points: Ints) -> Ints:
 
 
 def running_totals(values: Ints, starts: Ints) -> Ints:
-    """The sums of each list up to and with each of its values."""
+    """The sums of each list up to and with each of its values; lists as for ``first_above``."""
     total = np.cumsum(values)
     before = np.concatenate([np.zeros(1, np.int64), total])[starts[:-1]]
     return np.asarray(total - np.repeat(before, np.diff(starts)), dtype=np.int64)
 
 
 def list_totals(values: Ints, starts: Ints) -> Ints:
-    """[lists] the sum of each list."""
+    """[lists] the sum of each list; lists as for ``first_above``."""
     total = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
     return np.asarray(total[starts[1:]] - total[starts[:-1]], dtype=np.int64)

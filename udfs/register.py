@@ -20,12 +20,11 @@ from srsql.udfs.arrow import (
     by_case,
     fields,
     flat,
-    joined,
     lists,
-    numbers,
+    one_array,
     reals,
     rows_of,
-    tables,
+    struct_lists,
 )
 from srsql.udfs.terms import arrow_kernels as disassociation
 
@@ -75,19 +74,18 @@ def _nearest(
 
     results = []
     for row in rows_of(own_count, own, published_count, published, attributes, distances):
-        positions = numbers(row[4].values.field("position"))
+        positions, spans = fields(row[4].values)
         points = []
-        for count, values in ((row[0], row[1]), (row[2], row[3])):
+        for count, values in ((row[0], row[1].values), (row[2], row[3].values)):
             tuples = np.arange(count.as_py(), dtype=np.int64)
-            line, place, _, _ = by_case(values.values, tuples)
+            line, place, _, _ = by_case(values, tuples)
             known = np.zeros((len(tuples), len(positions)), dtype=np.bool_)
             known[line, np.searchsorted(positions, place)] = True
             points.append(Points(*boxes_by_case(values, tuples, positions), known))
-        place, *others = fields(row[5])
-        spans = numbers(row[4].values.field("span"))
-        distances = NodeDistances(np.searchsorted(positions, place), *others)
-        results.append(nearest(points[0], points[1], spans, distances))
-    return tables(results, ["own", "published"])
+        place, *others = fields(row[5].values)
+        nodes = NodeDistances(np.searchsorted(positions, place), *others)
+        results.append(nearest(points[0], points[1], spans, nodes))
+    return struct_lists(results, ["own", "published"])
 
 
 def _gps_prior(
@@ -107,7 +105,7 @@ def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.Chunked
     from srsql.udfs.shrinkage import Prior, posterior
 
     n, e = reals(counts), reals(expected)
-    fitted = np.stack([reals(part) for part in joined(priors).flatten()])
+    fitted = np.stack([reals(part) for part in one_array(priors).flatten()])
     defined = (e > 0) & ~np.isnan(n) & ~np.isnan(fitted).any(axis=0)
     found = np.full((3, len(n)), np.nan)
     for prior in np.unique(fitted[:, defined], axis=1).T:
@@ -140,11 +138,11 @@ def _exponential_choice(
     calibrations: pa.ChunkedArray,
     seeds: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.mechanisms import choose
+    from srsql.udfs.mechanisms import exponential_choice
 
     return lists(
         [
-            choose(
+            exponential_choice(
                 flat(row[0]),
                 row[1].as_py(),
                 flat(row[2]),
@@ -156,6 +154,13 @@ def _exponential_choice(
         ],
         pa.int64(),
     )
+
+
+def _drawn_below(totals: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
+    from srsql.udfs.mechanisms import Uniform
+
+    draws = [Uniform(row[1].as_py()).below(flat(row[0])) for row in rows_of(totals, seeds)]
+    return lists(draws, pa.int32())
 
 
 _RANDOM = {
@@ -179,10 +184,10 @@ _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
         arrow.group_cases,
         [
-            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, "BIGINT", _QIDS,
-            "BIGINT[]", "BIGINT[]", "INTEGER", "BIGINT", "VARCHAR",
-            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN,"
-            " alpha_num BIGINT, alpha_den BIGINT)",
+            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, _QIDS,
+            "STRUCT(num BIGINT, den BIGINT)[]",
+            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, alpha_num BIGINT,"
+            " alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT, leftovers VARCHAR)",
         ],
         "INTEGER[]",
     ),
@@ -243,13 +248,13 @@ _UDFS: dict[str, _Udf] = {
         " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",
     ),
     "srsql_generalized": (
-        disassociation.generalized,
+        disassociation.generalize,
         [
             "STRUCT(record_no INTEGER, term_no INTEGER)[]", "INTEGER[]", "INTEGER[]", "INTEGER",
             "INTEGER",
         ],
         "INTEGER[]",
     ),
-    "srsql_shuffled": (disassociation.shuffled, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
-    "srsql_drawn_below": (disassociation.drawn_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_shuffled": (disassociation.random_permutations, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_drawn_below": (_drawn_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
 }  # fmt: skip

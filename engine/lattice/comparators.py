@@ -14,7 +14,7 @@ from srsql.engine.lattice.ipa import cell_numbers, leaf_widths, need_cells
 from srsql.engine.lattice.nodes import lattice, least_nodes
 from srsql.engine.lattice.result import Figures, Made, figures
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice_node import Counts, Perturbed, loss_of, recreated
+from srsql.udfs.lattice_node import Counts, PerturbedCounts, loss_of, recreate
 from srsql.udfs.mechanisms import Source
 
 
@@ -61,15 +61,15 @@ def noisy_histogram(
     count = need_cells(dimensions, widths, finest.counts.domain)
     noise = source.laplace(1 / epsilon, count)
     cells = cell_numbers(finest.nodes, widths)
-    original, made, shown = recreated(finest.counts, cells, noise)
+    original, made, shown = recreate(finest.counts, cells, noise)
     nodes = np.stack(np.unravel_index(shown, widths), axis=1).astype(np.int64)
     parts = [d.penalties()[nodes[:, at]] for at, d in enumerate(dimensions)]
     loss = loss_of(original, made, np.sum(np.stack(parts), axis=0), len(dimensions))
     return Made(levels, nodes, made, [figures(levels, loss, len(nodes), made)])
 
 
-def _as_it_is(counts: Counts) -> Perturbed:
-    return Perturbed(
+def _as_it_is(counts: Counts) -> PerturbedCounts:
+    return PerturbedCounts(
         counts.owner,
         counts.value,
         counts.count,

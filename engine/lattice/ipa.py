@@ -17,13 +17,13 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs import Ints
 from srsql.udfs.lattice_node import (
     Budget,
-    Perturbed,
+    PerturbedCounts,
     expected_loss,
     loss_of,
     node_weight,
     noisy_counts,
     perturb,
-    rolled_up,
+    roll_up,
 )
 from srsql.udfs.mechanisms import Source
 
@@ -97,7 +97,7 @@ def _choose_perturbed(
 
 def _perturbed(
     node: Node, asked: Asked, source: Source, dimensions: Sequence[Dimension]
-) -> tuple[Perturbed, Figures]:
+) -> tuple[PerturbedCounts, Figures]:
     made = perturb(node.counts, asked.budget, source)
     loss = loss_of(node.counts, made, node.penalties(), len(dimensions))
     return made, figures(node.levels, loss, node.counts.classes, made)
@@ -123,7 +123,7 @@ def _choose_by_noise(
             maps.append(np.searchsorted(values, become))
             shape = tuple(len(values) if at == axis else 1 for at in range(len(dimensions)))
             penalties = penalties + dimension.penalties()[values].reshape(shape)
-        sizes = rolled_up(noisy, maps).ravel()
+        sizes = roll_up(noisy, maps).ravel()
         loss = expected_loss(
             sizes, penalties.ravel(), len(dimensions), asked.least, asked.budget.insertion
         )

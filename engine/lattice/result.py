@@ -10,7 +10,7 @@ import numpy as np
 from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.nodes import Levels
 from srsql.udfs import Ints
-from srsql.udfs.lattice_node import Loss, Perturbed
+from srsql.udfs.lattice_node import Loss, PerturbedCounts
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Made:
     levels: Levels
     nodes: Ints
     """[classes, d] the value of each dimension."""
-    records: Perturbed
+    records: PerturbedCounts
     looked_at: list[Figures]
 
 
@@ -44,12 +44,12 @@ def nothing(dimensions: Sequence[Dimension]) -> Made:
     return Made(
         tuple(dimension.top for dimension in dimensions),
         np.zeros((0, len(dimensions)), np.int64),
-        Perturbed(none, none, none, none, np.zeros(0, np.bool_)),
+        PerturbedCounts(none, none, none, none, np.zeros(0, np.bool_)),
         [],
     )
 
 
-def figures(levels: Levels, loss: Loss, classes: int, made: Perturbed) -> Figures:
+def figures(levels: Levels, loss: Loss, classes: int, made: PerturbedCounts) -> Figures:
     """The figures of one node."""
     return Figures(
         levels,

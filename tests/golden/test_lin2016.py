@@ -139,7 +139,7 @@ def kernel(records: list[ms.Record]) -> list[int]:
         offsets=np.cumsum([0, *map(len, terms)]),
         terms=np.array([t for case in terms for t in case], dtype=np.int32),
         weights=np.ones(sum(map(len, terms)), dtype=np.int64),
-        one=1,
+        weight_scale=1,
     )
     return ms_group(cases, KERNEL_ATTRIBUTES, np.full(4, 3), np.full(4, 5), K, 0).tolist()
 

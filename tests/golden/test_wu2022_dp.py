@@ -17,7 +17,7 @@ from oracles.trees import Tree
 
 import srsql
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.mechanisms import Tree as Paths
+from srsql.udfs.mechanisms import HierarchyPaths as Paths
 from srsql.udfs.mechanisms import choice_of
 
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "wu2022"

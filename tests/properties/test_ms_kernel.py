@@ -89,7 +89,7 @@ def kernel_cases(problem: Problem) -> Cases:
         offsets=np.cumsum([0, *map(len, terms)], dtype=np.int64),
         terms=np.array([term for term, _ in flat], dtype=np.int32),
         weights=np.array([int(p * problem.one) for _, p in flat], dtype=np.int64),
-        one=problem.one,
+        weight_scale=problem.one,
     )
 
 

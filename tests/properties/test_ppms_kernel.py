@@ -70,8 +70,8 @@ class Problem:
                 *((alpha.numerator, alpha.denominator) if alpha is not None else (1, 1)),
                 after_join=True,
                 from_last=alpha is not None,
+                leftovers=leftovers,
             ),
-            leftovers,
         )
         return found.tolist()
 

@@ -118,7 +118,7 @@ class Problem:
                 offsets=np.cumsum([0, *map(len, terms)]),
                 terms=np.array([t for held in terms for t in held], np.int32),
                 weights=np.ones(sum(map(len, terms)), np.int64),
-                one=1,
+                weight_scale=1,
             ),
             Attributes(
                 span=np.array([a[1] for a in attributes], np.int64),
@@ -139,8 +139,8 @@ class Problem:
                 rules.alpha.denominator,
                 rules.after_join,
                 rules.from_last,
+                rest,
             ),
-            rest,
         )
         return dict(zip(members, groups.tolist(), strict=True))
 

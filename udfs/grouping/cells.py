@@ -1,4 +1,6 @@
-"""Cells: the distinct (box, frequent-term mask, kind, plain risk), with their cases in order.
+"""Cells: the cases that the search for the next record of a group cannot tell apart at first.
+
+A cell is a distinct (box, frequent-term mask, kind, plain risk), with its cases in order.
 
 Cases of one cell cost a group the same information loss, and at least the same privacy risk: that
 of an empty group and of the frequent terms in the mask. A search therefore looks at cells, and
@@ -15,12 +17,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.exact_search import Shape, whole
+from srsql.udfs.exact_search import BoxTree, as_int64
 from srsql.udfs.grouping.grouping_problem import Losses
 
 MASK_TERMS = 16
+"""Terms at most in a mask."""
 MASK_SHARE = 0.02
+"""Share of the cases that hold a term of a mask, at least."""
 NONE = 2**62
+"""No case, no number, no loss: above them all."""
 
 
 class Cells(NamedTuple):
@@ -33,8 +38,8 @@ class Cells(NamedTuple):
     """[m] bit b is set where the cell's cases hold frequent term b."""
     kind: NDArray[np.int8]
     """[m] kind of the cell's cases (see ``Bounding``)."""
-    base: NDArray[np.float64]
-    """[m] PR of the cell's cases in a group that holds none of their terms."""
+    base_risk: NDArray[np.float64]
+    """[m] plain risk of the cell's cases in a group of at most k carriers."""
     of_case: NDArray[np.int32]
     """[n] the cell of each case, -1 for a case in none."""
     head: NDArray[np.int32]
@@ -42,9 +47,10 @@ class Cells(NamedTuple):
     after: NDArray[np.int32]
     """[n] next case of the same cell, or -1."""
     before: NDArray[np.int32]
+    """[n] previous case of the same cell, or -1."""
 
 
-class Bounds(NamedTuple):
+class CellBounds(NamedTuple):
     """What each node of the tree knows of the cases that remain under it."""
 
     low_max: Ints
@@ -58,7 +64,7 @@ class Bounds(NamedTuple):
     least: Ints
     """[nodes] least case number, ``NONE`` where no case remains."""
     floor: NDArray[np.float64]
-    """[nodes] least plain PR of the cells that remain."""
+    """[nodes] least plain risk of the cells that remain."""
     kinds: Ints
     """[nodes] kinds of the cases that remain, as a bit mask."""
 
@@ -68,6 +74,15 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
 
     A term held by more than one case in k piles up among the cases that remain, so that a search
     without the mask would pass over most of a cell.
+
+    Args:
+        terms: the terms of all cases, one case after the other.
+        n: how many cases there are.
+        vocabulary: how many terms there are.
+        k: k_effective.
+
+    Returns:
+        [bits] the terms, the most frequent first.
     """
     count = np.bincount(terms, minlength=vocabulary)
     floor = max(2.0, n * max(MASK_SHARE, 1 / (2 * k)))
@@ -77,7 +92,7 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
 
 @njit(cache=True)
 def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -> Ints:
-    """[n] masks; ``bit[s]`` is the bit of term s or -1."""
+    """[n] the mask of each case; arguments as in ``Terms``."""
     n = len(offsets) - 1
     masks = np.zeros(n, np.int64)
     for r in range(n):
@@ -94,10 +109,22 @@ def build_cells(
     high: Ints,
     masks: Ints,
     kinds: NDArray[np.int8],
-    base: NDArray[np.float64],
+    base_risk: NDArray[np.float64],
     who: NDArray[np.int64],
 ) -> Cells:
-    """Group the cases ``who`` (ascending) by hashing; cells are numbered by first appearance."""
+    """Put the cases into cells, by hashing.
+
+    Args:
+        low: [n, d] low ends of the boxes.
+        high: [n, d] high ends.
+        masks: [n] the frequent terms of each case.
+        kinds: [n] see ``Bounding``.
+        base_risk: [n] plain risks.
+        who: the cases to put into cells, ascending.
+
+    Returns:
+        The cells, numbered by first appearance.
+    """
     n, d = low.shape
     capacity = 16
     while capacity < 2 * len(who):
@@ -105,7 +132,7 @@ def build_cells(
     slot = np.full(capacity, -1, np.int32)
     of_case = np.full(n, -1, np.int32)
     first = np.empty(max(len(who), 1), np.int32)
-    base_bits = base.view(np.int64)
+    base_bits = base_risk.view(np.int64)
     m = 0
     for r in who:
         code = np.uint64(masks[r] + 1469598103934665603)
@@ -124,7 +151,8 @@ def build_cells(
                 m += 1
                 break
             other = first[cell]
-            same = masks[other] == masks[r] and kinds[other] == kinds[r] and base[other] == base[r]
+            same = masks[other] == masks[r] and kinds[other] == kinds[r]
+            same = same and base_risk[other] == base_risk[r]
             for i in range(d):
                 same = same and low[other, i] == low[r, i] and high[other, i] == high[r, i]
             if same:
@@ -145,13 +173,13 @@ def build_cells(
         tail[cell] = r
     first = first[:m]
     return Cells(
-        low[first], high[first], masks[first], kinds[first], base[first],
+        low[first], high[first], masks[first], kinds[first], base_risk[first],
         of_case, head, after, before,
     )  # fmt: skip
 
 
 @njit(cache=True)
-def take(cells: Cells, r: int) -> None:
+def remove_case(cells: Cells, r: int) -> None:
     """Remove case ``r`` from its cell's list."""
     previous, following = cells.before[r], cells.after[r]
     if previous >= 0:
@@ -163,10 +191,10 @@ def take(cells: Cells, r: int) -> None:
 
 
 @njit(cache=True)
-def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
-    """Bounds of every node for the cells as they are."""
-    nodes, d = len(shape.left), cells.low.shape[1]
-    bounds = Bounds(
+def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
+    """What every node of the tree knows of the cells as they are."""
+    nodes, d = len(tree.left), cells.low.shape[1]
+    bounds = CellBounds(
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
@@ -176,25 +204,27 @@ def new_bounds(shape: Shape, cells: Cells, losses: Losses) -> Bounds:
         np.zeros(nodes, np.int64),
     )
     for node in range(nodes - 1, -1, -1):
-        refresh(node, shape, cells, losses, bounds)
+        _refresh_node(node, tree, cells, losses, bounds)
     return bounds
 
 
 @njit(cache=True)
-def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> bool:
-    """Recompute one node from its children or cells; whether anything changed."""
+def _refresh_node(
+    node: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
+) -> bool:
+    """Recompute what one node knows from its children or cells; whether anything changed."""
     d = cells.low.shape[1]
     least, kinds, floor = NONE, 0, np.inf
-    leaf = shape.left[node] < 0
+    leaf = tree.left[node] < 0
     if leaf:
-        for j in range(shape.begin[node], shape.end[node]):
-            cell = shape.order[j]
+        for j in range(tree.begin[node], tree.end[node]):
+            cell = tree.order[j]
             if cells.head[cell] >= 0:
                 least = min(least, cells.head[cell])
                 kinds |= 1 << cells.kind[cell]
-                floor = min(floor, cells.base[cell])
+                floor = min(floor, cells.base_risk[cell])
     else:
-        left, right = shape.left[node], shape.right[node]
+        left, right = tree.left[node], tree.right[node]
         least = min(bounds.least[left], bounds.least[right])
         kinds = bounds.kinds[left] | bounds.kinds[right]
         floor = min(bounds.floor[left], bounds.floor[right])
@@ -205,8 +235,8 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
     for i in range(d):
         low_max, high_min, mid_min, mid_max = -NONE, NONE, NONE, -NONE
         if leaf:
-            for j in range(shape.begin[node], shape.end[node]):
-                cell = shape.order[j]
+            for j in range(tree.begin[node], tree.end[node]):
+                cell = tree.order[j]
                 if cells.head[cell] < 0:
                     continue
                 low, high = cells.low[cell, i], cells.high[cell, i]
@@ -215,7 +245,7 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
                     low = high = low + high
                 mid_min, mid_max = min(mid_min, low), max(mid_max, high)
         else:
-            for child in (shape.left[node], shape.right[node]):
+            for child in (tree.left[node], tree.right[node]):
                 if bounds.least[child] != NONE:
                     low_max = max(low_max, bounds.low_max[child, i])
                     high_min = min(high_min, bounds.high_min[child, i])
@@ -234,22 +264,24 @@ def refresh(node: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bound
 
 
 @njit(cache=True)
-def forget(r: int, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds) -> None:
-    """Bring the bounds up to date after case ``r`` was taken from its cell."""
+def refresh_after_removal(
+    r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
+) -> None:
+    """Bring the bounds up to date after case ``r`` was removed from its cell."""
     cell = cells.of_case[r]
-    node = whole(shape.leaf_of[cell])
+    node = as_int64(tree.leaf_of[cell])
     if cells.head[cell] < 0:
-        while node >= 0 and refresh(node, shape, cells, losses, bounds):
-            node = whole(shape.up[node])
+        while node >= 0 and _refresh_node(node, tree, cells, losses, bounds):
+            node = as_int64(tree.parent[node])
         return
     while node >= 0 and bounds.least[node] == r:  # the box stays, only the least case moves on
         least = NONE
-        if shape.left[node] < 0:
-            for j in range(shape.begin[node], shape.end[node]):
-                head = cells.head[shape.order[j]]
+        if tree.left[node] < 0:
+            for j in range(tree.begin[node], tree.end[node]):
+                head = cells.head[tree.order[j]]
                 if head >= 0:
                     least = min(least, head)
         else:
-            least = min(bounds.least[shape.left[node]], bounds.least[shape.right[node]])
+            least = min(bounds.least[tree.left[node]], bounds.least[tree.right[node]])
         bounds.least[node] = least
-        node = whole(shape.up[node])
+        node = as_int64(tree.parent[node])

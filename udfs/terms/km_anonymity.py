@@ -21,13 +21,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.exact_search import whole
+from srsql.udfs.exact_search import as_int64
 
 Bits = NDArray[np.uint64]
 """[terms, words]: bit r of row t: record r has term t."""
 WORD = 64
 BUDGET = 1 << 17
-"""Combinations looked at for one term before it is turned away unseen, which is safe.
+"""So many combinations are looked at for one term before it is refused unseen, which is safe.
 
 Only a chunk of dozens of terms over many records comes here, with m neither small nor large:
 whether some m terms are rare together is NP-hard in m (a hitting set).
@@ -35,26 +35,31 @@ whether some m terms are rare together is NP-hard in m (a hitting set).
 _SAFE, _OPEN, _BROKEN = 0, 1, 2
 
 
-class Baskets(NamedTuple):
-    """starts: [R + 1]; terms: [N] ascending within a record, from 0 on."""
+class RankedBaskets(NamedTuple):
+    """Records of terms that are numbered by rank."""
 
     starts: Ints
+    """[R + 1] where each record's terms start."""
     terms: Ints
+    """[starts[R]] from 0 on, ascending within a record."""
 
 
 class _Prefixes(NamedTuple):
-    """Sets and their records: terms: [P, size]; begin: [P + 1]; record: [H]; after: [H] where in
-    ``Baskets.terms`` the record goes on behind the last term of the set."""
+    """Sets of terms and the records that hold them."""
 
     terms: Ints
+    """[P, size]"""
     begin: Ints
+    """[P + 1] where the records of each set start."""
     record: Ints
+    """[H]"""
     after: Ints
+    """[H] where in ``RankedBaskets.terms`` the record goes on behind the last term of the set."""
 
 
 @njit(cache=True)
-def ones(word: np.uint64) -> int:
-    """Bits set in a word."""
+def _ones(word: np.uint64) -> int:
+    """How many bits of a word are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -65,10 +70,10 @@ def ones(word: np.uint64) -> int:
 
 @njit(cache=True)
 def count_ones(row: Bits) -> int:
-    """Bits set in a row of words."""
+    """How many bits of a row of words are set."""
     total = 0
     for word in row:
-        total += ones(word)
+        total += _ones(word)
     return total
 
 
@@ -79,13 +84,15 @@ def may_join(
     """Whether chunk + {t} is k^m-anonymous; chunk is, and t occurs k times or more.
 
     Args:
-        bits: the records of every term.
+        bits: [terms, words] the records of every term.
         chunk: rows of ``bits``, the first ``size`` of them.
         size: terms in the chunk.
         t: row of the new term.
         k: at least 1.
         m: at least 1; from the longest record on it makes no difference.
-        stack: [size + 2, words] to work in.
+        stack: [size + 2, words] scratch.
+
+    Source: Loukides 2014, Definition 1; SPEC section 11.
     """
     support = count_ones(bits[t])
     if m == 1 or size == 0:
@@ -138,10 +145,10 @@ def _search(
     counts = np.zeros(min(size + 1, m) + 1, np.int64)
     stack[0] = bits[t]
     counts[0] = support
-    verdict = _look(bits, chunk, whole(0), size, stack[0], support, k, m - 1)
+    verdict = _look(bits, chunk, as_int64(0), size, stack[0], support, k, m - 1)
     if verdict != _OPEN:
         return bool(verdict == _SAFE)
-    seen = size
+    looked_at = size
     level = 0
     while level >= 0:
         i = following[level]
@@ -155,8 +162,8 @@ def _search(
         count = count_ones(below)
         if count == 0 or count == counts[level]:
             continue
-        seen += size - i
-        if seen > BUDGET:
+        looked_at += size - i
+        if looked_at > BUDGET:
             return False
         verdict = _look(bits, chunk, i + 1, size, below, count, k, m - level - 2)
         if verdict == _BROKEN:
@@ -170,10 +177,10 @@ def _search(
 
 @njit(cache=True)
 def _look(
-    bits: Bits, chunk: NDArray[np.int64], start: int, size: int, held: Bits, count: int, k: int,
+    bits: Bits, chunk: NDArray[np.int64], start: int, size: int, holders: Bits, count: int, k: int,
     left: int,
 ) -> int:  # fmt: skip
-    """Whether one more term of the chunk is rare with those held by ``held``, or ``left`` could be.
+    """Whether one more term of the chunk is rare among the ``holders``, or ``left`` could be.
 
     What a term takes away shrinks as terms are added, so ``left`` of them take at most ``left``
     times the most that one takes now.
@@ -182,8 +189,8 @@ def _look(
     for i in range(start, size):
         row = bits[chunk[i]]
         together = 0
-        for w in range(len(held)):
-            together += ones(held[w] & row[w])
+        for w in range(len(holders)):
+            together += _ones(holders[w] & row[w])
         if 0 < together < k:
             return _BROKEN
         if together > 0:
@@ -193,13 +200,13 @@ def _look(
 
 @njit(cache=True)
 def set_bits(row: Bits, places: Ints, offset: int) -> None:
-    """Set the bits of records ``places``, counted from bit ``offset``."""
+    """Set the bits of the records ``places``, counted from bit ``offset`` of the row."""
     for place in places:
         bit = place + offset
         row[bit // WORD] |= np.uint64(1) << np.uint64(bit % WORD)
 
 
-def rare_sets(baskets: Baskets, vocabulary: int, size: int, k: int) -> tuple[Ints, Ints]:
+def rare_sets(baskets: RankedBaskets, vocabulary: int, size: int, k: int) -> tuple[Ints, Ints]:
     """Every set of ``size`` terms that at least one and fewer than ``k`` records hold.
 
     Sets of fewer terms must be held by ``k`` records or none. A set that is rare only because a
@@ -213,18 +220,20 @@ def rare_sets(baskets: Baskets, vocabulary: int, size: int, k: int) -> tuple[Int
 
     Returns:
         [S, size] terms, ascending in each set, and [S] the number of records.
+
+    Source: k^m-anonymity as in Loukides 2014, Definition 1.
     """
-    found = _start(baskets, vocabulary)
+    prefixes = _start(baskets, vocabulary)
     for _ in range(size - 1):
-        prefix, term, records = _extended(*found[1:], *baskets, vocabulary, k, 0)
+        prefix, term, records = _longer_sets(*prefixes[1:], *baskets, vocabulary, k, 0)
         begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(records)))
-        record, after = _held(*found[1:], *baskets, vocabulary, prefix, term, begin)
-        found = _Prefixes(np.column_stack((found.terms[prefix], term)), begin, record, after)
-    prefix, term, records = _extended(*found[1:], *baskets, vocabulary, 1, k)
-    return np.column_stack((found.terms[prefix], term)), records
+        record, after = _records_of(*prefixes[1:], *baskets, vocabulary, prefix, term, begin)
+        prefixes = _Prefixes(np.column_stack((prefixes.terms[prefix], term)), begin, record, after)
+    prefix, term, records = _longer_sets(*prefixes[1:], *baskets, vocabulary, 1, k)
+    return np.column_stack((prefixes.terms[prefix], term)), records
 
 
-def _start(baskets: Baskets, vocabulary: int) -> _Prefixes:
+def _start(baskets: RankedBaskets, vocabulary: int) -> _Prefixes:
     """The empty set, which all records hold."""
     records = len(baskets.starts) - 1
     return _Prefixes(
@@ -236,35 +245,38 @@ def _start(baskets: Baskets, vocabulary: int) -> _Prefixes:
 
 
 @njit(cache=True)
-def _extended(
-    begin: Ints, record: Ints, after: Ints, starts: Ints, terms: Ints, vocabulary: int, least: int,
-    below: int,
+def _longer_sets(
+    begin: Ints, record: Ints, after: Ints, starts: Ints, terms: Ints, vocabulary: int,
+    min_support: int, below: int,
 ) -> tuple[Ints, Ints, Ints]:  # fmt: skip
-    """Sets of one term more that ``least`` records hold, and fewer than ``below`` (0: than the set
-    itself; of the empty set, as many are allowed): their prefix, the term, and how many do."""
+    """Sets of one term more that ``min_support`` records hold, and fewer than ``below``.
+
+    0: fewer than hold the set itself; of the empty set, as many are allowed. Returns their prefix,
+    the term, and how many records hold them.
+    """
     counts = np.zeros(vocabulary, np.int64)
-    met = np.empty(vocabulary, np.int64)
+    distinct = np.empty(vocabulary, np.int64)
     rows = np.int64(0)
-    prefix, term, records = _room(0), _room(0), _room(0)
+    prefix, term, records = _rows(0), _rows(0), _rows(0)
     for turn in range(2):  # count, then fill
         if turn == 1:
-            prefix, term, records = _room(rows), _room(rows), _room(rows)
+            prefix, term, records = _rows(rows), _rows(rows), _rows(rows)
         rows = np.int64(0)
         for p in range(len(begin) - 1):
-            seen = np.int64(0)
+            terms_met = np.int64(0)
             for h in range(begin[p], begin[p + 1]):
                 for i in range(after[h], starts[record[h] + 1]):
                     t = terms[i]
                     if counts[t] == 0:
-                        met[seen] = t
-                        seen += 1
+                        distinct[terms_met] = t
+                        terms_met += 1
                     counts[t] += 1
             most = below if below > 0 else begin[p + 1] - begin[p]
             if below == 0 and len(begin) == 2:
                 most += 1
-            for j in range(seen):
-                t = met[j]
-                if least <= counts[t] < most:
+            for j in range(terms_met):
+                t = distinct[j]
+                if min_support <= counts[t] < most:
                     if turn == 1:
                         prefix[rows], term[rows], records[rows] = p, t, counts[t]
                     rows += 1
@@ -273,12 +285,12 @@ def _extended(
 
 
 @njit(cache=True)
-def _held(
+def _records_of(
     begin: Ints, record: Ints, after: Ints, starts: Ints, terms: Ints, vocabulary: int,
     prefix: Ints, term: Ints, longer: Ints,
 ) -> tuple[Ints, Ints]:  # fmt: skip
     """The records of the longer sets, whose rows stand from ``longer`` on, and where they go on."""
-    records, following = _room(longer[-1]), _room(longer[-1])
+    records, following = _rows(longer[-1]), _rows(longer[-1])
     place = np.full(vocabulary, -1, np.int64)
     first = np.int64(0)
     while first < len(prefix):
@@ -300,5 +312,5 @@ def _held(
 
 
 @njit(cache=True)
-def _room(rows: np.int64 | int) -> Ints:
+def _rows(rows: np.int64 | int) -> Ints:
     return np.empty(rows, np.int64)
