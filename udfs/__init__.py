@@ -1,4 +1,9 @@
-"""Kernels: what is sequential or random, and its registration with DuckDB."""
+"""Kernels: what is sequential or random, and its registration with DuckDB.
+
+The folders have the names of the engine's. A folder of the engine that needs one kernel has a
+module here: ``lattice_node`` of lattice, ``nearest_records`` of risk, ``shrinkage`` of signals.
+Shared by several: ``exact_search``, ``mechanisms`` (noise, choices), ``arrow`` (columns as arrays).
+"""
 
 from __future__ import annotations
 

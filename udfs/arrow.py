@@ -219,10 +219,10 @@ def group_cases(
             from_last=rule["from_last"],
             leftovers=rule["leftovers"],
         )
-        held = terms_by_case(row[3].values, cases, len(theta_num))
+        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
         results.append(
             greedy.group_cases(
-                Cases(low, high, *held, weight_scale=rule["weight_scale"]),
+                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
                 attributes_of(qids),
                 theta_num,
                 theta_den,
@@ -268,10 +268,10 @@ def partition_cases(
     ):
         cases, qids, sensitive = flat(row[0]), row[3].values, flat(row[4])
         low, high = boxes_by_case(row[1].values, cases, numbers(qids.field("place")))
-        held = terms_by_case(row[2].values, cases, len(sensitive))
+        case_terms = terms_by_case(row[2].values, cases, len(sensitive))
         results.append(
             partition.partition_cases(
-                Cases(low, high, *held, weight_scale=1),
+                Cases(low, high, *case_terms, weight_scale=1),
                 attributes_of(qids),
                 sensitive,
                 row[5].as_py(),

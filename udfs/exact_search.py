@@ -186,9 +186,13 @@ class BoxTree(NamedTuple):
 
 @njit(cache=True)
 def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
-    """The loss of QID ``i`` for the interval [low, high], in loss units.
+    """The loss of one QID, in loss units; of a category the height of the enclosing node.
 
-    A category loses the height of the lowest node that encloses the interval.
+    Args:
+        losses: of the d QIDs.
+        i: which of them.
+        low: least granule, or preorder number.
+        high: largest one, at least ``low``.
 
     Source: Lin 2016, eq. (1), one summand.
     """

@@ -92,7 +92,7 @@ class Budget:
 
 
 def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_]:
-    """Definition 3: |E_i| <= t + noise_i, the noise Lap((t - 1) / epsilon) of each class."""
+    """[classes] Definition 3: |E_i| <= t + noise_i, noise drawn from Lap((t - 1) / epsilon)."""
     return np.asarray(sizes <= least + noise, dtype=np.bool_)
 
 

@@ -70,6 +70,7 @@ def _nearest(
     attributes: pa.ChunkedArray,
     distances: pa.ChunkedArray,
 ) -> pa.Array:
+    """``nearest_records.nearest``: lists of pairs of an original and a published tuple."""
     from srsql.udfs.nearest_records import NodeDistances, Points, nearest
 
     results = []
@@ -91,6 +92,7 @@ def _nearest(
 def _gps_prior(
     counts: pa.ChunkedArray, expected: pa.ChunkedArray, weights: pa.ChunkedArray
 ) -> pa.Array:
+    """``shrinkage.fit_prior`` of each row's lists; NULL where there is none."""
     from srsql.udfs.shrinkage import fit_prior
 
     priors = [
@@ -101,7 +103,7 @@ def _gps_prior(
 
 
 def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.ChunkedArray) -> pa.Array:
-    """Each distinct prior (there is one) with all its pairs at once."""
+    """``shrinkage.posterior`` of all rows: each distinct prior (there is one) with its rows."""
     from srsql.udfs.shrinkage import Prior, posterior
 
     n, e = reals(counts), reals(expected)
@@ -118,6 +120,7 @@ def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.Chunked
 def _laplace_noise(
     numerators: pa.ChunkedArray, denominators: pa.ChunkedArray, seeds: pa.ChunkedArray
 ) -> pa.Array:
+    """``mechanisms.laplace_noise`` on lists of scales, and the seed or NULL for each list."""
     from srsql.udfs.mechanisms import laplace_noise
 
     return lists(
@@ -138,6 +141,7 @@ def _exponential_choice(
     calibrations: pa.ChunkedArray,
     seeds: pa.ChunkedArray,
 ) -> pa.Array:
+    """``mechanisms.exponential_choice``, epsilon being numerator / denominator."""
     from srsql.udfs.mechanisms import exponential_choice
 
     return lists(
@@ -156,7 +160,8 @@ def _exponential_choice(
     )
 
 
-def _drawn_below(totals: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
+def _uniform_below(totals: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
+    """``mechanisms.Uniform.below`` on lists of totals, and the seed or NULL for each list."""
     from srsql.udfs.mechanisms import Uniform
 
     draws = [Uniform(row[1].as_py()).below(flat(row[0])) for row in rows_of(totals, seeds)]
@@ -256,5 +261,5 @@ _UDFS: dict[str, _Udf] = {
         "INTEGER[]",
     ),
     "srsql_shuffled": (disassociation.random_permutations, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
-    "srsql_drawn_below": (_drawn_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_drawn_below": (_uniform_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
 }  # fmt: skip

@@ -92,7 +92,16 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
 
 @njit(cache=True)
 def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -> Ints:
-    """[n] the mask of each case; arguments as in ``Terms``."""
+    """The frequent terms that each case holds.
+
+    Args:
+        offsets: [n + 1] where each case's terms start.
+        terms: [offsets[n]] the terms.
+        bit: [V] mask bit of each term, -1 for most.
+
+    Returns:
+        [n] masks.
+    """
     n = len(offsets) - 1
     masks = np.zeros(n, np.int64)
     for r in range(n):
@@ -192,7 +201,13 @@ def remove_case(cells: Cells, r: int) -> None:
 
 @njit(cache=True)
 def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
-    """What every node of the tree knows of the cells as they are."""
+    """What every node of the tree knows.
+
+    Args:
+        tree: over the boxes of the cells.
+        cells: with the cases that remain.
+        losses: of the QIDs.
+    """
     nodes, d = len(tree.left), cells.low.shape[1]
     bounds = CellBounds(
         np.empty((nodes, d), np.int64),
@@ -267,7 +282,15 @@ def _refresh_node(
 def refresh_after_removal(
     r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> None:
-    """Bring the bounds up to date after case ``r`` was removed from its cell."""
+    """Bring the bounds up to date after a case was removed from its cell.
+
+    Args:
+        r: the case.
+        tree: over the boxes of the cells.
+        cells: with the cases that remain.
+        losses: of the QIDs.
+        bounds: what the nodes of the tree know; changed.
+    """
     cell = cells.of_case[r]
     node = as_int64(tree.leaf_of[cell])
     if cells.head[cell] < 0:

@@ -92,7 +92,15 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
 def join(
     r: int, g: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups
 ) -> None:
-    """Add the remaining case ``r`` to group ``g``, in ``group`` [n] and in ``groups``."""
+    """Add a remaining case to a completed group.
+
+    Args:
+        r: the case.
+        g: the group.
+        problem: n cases.
+        group: [n] the group of each case, -1 for none; changed.
+        groups: changed.
+    """
     group[r] = g
     _enter(r, g, problem, groups, True)
     groups.loss[g] = region_loss(g, groups, problem.losses)
@@ -100,6 +108,7 @@ def join(
 
 @njit(cache=True)
 def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: bool) -> None:
+    """Put a case at the head of a group's members, and extend the region and the counts."""
     groups.following[r] = groups.head[g]
     groups.head[g] = r
     groups.size[g] += 1
@@ -112,7 +121,7 @@ def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: 
 
 @njit(cache=True)
 def region_loss(g: int, groups: Groups, losses: Losses) -> int:
-    """The sum of the QIDs' losses of the group's region."""
+    """The sum of the losses of group ``g``'s region over the QIDs, in loss units (eq. (1))."""
     loss = 0
     for i in range(groups.low.shape[1]):
         loss += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
@@ -151,7 +160,16 @@ def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) 
 def refresh_group_bounds(
     node: int, tree: BoxTree, groups: Groups, full: Ints, losses: Losses, bounds: GroupBounds
 ) -> None:
-    """Recompute what one node knows from its children or groups; arguments as above."""
+    """Recompute what one node knows from its children or groups.
+
+    Args:
+        node: of the tree.
+        tree: over the regions of the groups as they were when it was built.
+        groups: as they are.
+        full: [G] frequent terms, and kinds, of which a group can take no other case.
+        losses: of the QIDs.
+        bounds: what the nodes know; changed.
+    """
     d = groups.low.shape[1]
     bounds.low_min[node], bounds.low_max[node] = NONE, -NONE
     bounds.high_min[node], bounds.high_max[node] = NONE, -NONE

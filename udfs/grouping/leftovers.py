@@ -231,8 +231,14 @@ def merge_leftovers(problem: GroupingProblem, group: NDArray[np.int32], groups: 
     As long as no group can take the case, the group of least dIL for it absorbs the group whose
     union with it loses least; with one group left a case that does not fit stays out. Costs
     O(groups) per case and merge. A union keeps the bounds its parts keep: eta of the sum is at
-    least the sum of the etas, and so it is with MSAVR and N. Arguments as for ``place_leftovers``;
-    a group of size 0 is left where two were merged.
+    least the sum of the etas, and so it is with MSAVR and N.
+
+    Args:
+        problem: n cases.
+        group: [n] the group of each case, -1 for none; changed.
+        groups: at least one; changed. A group of size 0 is left where two were merged.
+
+    Source: SPEC section 7.
     """
     cache = new_risk_cache(problem, groups)
     for carrying in (True, False):

@@ -85,6 +85,7 @@ def plain_risk(r: int, eta: Ints, terms: Terms) -> float:
 
 @njit(cache=True)
 def _plain_risks(terms: Terms, n: int) -> NDArray[np.float64]:
+    """[n] plain risks in a group of at most k carriers."""
     risks = np.empty(n, np.float64)
     for r in range(n):
         risks[r] = plain_risk(r, terms.eta, terms)
@@ -286,7 +287,17 @@ def judge_alpha_bounding(
 
 @njit(cache=True)
 def allowed_kinds(state: Ints, remaining: bool, alpha_num: int, alpha_den: int) -> int:
-    """The kinds that a group can still take, as a bit mask; arguments as above."""
+    """The kinds that a group can still take.
+
+    Args:
+        state: [2, 4] MSAVR and N of the group per view.
+        remaining: whether the group is completed.
+        alpha_num: the numerator of alpha.
+        alpha_den: its denominator.
+
+    Returns:
+        A bit mask.
+    """
     mask = ANY_KIND
     for kind in range(1, VIEWS + 1):
         if judge_alpha_bounding(state, kind, remaining, alpha_num, alpha_den):

@@ -95,7 +95,10 @@ def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
 
 @njit(cache=True)
 def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
-    """eta_s of a group of so many carriers, in units of 1 / weight scale (Lin 2016, eq. (4))."""
+    """eta of term ``s`` in a group of so many carriers.
+
+    In units of 1 / weight scale, the floor taken first. Source: Lin 2016, eq. (4).
+    """
     eta = max(problem.k, carriers) * problem.theta_num[s] // problem.theta_den[s]
     return int(eta * problem.terms.weight_scale)
 
@@ -112,6 +115,7 @@ def plain_at(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) 
 
 @njit(cache=True)
 def _fill_plain(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> None:
+    """Compute a plain risk, as a float and modulo the prime."""
     terms = problem.terms
     residue = 1
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
@@ -214,7 +218,17 @@ def _sigmas(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: Ris
 def risk_in(
     r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
 ) -> tuple[float, bool]:
-    """PR of case ``r`` joining group ``g``, inf where a bound would be broken; whether it is plain.
+    """PR of a case joining a group.
+
+    Args:
+        r: the case.
+        g: the group.
+        problem: of which it is a case.
+        groups: with their members and carriers.
+        cache: what is known of the PR of the case; may be filled.
+
+    Returns:
+        PR, inf where a bound would be broken, and whether it is a plain risk.
 
     Source: Lin 2016, eqs. (5)-(6); Huang 2021, eqs. (2)-(3).
     """
@@ -242,7 +256,10 @@ def risk_in(
 def fractions_in(
     r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
 ) -> tuple[Ints, Ints]:
-    """Numerators and denominators of PR_s of case ``r`` joining group ``g``."""
+    """Numerators and denominators of PR_s, for each of its terms, of a case joining a group.
+
+    Arguments as for ``risk_in``.
+    """
     terms = problem.terms
     numerators = _sigmas(r, g, problem, groups, cache)
     denominators = np.empty_like(numerators)
@@ -269,7 +286,17 @@ def same_risk(
     groups: Groups,
     cache: RiskCache,
 ) -> bool:
-    """Whether case ``r`` has equal PR in groups ``g`` and ``other``; the rest as above."""
+    """Whether a case has equal PR in two groups.
+
+    Args:
+        r: the case.
+        g: one group.
+        other: the other.
+        problem: of which it is a case.
+        group: [n] the group of each case, -1 for none.
+        groups: with their members and carriers.
+        cache: filled with PR of the case.
+    """
     look_up_holders(r, problem, group, groups, cache)
     residue = _residue_in(r, g, problem, groups, cache)
     return bool((residue - _residue_in(r, other, problem, groups, cache)) % PRIME == 0)
@@ -277,6 +304,7 @@ def same_risk(
 
 @njit(cache=True)
 def _residue_in(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> int:
+    """PR modulo the prime, once the holders of the case's terms were looked up."""
     if cache.risk_of[g] == r:
         return int(cache.residue[g])
     carriers = max(problem.k, groups.carriers[g] + problem.carrier[r])

@@ -200,7 +200,13 @@ def _look(
 
 @njit(cache=True)
 def set_bits(row: Bits, places: Ints, offset: int) -> None:
-    """Set the bits of the records ``places``, counted from bit ``offset`` of the row."""
+    """Set the bits of records.
+
+    Args:
+        row: [words] changed.
+        places: of the records.
+        offset: the bit of place 0.
+    """
     for place in places:
         bit = place + offset
         row[bit // WORD] |= np.uint64(1) << np.uint64(bit % WORD)
@@ -313,4 +319,5 @@ def _records_of(
 
 @njit(cache=True)
 def _rows(rows: np.int64 | int) -> Ints:
+    """[rows] room for numbers."""
     return np.empty(rows, np.int64)
