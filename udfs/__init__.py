@@ -2,7 +2,8 @@
 
 The folders have the names of the engine's. A folder of the engine that needs one kernel has a
 module here: ``lattice_node`` of lattice, ``nearest_records`` of risk, ``shrinkage`` of signals.
-Shared by several: ``exact_search``, ``mechanisms`` (noise, choices), ``arrow`` (columns as arrays).
+Several share ``grouping_problem`` (boxes, terms and losses as arrays), ``exact_search``,
+``mechanisms`` (noise, choices) and ``arrow`` (columns as arrays).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.grouping.grouping_problem import Attributes, Bounding, Cases, inferred_weight
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases, inferred_weight
 
 
 def rows_of(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:

@@ -22,7 +22,7 @@ from numba import njit, objmode
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.grouping.grouping_problem import Losses
+from srsql.udfs.grouping_problem import Losses
 
 NEAR = 1e-11
 """Relative distance up to which floats cannot tell two values apart: rounding may be all of it."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.exact_search import NEAR, BoxTree, build_box_tree, exact_minima
-from srsql.udfs.grouping.grouping_problem import Losses
+from srsql.udfs.grouping_problem import Losses
 
 CONSTANT = -1
 """In the place of a denominator: the loss is the numerator, for a missing value."""

@@ -15,7 +15,7 @@ from srsql.engine.warehouse.catalog import normalized, trimmed
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
-from srsql.udfs.grouping.grouping_problem import weight_scale
+from srsql.udfs.grouping_problem import weight_scale
 
 Records = Literal["case", "report"]
 """What is grouped: super-records, or every report as if it were a case of its own."""

@@ -13,7 +13,7 @@ import pytest
 from oracles import ms
 
 from srsql.udfs.grouping.greedy import ms_group
-from srsql.udfs.grouping.grouping_problem import Attributes, Cases
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 # Fig. 1 and Fig. 2 in preorder: the MeSH age groups with Child as a leaf (height 2), and sex.
 AGE = {

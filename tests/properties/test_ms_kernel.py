@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from oracles import ms
 
 from srsql.udfs.grouping.greedy import ms_group
-from srsql.udfs.grouping.grouping_problem import Attributes, Cases
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 POLICIES = ("withhold", "merge")
 THETAS = tuple(Fraction(t) for t in ("1", "1/2", "2/5", "3/5", "1/3", "1/5", "2/3", "3/7"))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles import comparators, ms
 from oracles.examples import REPEATABLE
 
-from srsql.udfs.grouping.grouping_problem import Attributes, Cases
 from srsql.udfs.grouping.partition import partition_cases
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 
 @dataclass(frozen=True)

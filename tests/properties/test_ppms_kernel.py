@@ -27,7 +27,7 @@ from properties.test_ms_kernel import (
 from properties.test_ms_kernel import Problem as Records
 
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.grouping.grouping_problem import Bounding
+from srsql.udfs.grouping_problem import Bounding
 
 MODELS = {
     "ppms": ppms.Model(),

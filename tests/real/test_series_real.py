@@ -15,7 +15,7 @@ from oracles import ms, ppms
 from support.command import srsql
 
 from srsql.engine.api.engine import Engine
-from srsql.udfs.grouping.grouping_problem import Attributes, Bounding, Cases
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers_als"
 pytestmark = [

@@ -16,7 +16,7 @@ from oracles.trees import trees
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.grouping.grouping_problem import Attributes, Bounding, Cases
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 Qid = int | Hierarchy
 """The span of a numeric QID, or the hierarchy of a categorical one."""

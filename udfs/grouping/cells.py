@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.exact_search import BoxTree, as_int64
-from srsql.udfs.grouping.grouping_problem import Losses
+from srsql.udfs.grouping_problem import Losses
 
 MASK_TERMS = 16
 """Terms at most in a mask."""

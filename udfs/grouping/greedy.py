@@ -26,15 +26,6 @@ from srsql.udfs.grouping.cells import (
     remove_case,
 )
 from srsql.udfs.grouping.group_tree import new_groups
-from srsql.udfs.grouping.grouping_problem import (
-    Attributes,
-    Bounding,
-    Cases,
-    GroupingProblem,
-    Leftovers,
-    Terms,
-    integer_losses,
-)
 from srsql.udfs.grouping.least_loss_search import farthest_case, least_loss_case
 from srsql.udfs.grouping.leftovers import merge_leftovers, place_leftovers
 from srsql.udfs.grouping.privacy_risk import (
@@ -42,6 +33,15 @@ from srsql.udfs.grouping.privacy_risk import (
     new_alpha_state,
     set_base_risks,
     update_group,
+)
+from srsql.udfs.grouping_problem import (
+    Attributes,
+    Bounding,
+    Cases,
+    GroupingProblem,
+    Leftovers,
+    Terms,
+    integer_losses,
 )
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from srsql.udfs import Ints
 from srsql.udfs.exact_search import BoxTree, as_int64, hull_loss
 from srsql.udfs.grouping.cells import NONE
-from srsql.udfs.grouping.grouping_problem import GroupingProblem, Losses
 from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
+from srsql.udfs.grouping_problem import GroupingProblem, Losses
 
 
 class Groups(NamedTuple):

@@ -11,27 +11,27 @@ from numba import njit
 from srsql.udfs import Ints
 from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near
 from srsql.udfs.grouping.cells import NONE, CellBounds, Cells
-from srsql.udfs.grouping.grouping_problem import Losses, Terms
 from srsql.udfs.grouping.privacy_risk import cannot_win, mask_risk, privacy_risk, risk_fractions
+from srsql.udfs.grouping_problem import Losses, Terms
 
 STACK = 512
-"""Nodes that wait at once: far above twice the depth of a tree that is split at medians."""
+"""Room for the nodes that wait in a search: not more than one for each level of the tree."""
 
 
 @njit(cache=True)
 def added_loss(
     low: Ints, high: Ints, size: int, loss: int, box_low: Ints, box_high: Ints, losses: Losses
 ) -> int:
-    """dIL of a group that a case joins.
+    """dIL: what the loss of a group grows by when a case joins, in loss units.
 
     Args:
         low: [d] low ends of the group's region.
         high: [d] high ends.
         size: cases of the group.
         loss: the sum of its QIDs' losses, in loss units.
-        box_low: [d] low ends of the case's box. With ``low_max`` of a node and ``high_min`` below
-            the result is a lower bound over the node, since every hull with one of its boxes
-            contains the hull with that interval.
+        box_low: [d] low ends of the case's box. With ``low_max`` of a node here and its
+            ``high_min`` below, the result is a lower bound over the node, since every hull with one
+            of its boxes contains the hull with that interval.
         box_high: [d] high ends of the case's box.
         losses: of the QIDs.
 

@@ -34,7 +34,6 @@ from srsql.udfs.grouping.group_tree import (
     refresh_group_bounds,
     region_loss,
 )
-from srsql.udfs.grouping.grouping_problem import GroupingProblem, Losses
 from srsql.udfs.grouping.least_loss_search import STACK, added_loss
 from srsql.udfs.grouping.privacy_risk import allowed_kinds, cannot_win, judge_alpha_bounding
 from srsql.udfs.grouping.risk_cache import (
@@ -47,6 +46,7 @@ from srsql.udfs.grouping.risk_cache import (
     risk_in,
     same_risk,
 )
+from srsql.udfs.grouping_problem import GroupingProblem, Losses
 
 PATIENCE = 48
 """So many members are looked at one by one before the holders of the terms are looked up."""

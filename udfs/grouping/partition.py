@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.exact_search import as_int64, hull_loss
-from srsql.udfs.grouping.grouping_problem import Attributes, Cases, Losses, integer_losses
+from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses
 
 
 def partition_cases(

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.exact_search import NEAR, exact_order
-from srsql.udfs.grouping.grouping_problem import Terms
+from srsql.udfs.grouping_problem import Terms
 
 VIEWS = 4
 ANY_KIND = 1
