@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Attributes, Cases
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 Ints = NDArray[np.int64]
 LIMIT = 2**62
@@ -26,7 +26,7 @@ def group(
     cases: Cases, attributes: Attributes, theta_num: Ints, theta_den: Ints, k: int, first: int
 ) -> NDArray[np.int32]:
     """Group number of every case, -1 where it fits no group; arguments as of ``ms_group``."""
-    if cases.one != 1:
+    if cases.weight_scale != 1:
         raise ValueError("the comparison takes certain terms only")
     start, height = attributes.tree_start, attributes.height
     roots = [int(height[s]) if s < e else 0 for s, e in pairwise(start)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.kernel import SEED, problem
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.problem import Attributes, Bounding, Cases
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 OLD, STOPS, K = 0.25, 0.9, 5
 KNOWN = {3: [0, 1, 2], 2: [0, 2], 1: [2], 0: []}

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
-from numpy.typing import NDArray
 
-from srsql.udfs.arrow import by_case as _by_case
-from srsql.udfs.arrow import flags as _flags
-from srsql.udfs.arrow import flat as _flat
-from srsql.udfs.arrow import joined as _joined
-from srsql.udfs.arrow import lists as _lists
-from srsql.udfs.arrow import nested as _nested
-from srsql.udfs.arrow import numbers as _numbers
-from srsql.udfs.arrow import reals as _reals
-from srsql.udfs.arrow import rows_of as _rows
+from srsql.udfs import arrow
+from srsql.udfs.arrow import (
+    boxes_by_case,
+    by_case,
+    fields,
+    flat,
+    lists,
+    one_array,
+    reals,
+    rows_of,
+    struct_lists,
+)
 from srsql.udfs.terms import arrow_kernels as disassociation
-
-if TYPE_CHECKING:
-    from srsql.udfs.problem import Attributes
 
 # name -> (function, parameter types, return type); every one is an Arrow UDF over lists
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
@@ -64,158 +62,6 @@ def _registered(con: duckdb.DuckDBPyConnection) -> set[str]:
     return {row[0] for row in found}
 
 
-def _terms(
-    scalar: pa.ListScalar, cases: NDArray[np.int64], vocabulary: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Offsets [n + 1], terms and weights by case, from STRUCT(case_no, term_no, weight)[]."""
-    row, terms, weights = _by_case(scalar.values, cases)
-    if len(terms) and not (terms.min() >= 0 and terms.max() < vocabulary):
-        raise ValueError("term_no must run from 0 to the number of thresholds - 1")
-    if bool((weights < 1).any()):
-        raise ValueError("weights must be 1 or more")
-    offsets = np.zeros(len(cases) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(row, minlength=len(cases)), out=offsets[1:])
-    return offsets, terms.astype(np.int32), weights
-
-
-def _boxes(
-    scalar: pa.ListScalar, cases: NDArray[np.int64], positions: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Low and high ends [n, d], from STRUCT(case_no, place, low, high)[]."""
-    row, place, low, high = _by_case(scalar.values, cases)
-    ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
-    column = np.searchsorted(positions, place)
-    ends[0, row, column] = low
-    ends[1, row, column] = high
-    return ends[0], ends[1]
-
-
-def _attributes(qids: pa.StructArray) -> Attributes:
-    """The QIDs, from STRUCT(place, span, parent[], last[], height[])[]."""
-    from srsql.udfs.problem import Attributes
-
-    tree_start, parents = _nested(qids.field("parent"))
-    return Attributes(
-        span=_numbers(qids.field("span")),
-        tree_start=tree_start,
-        parent=_numbers(parents),
-        last=_numbers(_nested(qids.field("last"))[1]),
-        height=_numbers(_nested(qids.field("height"))[1]),
-    )
-
-
-def _group_cases(
-    case_nos: pa.ChunkedArray,
-    roles: pa.ChunkedArray,
-    boxes: pa.ChunkedArray,
-    terms: pa.ChunkedArray,
-    one: pa.ChunkedArray,
-    attributes: pa.ChunkedArray,
-    theta_num: pa.ChunkedArray,
-    theta_den: pa.ChunkedArray,
-    k: pa.ChunkedArray,
-    draw: pa.ChunkedArray,
-    leftovers: pa.ChunkedArray,
-    rules: pa.ChunkedArray,
-) -> pa.Array:
-    from srsql.udfs.grouping.greedy import group_cases
-    from srsql.udfs.problem import Bounding, Cases
-
-    results = []
-    for row in _rows(
-        case_nos, roles, boxes, terms, one, attributes, theta_num, theta_den, k, draw, leftovers,
-        rules,
-    ):  # fmt: skip
-        numbers = _flat(row[0])
-        qids = row[5].values
-        low, high = _boxes(row[2], numbers, _numbers(qids.field("place")))
-        offsets, held, weights = _terms(row[3], numbers, len(row[6].values))
-        rule = row[11].as_py()
-        carrier = _flags(row[1].values.field("carrier"))
-        grows = carrier if rule["core_only"] else np.ones_like(carrier)
-        results.append(
-            group_cases(
-                Cases(low, high, offsets, held, weights, one=row[4].as_py()),
-                _attributes(qids),
-                _flat(row[6]),
-                _flat(row[7]),
-                row[8].as_py(),
-                row[9].as_py() % max(1, int(grows.sum())),
-                Bounding(
-                    carrier=carrier,
-                    grows=grows,
-                    kind=_numbers(row[1].values.field("kind")).astype(np.int8),
-                    alpha_num=rule["alpha_num"],
-                    alpha_den=rule["alpha_den"],
-                    after_join=rule["after_join"],
-                    from_last=rule["from_last"],
-                ),
-                row[10].as_py(),
-            )
-        )
-    return _lists(results, pa.int32())
-
-
-def _partition_cases(
-    case_nos: pa.ChunkedArray,
-    boxes: pa.ChunkedArray,
-    values: pa.ChunkedArray,
-    attributes: pa.ChunkedArray,
-    kinds: pa.ChunkedArray,
-    sensitive: pa.ChunkedArray,
-    least: pa.ChunkedArray,
-) -> pa.Array:
-    from srsql.udfs.grouping.partition import partition_cases
-    from srsql.udfs.problem import Cases
-
-    results = []
-    for row in _rows(case_nos, boxes, values, attributes, kinds, sensitive, least):
-        numbers = _flat(row[0])
-        qids = row[3].values
-        low, high = _boxes(row[1], numbers, _numbers(qids.field("place")))
-        results.append(
-            partition_cases(
-                Cases(low, high, *_terms(row[2], numbers, len(row[4].values)), one=1),
-                _attributes(qids),
-                _flat(row[4]),
-                row[5].as_py(),
-                row[6].as_py(),
-            )
-        )
-    return _lists(results, pa.int32())
-
-
-def _withhold_infeasible(
-    case_nos: pa.ChunkedArray,
-    carriers: pa.ChunkedArray,
-    terms: pa.ChunkedArray,
-    theta_num: pa.ChunkedArray,
-    theta_den: pa.ChunkedArray,
-    one: pa.ChunkedArray,
-) -> pa.Array:
-    from srsql.udfs.grouping.feasibility import withhold_infeasible
-
-    results = [
-        withhold_infeasible(
-            *_terms(row[2], _flat(row[0]), len(row[3].values)),
-            _flat(row[3]),
-            _flat(row[4]),
-            row[5].as_py(),
-            _flags(row[1].values),
-        )
-        for row in _rows(case_nos, carriers, terms, theta_num, theta_den, one)
-    ]
-    return _lists(results, pa.bool_())
-
-
-def _knowledge_weight(sizes: pa.ChunkedArray, one: pa.ChunkedArray) -> pa.Array:
-    from srsql.udfs.grouping.knowledge import weight
-
-    return pa.array(
-        [weight(row[0].as_py(), row[1].as_py()) for row in _rows(sizes, one)], pa.int64()
-    )
-
-
 def _nearest(
     own_count: pa.ChunkedArray,
     own: pa.ChunkedArray,
@@ -224,48 +70,44 @@ def _nearest(
     attributes: pa.ChunkedArray,
     distances: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.risk.nearest import NodeDistances, Points, nearest
+    """``nearest_records.nearest``: lists of pairs of an original and a published tuple."""
+    from srsql.udfs.nearest_records import NodeDistances, Points, nearest
 
     results = []
-    for row in _rows(own_count, own, published_count, published, attributes, distances):
-        positions = _numbers(row[4].values.field("position"))
+    for row in rows_of(own_count, own, published_count, published, attributes, distances):
+        positions, spans = fields(row[4].values)
         points = []
-        for count, values in ((row[0], row[1]), (row[2], row[3])):
-            numbers = np.arange(count.as_py(), dtype=np.int64)
-            line, place, _, _ = _by_case(values.values, numbers)
-            known = np.zeros((len(numbers), len(positions)), dtype=np.bool_)
+        for count, values in ((row[0], row[1].values), (row[2], row[3].values)):
+            tuples = np.arange(count.as_py(), dtype=np.int64)
+            line, place, _, _ = by_case(values, tuples)
+            known = np.zeros((len(tuples), len(positions)), dtype=np.bool_)
             known[line, np.searchsorted(positions, place)] = True
-            points.append(Points(*_boxes(values, numbers, positions), known))
-        fields = [_numbers(row[5].values.field(i)) for i in range(5)]
-        fields[0] = np.searchsorted(positions, fields[0])
-        spans = _numbers(row[4].values.field("span"))
-        results.append(nearest(points[0], points[1], spans, NodeDistances(*fields)))
-    pairs = np.concatenate(results) if results else np.empty((0, 2), np.int64)
-    offsets = np.cumsum([0, *map(len, results)]).astype(np.int32)
-    columns = [pa.array(pairs[:, i], pa.int32()) for i in range(2)]
-    return pa.ListArray.from_arrays(
-        pa.array(offsets), pa.StructArray.from_arrays(columns, names=["own", "published"])
-    )
+            points.append(Points(*boxes_by_case(values, tuples, positions), known))
+        place, *others = fields(row[5].values)
+        nodes = NodeDistances(np.searchsorted(positions, place), *others)
+        results.append(nearest(points[0], points[1], spans, nodes))
+    return struct_lists(results, ["own", "published"])
 
 
 def _gps_prior(
     counts: pa.ChunkedArray, expected: pa.ChunkedArray, weights: pa.ChunkedArray
 ) -> pa.Array:
-    from srsql.udfs.signals.shrinkage import fit_prior
+    """``shrinkage.fit_prior`` of each row's lists; NULL where there is none."""
+    from srsql.udfs.shrinkage import fit_prior
 
     priors = [
-        fit_prior(*(_reals(part.values) for part in row)) if row[0].is_valid else None
-        for row in _rows(counts, expected, weights)
+        fit_prior(*(reals(part.values) for part in row)) if row[0].is_valid else None
+        for row in rows_of(counts, expected, weights)
     ]
     return pa.array([p._asdict() if p else None for p in priors], _PRIOR_TYPE)
 
 
 def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.ChunkedArray) -> pa.Array:
-    """Each distinct prior (there is one) with all its pairs at once."""
-    from srsql.udfs.signals.shrinkage import Prior, posterior
+    """``shrinkage.posterior`` of all rows: each distinct prior (there is one) with its rows."""
+    from srsql.udfs.shrinkage import Prior, posterior
 
-    n, e = _reals(counts), _reals(expected)
-    fitted = np.stack([_reals(part) for part in _joined(priors).flatten()])
+    n, e = reals(counts), reals(expected)
+    fitted = np.stack([reals(part) for part in one_array(priors).flatten()])
     defined = (e > 0) & ~np.isnan(n) & ~np.isnan(fitted).any(axis=0)
     found = np.full((3, len(n)), np.nan)
     for prior in np.unique(fitted[:, defined], axis=1).T:
@@ -278,12 +120,13 @@ def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.Chunked
 def _laplace_noise(
     numerators: pa.ChunkedArray, denominators: pa.ChunkedArray, seeds: pa.ChunkedArray
 ) -> pa.Array:
-    from srsql.udfs.noise import laplace_noise
+    """``mechanisms.laplace_noise`` on lists of scales, and the seed or NULL for each list."""
+    from srsql.udfs.mechanisms import laplace_noise
 
-    return _lists(
+    return lists(
         [
-            laplace_noise(_flat(row[0]), _flat(row[1]), row[2].as_py())
-            for row in _rows(numerators, denominators, seeds)
+            laplace_noise(flat(row[0]), flat(row[1]), row[2].as_py())
+            for row in rows_of(numerators, denominators, seeds)
         ],
         pa.int64(),
     )
@@ -298,22 +141,31 @@ def _exponential_choice(
     calibrations: pa.ChunkedArray,
     seeds: pa.ChunkedArray,
 ) -> pa.Array:
-    from srsql.udfs.choice import choose
+    """``mechanisms.exponential_choice``, epsilon being numerator / denominator."""
+    from srsql.udfs.mechanisms import exponential_choice
 
-    return _lists(
+    return lists(
         [
-            choose(
-                _flat(row[0]),
+            exponential_choice(
+                flat(row[0]),
                 row[1].as_py(),
-                _flat(row[2]),
+                flat(row[2]),
                 Fraction(row[3].as_py(), row[4].as_py()),
                 row[5].as_py(),
                 row[6].as_py(),
             )
-            for row in _rows(which, doms, parents, numerators, denominators, calibrations, seeds)
+            for row in rows_of(which, doms, parents, numerators, denominators, calibrations, seeds)
         ],
         pa.int64(),
     )
+
+
+def _uniform_below(totals: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
+    """``mechanisms.Uniform.below`` on lists of totals, and the seed or NULL for each list."""
+    from srsql.udfs.mechanisms import Uniform
+
+    draws = [Uniform(row[1].as_py()).below(flat(row[0])) for row in rows_of(totals, seeds)]
+    return lists(draws, pa.int32())
 
 
 _RANDOM = {
@@ -335,22 +187,22 @@ _ROLES = "STRUCT(term_no INTEGER, constraint_no INTEGER, kept_apart BOOLEAN, pla
 _HELD = "STRUCT(cluster_no INTEGER, record_no INTEGER, term_no INTEGER)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
-        _group_cases,
+        arrow.group_cases,
         [
-            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, "BIGINT", _QIDS,
-            "BIGINT[]", "BIGINT[]", "INTEGER", "BIGINT", "VARCHAR",
-            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN,"
-            " alpha_num BIGINT, alpha_den BIGINT)",
+            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, _QIDS,
+            "STRUCT(num BIGINT, den BIGINT)[]",
+            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, alpha_num BIGINT,"
+            " alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT, leftovers VARCHAR)",
         ],
         "INTEGER[]",
     ),
     "srsql_partition_cases": (
-        _partition_cases,
+        arrow.partition_cases,
         ["INTEGER[]", _BOXES, _TERMS, _QIDS, "INTEGER[]", "INTEGER", "INTEGER"],
         "INTEGER[]",
     ),
     "srsql_withhold_infeasible": (
-        _withhold_infeasible,
+        arrow.withhold_infeasible,
         ["INTEGER[]", "BOOLEAN[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
         "BOOLEAN[]",
     ),
@@ -364,7 +216,7 @@ _UDFS: dict[str, _Udf] = {
         ],
         "STRUCT(own INTEGER, published INTEGER)[]",
     ),
-    "srsql_knowledge_weight": (_knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
+    "srsql_knowledge_weight": (arrow.knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
     "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),
     "srsql_ebgm": (
         _ebgm,
@@ -401,13 +253,13 @@ _UDFS: dict[str, _Udf] = {
         " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",
     ),
     "srsql_generalized": (
-        disassociation.generalized,
+        disassociation.generalize,
         [
             "STRUCT(record_no INTEGER, term_no INTEGER)[]", "INTEGER[]", "INTEGER[]", "INTEGER",
             "INTEGER",
         ],
         "INTEGER[]",
     ),
-    "srsql_shuffled": (disassociation.shuffled, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
-    "srsql_drawn_below": (disassociation.drawn_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_shuffled": (disassociation.random_permutations, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_drawn_below": (_uniform_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
 }  # fmt: skip

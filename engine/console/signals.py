@@ -91,13 +91,13 @@ def signal_lines(found: Signals) -> Iterator[str]:
 
 def _prior(prior: Shrinkage) -> str:
     """The prior of EBGM, or why there is none."""
-    from srsql.udfs.signals.shrinkage import FEWEST, LARGEST
+    from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS
 
     text = f"EBGM, {prior.data} data{_condition(prior.condition)}: {prior.pairs:,} pairs"
     if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
-        return f"{text}, {'too few' if prior.pairs < FEWEST else 'not enough'} to fit a prior"
+        return f"{text}, {'too few' if prior.pairs < MIN_PAIRS else 'not enough'} to fit a prior"
     largest = max(prior.alpha1, prior.alpha2, prior.beta1 or 0, prior.beta2 or 0)
-    limit = f" (at the limit of {LARGEST:g})" if largest >= LARGEST * (1 - 1e-9) else ""
+    limit = f" (at the limit of {MAX_PARAMETER:g})" if largest >= MAX_PARAMETER * (1 - 1e-9) else ""
     return (
         f"{text}; prior {prior.p:.3g} x gamma({prior.alpha1:.4g}, {prior.beta1:.4g}) + "
         f"{1 - prior.p:.3g} x gamma({prior.alpha2:.4g}, {prior.beta2:.4g}){limit}"

@@ -22,7 +22,7 @@ from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
-from srsql.udfs.grouping.knowledge import weight_unit
+from srsql.udfs.grouping_problem import weight_scale
 
 Records = Literal["case", "report"]
 """What is grouped: super-records, or every report as if it were a case of its own."""
@@ -59,7 +59,7 @@ def load_cases(
     drugs = dataset.quasi_sensitive if knowledge else ()
     warehouse.run(_values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs))
     _knowledge(warehouse, knowledge)
-    unit = weight_unit(cases * parts) if knowledge else 1
+    unit = weight_scale(cases * parts) if knowledge else 1
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT, release_id INTEGER, cover VARCHAR,"
         " carry VARCHAR, md VARCHAR, alpha_num BIGINT, alpha_den BIGINT, bound VARCHAR)"

@@ -17,9 +17,8 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.statements import create
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_loss import Loss
-from srsql.udfs.lattice.node_noise import Counts, Perturbed
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
 
 CELLS, CUBE, CLASSES = (f"temp.main.srsql_{name}" for name in ("cell", "cube", "node_class"))
 
@@ -220,7 +219,7 @@ class Made:
     levels: Levels
     nodes: Ints
     """[classes, d] the value of each dimension."""
-    records: Perturbed
+    records: PerturbedCounts
     looked_at: list[Figures]
 
 
@@ -230,12 +229,12 @@ def nothing(dimensions: Sequence[Dimension]) -> Made:
     return Made(
         tuple(dimension.top for dimension in dimensions),
         np.zeros((0, len(dimensions)), np.int64),
-        Perturbed(none, none, none, none, np.zeros(0, np.bool_)),
+        PerturbedCounts(none, none, none, none, np.zeros(0, np.bool_)),
         [],
     )
 
 
-def figures(levels: Levels, loss: Loss, classes: int, made: Perturbed) -> Figures:
+def figures(levels: Levels, loss: Loss, classes: int, made: PerturbedCounts) -> Figures:
     """The figures of one node."""
     return Figures(
         levels,

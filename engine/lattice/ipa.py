@@ -22,10 +22,20 @@ from srsql.engine.lattice.cube import (
 )
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_loss import loss_of, node_weight
-from srsql.udfs.lattice.node_noise import Budget, Counts, Perturbed, Source, perturb
-from srsql.udfs.lattice.noisy_cells import expected_loss, noisy_counts, recreated, rolled_up
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.lattice_node import (
+    Budget,
+    Counts,
+    PerturbedCounts,
+    expected_loss,
+    loss_of,
+    node_weight,
+    noisy_counts,
+    perturb,
+    recreate,
+    roll_up,
+)
+from srsql.udfs.mechanisms import Source
 
 SPLIT = (Fraction(1, 10), Fraction(3, 10), Fraction(3, 10), Fraction(3, 10))
 """Shares of epsilon: suppression, insertion, value, candidates (Lee 2020, "Data utility")."""
@@ -97,7 +107,7 @@ def _choose_perturbed(
 
 def _perturbed(
     node: Node, asked: Asked, source: Source, dimensions: Sequence[Dimension]
-) -> tuple[Perturbed, Figures]:
+) -> tuple[PerturbedCounts, Figures]:
     made = perturb(node.counts, asked.budget, source)
     loss = loss_of(node.counts, made, node.penalties(), len(dimensions))
     return made, figures(node.levels, loss, node.counts.classes, made)
@@ -123,7 +133,7 @@ def _choose_by_noise(
             maps.append(np.searchsorted(values, become))
             shape = tuple(len(values) if at == axis else 1 for at in range(len(dimensions)))
             penalties = penalties + dimension.penalties()[values].reshape(shape)
-        sizes = rolled_up(noisy, maps).ravel()
+        sizes = roll_up(noisy, maps).ravel()
         loss = expected_loss(
             sizes, penalties.ravel(), len(dimensions), asked.least, asked.budget.insertion
         )
@@ -206,15 +216,15 @@ def noisy_histogram(
     count = need_cells(dimensions, widths, finest.counts.domain)
     noise = source.laplace(1 / epsilon, count)
     cells = cell_numbers(finest.nodes, widths)
-    original, made, shown = recreated(finest.counts, cells, noise)
+    original, made, shown = recreate(finest.counts, cells, noise)
     nodes = np.stack(np.unravel_index(shown, widths), axis=1).astype(np.int64)
     parts = [d.penalties()[nodes[:, at]] for at, d in enumerate(dimensions)]
     loss = loss_of(original, made, np.sum(np.stack(parts), axis=0), len(dimensions))
     return Made(levels, nodes, made, [figures(levels, loss, len(nodes), made)])
 
 
-def _as_it_is(counts: Counts) -> Perturbed:
-    return Perturbed(
+def _as_it_is(counts: Counts) -> PerturbedCounts:
+    return PerturbedCounts(
         counts.owner,
         counts.value,
         counts.count,

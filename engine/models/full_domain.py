@@ -10,7 +10,7 @@ from srsql.engine.lattice.ipa import k_anonymous
 from srsql.engine.models.lattice import LatticeModel
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_noise import Source
+from srsql.udfs.mechanisms import Source
 
 
 @dataclass(frozen=True)

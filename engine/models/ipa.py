@@ -13,7 +13,7 @@ from srsql.engine.models.base import MOST
 from srsql.engine.models.noisy_lattice import NoisyLattice
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_noise import Source
+from srsql.udfs.mechanisms import Source
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from srsql.engine.warehouse.dimensions import (
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.lattice.node_noise import Source
+from srsql.udfs.mechanisms import Source
 
 NO_CHECK = (
     "whose rows are under no id and prove no bound by themselves, so that nobody who gets an "

@@ -10,7 +10,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.perturbation import Noise
 from srsql.engine.models.lattice import LatticeModel
 from srsql.engine.models.perturbing import FINEST, NOT_FOR_PUBLICATION
-from srsql.udfs.choice import MOST
+from srsql.udfs.mechanisms import MAX_EPSILON
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class NoisyLattice(LatticeModel):
     def __post_init__(self) -> None:
         """Refuse budgets that mean nothing or cannot be kept."""
         super().__post_init__()
-        if not 0 < self.epsilon <= MOST or self.epsilon.denominator > FINEST:
+        if not 0 < self.epsilon <= MAX_EPSILON or self.epsilon.denominator > FINEST:
             raise ReleaseError(
-                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST}, to four "
+                f"--epsilon {self.epsilon}: give a number above 0, at most {MAX_EPSILON}, to four "
                 f"decimals or as a fraction with a denominator up to {FINEST:,}"
             )
 

@@ -11,7 +11,7 @@ from srsql.engine.grouping.perturbation import Calibration, Noise, Perturbation,
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.choice import MOST
+from srsql.udfs.mechanisms import MAX_EPSILON
 
 FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""
@@ -55,9 +55,9 @@ class PerturbingModel(GroupingModel):
     def __post_init__(self) -> None:
         """Refuse budgets that mean nothing or cannot be kept."""
         super().__post_init__()
-        if not 0 < self.epsilon <= MOST or self.epsilon.denominator > FINEST:
+        if not 0 < self.epsilon <= MAX_EPSILON or self.epsilon.denominator > FINEST:
             raise ReleaseError(
-                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST}, to four "
+                f"--epsilon {self.epsilon}: give a number above 0, at most {MAX_EPSILON}, to four "
                 f"decimals or as a fraction with a denominator up to {FINEST:,}"
             )
         if self.epsilon_limit is not None and self.epsilon_limit <= 0:

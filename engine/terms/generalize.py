@@ -64,15 +64,15 @@ class Making:
 
 
 def _load_chunks() -> None:
-    from srsql.udfs.terms.warm_up import warm_chunks
+    from srsql.udfs.terms.arrow_kernels import warm_up_disassociation
 
-    warm_chunks()
+    warm_up_disassociation()
 
 
 def _load_nodes() -> None:
-    from srsql.udfs.terms.warm_up import warm_nodes
+    from srsql.udfs.terms.arrow_kernels import warm_up_generalization
 
-    warm_nodes()
+    warm_up_generalization()
 
 
 MAKING: dict[TermFormat, Making] = {

@@ -21,7 +21,7 @@ from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
 
 Floats = NDArray[np.float64]
 WIDTHS = (1, 5, 10)
@@ -64,7 +64,7 @@ class Dimension:
 
     def penalties(self) -> Floats:
         """[nodes] Lee 2020, equation 5."""
-        from srsql.udfs.lattice.node_loss import penalty
+        from srsql.udfs.lattice_node import penalty
 
         covered = np.array([node.leaves for node in self.nodes], dtype=np.int64)
         return penalty(covered, np.int64(len(self.ends)) + 0 * covered)

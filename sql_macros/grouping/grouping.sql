@@ -4,16 +4,17 @@
 -- Inputs:  profiles(case_no, pattern, carrier, kind); boxes(case_no, position, low, high);
 --          case_terms(case_no, term_no, weight); attributes(position, span, parent[], last[],
 --          height[]); thresholds(term_no dense from 0, theta_num, theta_den); chosen: the pattern
---          (bit mask of the QIDs grouped by); unit: the weight of a certain value; at_least: k;
---          draw: a number that picks the first record; rest: 'withhold' or 'merge'; rules:
---          STRUCT(core_only, after_join, from_last, alpha_num, alpha_den). carrier: the case counts
---          towards k and eta; kind: 0, or 1 to 4 for a case with substantially many symptoms;
---          core_only: groups are grown on carriers alone; after_join: PR of Huang 2021, eq. (2);
---          from_last: the next seed is farthest from the record added last.
+--          (bit mask of the QIDs grouped by); weight_scale: the weight of a certain value;
+--          at_least: k; draw: a number that picks the first record; leftovers: 'withhold' or
+--          'merge'; rules: STRUCT(core_only, after_join, from_last, alpha_num, alpha_den). carrier:
+--          the case counts towards k and eta; kind: 0, or 1 to 4 for a case with substantially many
+--          symptoms; core_only: groups are grown on carriers alone; after_join: PR of Huang 2021,
+--          eq. (2); from_last: the next seed is farthest from the record added last.
 -- Outputs: case_no, group_no (-1: no group could take the case).
 -- Source:  Lin 2016, Algorithms 1 and 2; Huang 2021, procedures 1 to 3; SPEC sections 7 and 8.
 CREATE OR REPLACE MACRO srsql.group_cases(
-    profiles, boxes, case_terms, attributes, thresholds, chosen, unit, at_least, draw, rest, rules
+    profiles, boxes, case_terms, attributes, thresholds, chosen, weight_scale, at_least, draw,
+    leftovers, rules
 ) AS TABLE
 WITH
 members AS (
@@ -57,17 +58,23 @@ qids AS (
 ),
 
 theta AS (
-    SELECT
-        coalesce(list(q.theta_num ORDER BY q.term_no), []::BIGINT[]) AS num,
-        coalesce(list(q.theta_den ORDER BY q.term_no), []::BIGINT[]) AS den
+    SELECT coalesce(list(struct_pack(
+        num := q.theta_num, den := q.theta_den
+    ) ORDER BY q.term_no), []) AS thresholds
     FROM query_table(thresholds) AS q
 )
 
 SELECT
     unnest(c.case_nos) AS case_no,
     unnest(srsql_group_cases(
-        c.case_nos, c.roles, e.boxes, h.terms, unit::BIGINT, q.attributes, t.num, t.den,
-        at_least::INTEGER, draw::BIGINT, rest, rules
+        c.case_nos, c.roles, e.boxes, h.terms, q.attributes, t.thresholds,
+        struct_insert(
+            rules,
+            k := at_least::BIGINT,
+            weight_scale := weight_scale::BIGINT,
+            draw := draw::BIGINT,
+            leftovers := leftovers
+        )
     )) AS group_no
 FROM cases AS c
 CROSS JOIN ends AS e

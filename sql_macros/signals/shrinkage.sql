@@ -1,5 +1,5 @@
 -- DuMouchel's gamma-Poisson shrinker over all pairs of a drug and a reaction. The prior and the
--- posterior are computed by the UDFs srsql_gps_prior and srsql_ebgm (udfs/signals/shrinkage.py).
+-- posterior are computed by the UDFs srsql_gps_prior and srsql_ebgm (udfs/shrinkage.py).
 
 -- What:    observed and expected cases of every pair that was reported at least once.
 -- Inputs:  weights(case_id, expected); drugs(case_id, drug) and reactions(case_id, reaction), both

@@ -15,16 +15,16 @@ from srsql.engine.lattice.cube import Node, cube_counts, load_cube
 from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.dimensions import Node as Value
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_loss import loss_of
-from srsql.udfs.lattice.node_noise import (
+from srsql.udfs.lattice_node import (
     SUPPRESSED,
-    Perturbed,
+    PerturbedCounts,
     ValueChoice,
     assemble,
-    keys_needed,
+    key_count,
+    loss_of,
+    remaining_counts,
     size_changes,
     suppressed_classes,
-    without_removed,
 )
 
 FOLDER = Path(__file__).parent / "lee2020"
@@ -112,17 +112,17 @@ def table5(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Node, lis
         yield cube_counts(warehouse, DIMENSIONS, (1, 0, 1)), [row[0] for row in names]
 
 
-def _entries(part: Perturbed) -> Iterator[tuple[int, int, int]]:
+def _entries(part: PerturbedCounts) -> Iterator[tuple[int, int, int]]:
     return zip(part.owner.tolist(), part.value.tolist(), part.count.tolist(), strict=True)
 
 
-def _made(node: Node, gains: list[int], values: list[int]) -> Perturbed:
+def _made(node: Node, gains: list[int], values: list[int]) -> PerturbedCounts:
     """Table 7 or 8 by fixed draws: t = 2, threshold noise 0, and these counterfeits."""
     counts = node.counts
     hidden = suppressed_classes(counts.sizes, 2, np.zeros(3, np.int64))
     changes = size_changes(counts.sizes, hidden, np.array(gains))
-    assert keys_needed(counts, changes) == 0
-    left = without_removed(counts, changes, np.zeros(0, np.uint64))
+    assert key_count(counts, changes) == 0
+    left = remaining_counts(counts, changes, np.zeros(0, np.uint64))
     which = np.repeat(np.arange(3), np.maximum(changes, 0))
     return assemble(counts, left, hidden, which, np.array(values, dtype=np.int64))
 
@@ -156,15 +156,17 @@ def test_the_scores_are_those_of_equation_3(table5: tuple[Node, list[str]]) -> N
     node, names = table5
     choice = ValueChoice(node.counts, Fraction(3, 10))
     starts = node.counts.starts
-    first = choice.held[starts[0] : starts[1]]  # Gastritis 1/4, Pneumonia 2/4; 3 others: 1/12
+    first = choice.held_weight[
+        starts[0] : starts[1]
+    ]  # Gastritis 1/4, Pneumonia 2/4; 3 others: 1/12
     assert choice.absent.tolist() == [3, 3, 4]
-    ratios = np.log([first[1] / first[0], first[0] / choice.other[0]])
+    ratios = np.log([first[1] / first[0], first[0] / choice.absent_weight[0]])
     assert ratios == pytest.approx([0.15 * (2 / 4 - 1 / 4), 0.15 * (1 / 4 - 1 / 12)])
     others = sorted(set(range(5)) - set(node.counts.value[: starts[1]].tolist()))
     base = int(first.sum())
-    points = np.array([base + place * int(choice.other[0]) for place in range(3)])
+    points = np.array([base + place * int(choice.absent_weight[0]) for place in range(3)])
     assert choice.values(np.zeros(3, np.int64), points).tolist() == others
-    assert choice.totals[0] == base + 3 * choice.other[0]
+    assert choice.totals[0] == base + 3 * choice.absent_weight[0]
     assert len(names) == 5
 
 

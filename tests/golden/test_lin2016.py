@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from oracles import ms
 
-from srsql.udfs.grouping.ms import ms_group
-from srsql.udfs.problem import Attributes, Cases
+from srsql.udfs.grouping.greedy import ms_group
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 # Fig. 1 and Fig. 2 in preorder: the MeSH age groups with Child as a leaf (height 2), and sex.
 AGE = {
@@ -139,7 +139,7 @@ def kernel(records: list[ms.Record]) -> list[int]:
         offsets=np.cumsum([0, *map(len, terms)]),
         terms=np.array([t for case in terms for t in case], dtype=np.int32),
         weights=np.ones(sum(map(len, terms)), dtype=np.int64),
-        one=1,
+        weight_scale=1,
     )
     return ms_group(cases, KERNEL_ATTRIBUTES, np.full(4, 3), np.full(4, 5), K, 0).tolist()
 

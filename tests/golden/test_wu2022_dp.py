@@ -17,8 +17,8 @@ from oracles.trees import Tree
 
 import srsql
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.choice import Tree as Paths
-from srsql.udfs.choice import choice_of
+from srsql.udfs.mechanisms import HierarchyPaths as Paths
+from srsql.udfs.mechanisms import choice_of
 
 GOLDEN = Path(__file__).parent / "wu2022"
 AGES = Path(__file__).parents[2] / "schemas" / "hierarchies" / "age_groups.csv"

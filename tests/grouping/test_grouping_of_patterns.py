@@ -16,7 +16,7 @@ from oracles.trees import trees
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.problem import Attributes, Bounding, Cases
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 Qid = int | Hierarchy
 """The span of a numeric QID, or the hierarchy of a categorical one."""
@@ -118,7 +118,7 @@ class Problem:
                 offsets=np.cumsum([0, *map(len, terms)]),
                 terms=np.array([t for held in terms for t in held], np.int32),
                 weights=np.ones(sum(map(len, terms)), np.int64),
-                one=1,
+                weight_scale=1,
             ),
             Attributes(
                 span=np.array([a[1] for a in attributes], np.int64),
@@ -139,8 +139,8 @@ class Problem:
                 rules.alpha.denominator,
                 rules.after_join,
                 rules.from_last,
+                rest,
             ),
-            rest,
         )
         return dict(zip(members, groups.tolist(), strict=True))
 

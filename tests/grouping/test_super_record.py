@@ -14,7 +14,7 @@ from oracles.ms import inferred
 from oracles.trees import Tree, trees
 
 from srsql.schemas.hierarchy import build_hierarchy
-from srsql.udfs.grouping.knowledge import UNITS
+from srsql.udfs.grouping_problem import WEIGHT_SCALES as SCALES
 
 BOXES = "case_no INTEGER, position INTEGER, low BIGINT, high BIGINT"
 Interval = tuple[int | None, int | None]
@@ -147,7 +147,7 @@ disease_lists = st.lists(st.sampled_from("stuvwxyz"), min_size=1, max_size=6, un
 @given(
     drugs=st.dictionaries(st.integers(0, 4), st.sets(drug_names, max_size=5), max_size=5),
     knowledge=st.dictionaries(drug_names, disease_lists, max_size=4),
-    unit=st.sampled_from([1, 2, 7, 1000, *UNITS]),
+    unit=st.sampled_from([1, 2, 7, 1000, *SCALES]),
 )
 def test_inferred_weights_are_definition_1_in_units_rounded_up(
     sql: Any, drugs: dict[int, set[str]], knowledge: dict[str, list[str]], unit: int
@@ -171,7 +171,7 @@ def test_products_of_unequal_breadths_do_not_depend_on_the_order_of_drugs(sql: A
     breadths: Callable[[int], list[str]] = lambda n: [f"s{i}" for i in range(n)]  # noqa: E731
     knowledge = {"A": breadths(3), "B": breadths(7), "C": breadths(11)}
     same = {0: {"A", "B", "C"}, 1: {"C", "B", "A"}}
-    found = infer(sql, same, knowledge, UNITS[0])
+    found = infer(sql, same, knowledge, SCALES[0])
     assert (
-        found[0, "s0"] == found[1, "s0"] == ceil((1 - Fraction(2 * 6 * 10, 3 * 7 * 11)) * UNITS[0])
+        found[0, "s0"] == found[1, "s0"] == ceil((1 - Fraction(2 * 6 * 10, 3 * 7 * 11)) * SCALES[0])
     )

@@ -219,7 +219,7 @@ def _nowhere(which: Any, *_: Any) -> Any:
 def test_a_kernel_that_loses_draws_is_caught_before_anything_is_released(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("srsql.udfs.choice.choose", _nowhere)
+    monkeypatch.setattr("srsql.udfs.mechanisms.exponential_choice", _nowhere)
     with pytest.raises(CheckFailedError, match="check_draws"):
         engine.release("2011Q1", **OPTIONS)
     assert engine.sql("SELECT count(*) FROM srsql.release") == [(0,)]

@@ -19,7 +19,7 @@ from srsql.engine.risk.term_counts import count_terms
 from srsql.engine.risk.term_loss import matching_errors
 from srsql.engine.terms.policies import UtilityPolicy
 from srsql.udfs.terms.generalizing import generalize, loss
-from srsql.udfs.terms.rare_sets import Baskets, rare_sets
+from srsql.udfs.terms.km_anonymity import RankedBaskets, rare_sets
 
 MANY, SOME = settings(REPEATABLE, max_examples=80), settings(REPEATABLE, max_examples=20)
 
@@ -88,7 +88,7 @@ def test_rare_sets_are_found_where_smaller_ones_are_not_rare(case: Case, size: i
     )
     starts = np.cumsum([0, *map(len, baskets)])
     terms = np.array([t for b in baskets for t in sorted(b)], np.int64)
-    found, records = rare_sets(Baskets(starts, terms), 9, size, case.k)
+    found, records = rare_sets(RankedBaskets(starts, terms), 9, size, case.k)
     sets = dict(zip(map(tuple, found.tolist()), records.tolist(), strict=True))
     if min(smaller.values(), default=case.k) >= case.k:
         assert sets == {c: n for c, n in counts.items() if n < case.k}

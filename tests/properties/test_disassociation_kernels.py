@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from oracles import disassociation as oracle
 from oracles.examples import REPEATABLE
 
+from srsql.udfs.mechanisms import Uniform
 from srsql.udfs.terms.horizontal import Baskets, split_records
-from srsql.udfs.terms.km import may_join
-from srsql.udfs.terms.shuffle import drawn_below, shuffled
-from srsql.udfs.terms.vertical import holdings, vertical_chunks
+from srsql.udfs.terms.km_anonymity import may_join
+from srsql.udfs.terms.vertical import group_holdings, random_permutations, vertical_chunks
 
 Records = list[frozenset[int]]
 
@@ -46,7 +46,7 @@ def chunks_of(
 ) -> list[frozenset[int]]:
     """The item chunk and the record chunks of one cluster."""
     rows = np.array([(0, r, t) for r, basket in enumerate(records) for t in basket], np.int64)
-    held = holdings(*rows.T, 1)
+    held = group_holdings(*rows.T, 1)
     terms = int(rows[:, 2].max()) + 1
     usable = np.array([t not in kept for t in range(terms)])
     chunk = vertical_chunks(held, np.array([len(records)]), owners(policy, terms), usable, k, m)
@@ -158,7 +158,7 @@ def test_a_chain_of_many_splits_needs_no_recursion() -> None:
 
 
 def test_each_permutation_is_as_likely_as_any_other() -> None:
-    drawn = shuffled(np.full(12_000, 3), seed=1).reshape(-1, 3)
+    drawn = random_permutations(np.full(12_000, 3), seed=1).reshape(-1, 3)
     count = Counter(map(tuple, drawn.tolist()))
     assert set(count) == set(permutations((1, 2, 3)))
     # 5 standard deviations of a binomial share of 1/6
@@ -167,12 +167,12 @@ def test_each_permutation_is_as_likely_as_any_other() -> None:
 
 def test_without_a_seed_nothing_is_repeated() -> None:
     sizes = np.array([0, 200, 0, 1, 300])
-    first, second = shuffled(sizes, None), shuffled(sizes, None)
+    first, second = random_permutations(sizes, None), random_permutations(sizes, None)
     for drawn in (first, second):
         assert sorted(drawn[:200]) == list(range(1, 201))
         assert drawn[200] == 1
         assert sorted(drawn[201:]) == list(range(1, 301))
     assert (first != second).any()
-    assert (shuffled(sizes, 5) == shuffled(sizes, 5)).all()
-    places = drawn_below(np.full(1000, 7), None)
+    assert (random_permutations(sizes, 5) == random_permutations(sizes, 5)).all()
+    places = Uniform(None).below(np.full(1000, 7))
     assert set(places.tolist()) == set(range(7))

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from oracles import ms
 
-from srsql.udfs.grouping.ms import ms_group
-from srsql.udfs.problem import Attributes, Cases
+from srsql.udfs.grouping.greedy import ms_group
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 POLICIES = ("withhold", "merge")
 THETAS = tuple(Fraction(t) for t in ("1", "1/2", "2/5", "3/5", "1/3", "1/5", "2/3", "3/7"))
@@ -89,7 +89,7 @@ def kernel_cases(problem: Problem) -> Cases:
         offsets=np.cumsum([0, *map(len, terms)], dtype=np.int64),
         terms=np.array([term for term, _ in flat], dtype=np.int32),
         weights=np.array([int(p * problem.one) for _, p in flat], dtype=np.int64),
-        one=problem.one,
+        weight_scale=problem.one,
     )
 
 

@@ -13,7 +13,7 @@ from oracles import comparators, ms
 from oracles.examples import REPEATABLE
 
 from srsql.udfs.grouping.partition import partition_cases
-from srsql.udfs.problem import Attributes, Cases
+from srsql.udfs.grouping_problem import Attributes, Cases
 
 
 @dataclass(frozen=True)

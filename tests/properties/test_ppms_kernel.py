@@ -27,7 +27,7 @@ from properties.test_ms_kernel import (
 from properties.test_ms_kernel import Problem as Records
 
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.problem import Bounding
+from srsql.udfs.grouping_problem import Bounding
 
 MODELS = {
     "ppms": ppms.Model(),
@@ -70,8 +70,8 @@ class Problem:
                 *((alpha.numerator, alpha.denominator) if alpha is not None else (1, 1)),
                 after_join=True,
                 from_last=alpha is not None,
+                leftovers=leftovers,
             ),
-            leftovers,
         )
         return found.tolist()
 

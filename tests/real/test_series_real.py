@@ -16,7 +16,7 @@ from support.command import srsql
 from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
-from srsql.udfs.problem import Attributes, Bounding, Cases
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 pytestmark = [pytest.mark.slow, needs("faers_als")]
 LEVELS = "value,theta\nAmyotrophic lateral sclerosis,1\n*,0.5\n"
@@ -111,7 +111,6 @@ def oracle_group(
     k: int,
     first: int,
     bounding: Bounding,
-    leftovers: Any = "withhold",
 ) -> NDArray[np.int32]:
     """The unoptimized algorithm in the place of the kernel."""
     thetas = {
@@ -130,10 +129,12 @@ def oracle_group(
             for qid, low, high in zip(qids, cases.low[r], cases.high[r], strict=True)
         )
         at = range(int(cases.offsets[r]), int(cases.offsets[r + 1]))
-        held = {int(cases.terms[j]): Fraction(int(cases.weights[j]), cases.one) for j in at}
+        held = {
+            int(cases.terms[j]): Fraction(int(cases.weights[j]), cases.weight_scale) for j in at
+        }
         records.append(ppms.Case(ms.Record(values, held), new=bool(bounding.carrier[r])))
     problem = ppms.Problem(records, qids, k, thetas, ppms.Model(core_only=True))
-    return np.array(ppms.group(problem, first, leftovers), dtype=np.int32)
+    return np.array(ppms.group(problem, first, bounding.leftovers), dtype=np.int32)
 
 
 def test_the_loss_is_that_of_the_unoptimized_algorithm(

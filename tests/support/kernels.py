@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from srsql.udfs import nearest_records
 from srsql.udfs.grouping import partition
-from srsql.udfs.risk import nearest
-from srsql.udfs.terms.warm_up import warm_chunks, warm_nodes
+from srsql.udfs.terms.arrow_kernels import warm_up_disassociation, warm_up_generalization
 
 
 def compile_all() -> None:
     """All but those of ``greedy.warm_up``, with the types that the engine calls them with."""
-    nearest.warm_up()
+    nearest_records.warm_up()
     partition.warm_up()
-    warm_chunks()
-    warm_nodes()
+    warm_up_disassociation()
+    warm_up_generalization()
 
 
 if __name__ == "__main__":

@@ -13,22 +13,23 @@ from oracles import lattice as oracle
 from scipy import stats
 
 from srsql.engine.lattice.cube import least_nodes
-from srsql.udfs.lattice.node_loss import loss_of, node_weight
-from srsql.udfs.lattice.node_noise import (
+from srsql.udfs.lattice_node import (
     SUPPRESSED,
     Budget,
     Counts,
-    Source,
     ValueChoice,
     assemble,
-    keys_needed,
+    key_count,
+    loss_of,
+    node_weight,
     perturb,
+    recreate,
+    remaining_counts,
+    roll_up,
     size_changes,
     suppressed_classes,
-    without_removed,
 )
-from srsql.udfs.lattice.noisy_cells import recreated, rolled_up
-from srsql.udfs.lattice.segments import first_above
+from srsql.udfs.mechanisms import Source, first_above
 
 DOMAIN = 6
 TINY = 1e-6
@@ -73,8 +74,10 @@ def test_the_weights_of_values_are_those_of_equations_3_and_4(
     starts = counts_of(members).starts
     for owner, held in enumerate(members):
         known = sorted(set(held))
-        weights = dict.fromkeys(range(DOMAIN), int(choice.other[owner]))
-        weights |= dict(zip(known, choice.held[starts[owner] : starts[owner + 1]], strict=True))
+        weights = dict.fromkeys(range(DOMAIN), int(choice.absent_weight[owner]))
+        weights |= dict(
+            zip(known, choice.held_weight[starts[owner] : starts[owner + 1]], strict=True)
+        )
         assert sum(map(int, weights.values())) == choice.totals[owner]
         due = oracle.chances(held, DOMAIN, float(epsilon))
         assert [int(weights[v]) / int(choice.totals[owner]) for v in range(DOMAIN)] == (
@@ -92,8 +95,8 @@ def test_every_point_of_a_class_draws_the_value_whose_weight_it_lies_in(
         known = sorted(set(held))
         order = known + [v for v in range(DOMAIN) if v not in known]
         starts = counts_of(members).starts[owner]
-        weights = [int(w) for w in choice.held[starts : starts + len(known)]]
-        weights += [int(choice.other[owner])] * (DOMAIN - len(known))
+        weights = [int(w) for w in choice.held_weight[starts : starts + len(known)]]
+        weights += [int(choice.absent_weight[owner])] * (DOMAIN - len(known))
         ends = np.cumsum(weights)
         which = np.full(DOMAIN, owner)
         assert choice.values(which, ends - 1).tolist() == order  # the last point of each
@@ -109,9 +112,9 @@ def test_a_class_loses_as_many_records_as_its_noise_says_and_no_other_does(
     noise = np.array([data.draw(st.integers(-10, 4)) for _ in members])
     hidden = np.array([data.draw(st.booleans()) for _ in members])
     changes = size_changes(counts.sizes, hidden, noise)
-    needed = keys_needed(counts, changes)
+    needed = key_count(counts, changes)
     keys = np.array(data.draw(st.permutations(range(needed))), dtype=np.uint64)
-    left = without_removed(counts, changes, keys)
+    left = remaining_counts(counts, changes, keys)
     assert bool((left >= 0).all())
     sizes = np.bincount(counts.owner, left, minlength=len(members))
     for owner, held in enumerate(members):
@@ -176,7 +179,7 @@ def test_what_a_node_shows_is_not_asked_of_those_above_and_below() -> None:
 @given(st.lists(st.integers(0, 3), min_size=6, max_size=6))
 def test_leaves_are_rolled_up_as_their_map_says(amounts: list[int]) -> None:
     cells = np.array(amounts).reshape(3, 2)
-    up = rolled_up(cells, [np.array([0, 1, 0]), np.array([0, 0])])
+    up = roll_up(cells, [np.array([0, 1, 0]), np.array([0, 0])])
     assert up.tolist() == [[cells[0].sum() + cells[2].sum()], [cells[1].sum()]]
 
 
@@ -189,7 +192,7 @@ def test_records_made_anew_are_the_noisy_counts_of_all_cells(
     cells = np.arange(0, 2 * len(members), 2)  # every other cell of the domain is empty
     size = (2 * len(members) + 1) * DOMAIN
     noise = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=size, max_size=size)))
-    original, made, shown = recreated(counts, cells, noise)
+    original, made, shown = recreate(counts, cells, noise)
     truth = Counter((int(cells[o]), v) for o, held in enumerate(members) for v in held)
     due = {(at // DOMAIN, at % DOMAIN): max(0, truth[at // DOMAIN, at % DOMAIN] + int(noise[at]))
            for at in range(size)}  # fmt: skip
@@ -231,7 +234,7 @@ def test_records_are_removed_without_regard_to_their_value() -> None:
     counts = counts_of([[0] * 6 + [1] * 2])
     source = Source(5)
     gone = Counter(
-        int(2 - without_removed(counts, np.array([-3]), source.uniform.words(8))[1])
+        int(2 - remaining_counts(counts, np.array([-3]), source.uniform.words(8))[1])
         for _ in range(4000)
     )
     law = stats.hypergeom(8, 2, 3)

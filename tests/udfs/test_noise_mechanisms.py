@@ -20,9 +20,16 @@ from oracles.trees import Tree, trees
 from scipy import stats
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
-from srsql.udfs.choice import Calibration, choice_of, choose, weights
-from srsql.udfs.choice import Tree as Paths
-from srsql.udfs.noise import Uniform, conservative_scale, laplace_noise
+from srsql.udfs.mechanisms import (
+    Calibration,
+    Uniform,
+    choice_of,
+    conservative_scale,
+    exponential_choice,
+    exponential_weights,
+    laplace_noise,
+)
+from srsql.udfs.mechanisms import HierarchyPaths as Paths
 
 RARE = 1e-6
 AGES = Tree(
@@ -112,7 +119,7 @@ def test_choices_have_the_frequencies_of_the_exponential_mechanism(
         else dp.sound_chances(AGES, "Pupil", epsilon)
     )
     count = 40_000
-    drawn = choose(
+    drawn = exponential_choice(
         np.zeros(count, np.int64), [sorted(tree.number[v] for v in held)],
         np.array(tree.parent), epsilon, calibration, seed,
     )  # fmt: skip
@@ -142,7 +149,7 @@ def test_the_weights_are_those_of_the_definition(tree: Tree, data: st.DataObject
     ):
         choice = choice_of(paths, sorted(hierarchy.number[v] for v in values), calibration)
         assert {hierarchy.labels[node] for node in choice.candidates} == set(expected)
-        found = weights(choice, epsilon)
+        found = exponential_weights(choice, epsilon)
         total = sum(map(int, found))
         assert total < 2**62
         for node, weight in zip(choice.candidates, found, strict=True):
@@ -158,7 +165,7 @@ def test_sound_choices_lose_at_most_epsilon_between_any_two_originals(
     paths = Paths(np.array(hierarchy.parent))
     chances = []
     for value in range(len(hierarchy.labels)):
-        found = [int(w) for w in weights(choice_of(paths, [value], "sound"), epsilon)]
+        found = [int(w) for w in exponential_weights(choice_of(paths, [value], "sound"), epsilon)]
         chances.append([Fraction(w, sum(found)) for w in found])
     limit = float(epsilon) * (1 + 1e-12)
     for outcome in zip(*chances, strict=True):
@@ -198,7 +205,7 @@ def test_the_measured_loss_of_a_record_stays_below_epsilon(epsilon: Fraction) ->
     for number, node in ((0, "Infant"), (domain, "Aged")):
         scale = domain / share
         drawn = np.clip(number + noise(scale, count, None), 0, domain)
-        nodes = choose(
+        nodes = exponential_choice(
             np.zeros(count, np.int64), [[tree.number[node]]], np.array(tree.parent), share,
             "sound", None,
         )  # fmt: skip
@@ -234,7 +241,7 @@ def test_seeded_draws_repeat_and_secure_ones_do_not() -> None:
     def both(seed: int | None) -> list[tuple[int, ...]]:
         return [
             tuple(noise(scale, 2_000, seed).tolist()),
-            tuple(choose(which, [[3]], parent, Fraction(1), "sound", seed).tolist()),
+            tuple(exponential_choice(which, [[3]], parent, Fraction(1), "sound", seed).tolist()),
         ]
 
     assert both(7) == both(7)
@@ -264,10 +271,14 @@ def test_secure_noise_does_not_follow_the_seed_of_any_generator() -> None:
 @pytest.mark.parametrize("doms", [[[]], [[1, 2]]])
 def test_a_sound_choice_is_for_one_value(doms: list[list[int]]) -> None:
     with pytest.raises(ValueError, match="exactly one"):
-        choose(np.zeros(1, np.int64), doms, np.array([-1, 0, 0]), Fraction(1), "sound", None)
+        exponential_choice(
+            np.zeros(1, np.int64), doms, np.array([-1, 0, 0]), Fraction(1), "sound", None
+        )
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1), Fraction(51), Fraction(1, 10**14)])
 def test_an_epsilon_that_cannot_be_kept_is_refused(epsilon: Fraction) -> None:
     with pytest.raises(ValueError, match="epsilon"):
-        choose(np.zeros(1, np.int64), [[1]], np.array([-1, 0, 0]), epsilon, "sound", None)
+        exponential_choice(
+            np.zeros(1, np.int64), [[1]], np.array([-1, 0, 0]), epsilon, "sound", None
+        )

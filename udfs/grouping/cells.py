@@ -1,8 +1,11 @@
-"""Cells: the distinct (box, frequent-term mask, kind, plain risk), with their cases in order.
+"""Cells: the cases that the search for the next record of a group cannot tell apart at first.
+
+A cell is a distinct (box, frequent-term mask, kind, plain risk), with its cases in order.
 
 Cases of one cell cost a group the same information loss, and at least the same privacy risk: that
 of an empty group and of the frequent terms in the mask. A search therefore looks at cells, and
-within a cell only until it meets a case that adds no risk of its own.
+within a cell only until it meets a case that adds no risk of its own. What each node of a tree over
+the cells knows of the cases that remain is kept up to date as cases go.
 """
 
 from __future__ import annotations
@@ -13,10 +16,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import BoxTree, as_int64
+from srsql.udfs.grouping_problem import Losses
 
 MASK_TERMS = 16
+"""Terms at most in a mask."""
 MASK_SHARE = 0.02
+"""Share of the cases that hold a term of a mask, at least."""
+NONE = 2**62
+"""No case, no number, no loss: above them all."""
 
 
 class Cells(NamedTuple):
@@ -29,8 +38,8 @@ class Cells(NamedTuple):
     """[m] bit b is set where the cell's cases hold frequent term b."""
     kind: NDArray[np.int8]
     """[m] kind of the cell's cases (see ``Bounding``)."""
-    base: NDArray[np.float64]
-    """[m] PR of the cell's cases in a group that holds none of their terms."""
+    base_risk: NDArray[np.float64]
+    """[m] plain risk of the cell's cases in a group of at most k carriers."""
     of_case: NDArray[np.int32]
     """[n] the cell of each case, -1 for a case in none."""
     head: NDArray[np.int32]
@@ -38,6 +47,26 @@ class Cells(NamedTuple):
     after: NDArray[np.int32]
     """[n] next case of the same cell, or -1."""
     before: NDArray[np.int32]
+    """[n] previous case of the same cell, or -1."""
+
+
+class CellBounds(NamedTuple):
+    """What each node of the tree knows of the cases that remain under it."""
+
+    low_max: Ints
+    """[nodes, d] largest low end: a hull with any box of the node starts at or below it."""
+    high_min: Ints
+    """[nodes, d] smallest high end."""
+    mid_min: Ints
+    """[nodes, d] least low + high (numeric) or low end (categorical)."""
+    mid_max: Ints
+    """[nodes, d] largest low + high (numeric) or high end (categorical)."""
+    least: Ints
+    """[nodes] least case number, ``NONE`` where no case remains."""
+    floor: NDArray[np.float64]
+    """[nodes] least plain risk of the cells that remain."""
+    kinds: Ints
+    """[nodes] kinds of the cases that remain, as a bit mask."""
 
 
 def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) -> NDArray[np.int32]:
@@ -45,6 +74,15 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
 
     A term held by more than one case in k piles up among the cases that remain, so that a search
     without the mask would pass over most of a cell.
+
+    Args:
+        terms: the terms of all cases, one case after the other.
+        n: how many cases there are.
+        vocabulary: how many terms there are.
+        k: k_effective.
+
+    Returns:
+        [bits] the terms, the most frequent first.
     """
     count = np.bincount(terms, minlength=vocabulary)
     floor = max(2.0, n * max(MASK_SHARE, 1 / (2 * k)))
@@ -54,7 +92,16 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
 
 @njit(cache=True)
 def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -> Ints:
-    """[n] masks; ``bit[s]`` is the bit of term s or -1."""
+    """The frequent terms that each case holds.
+
+    Args:
+        offsets: [n + 1] where each case's terms start.
+        terms: [offsets[n]] the terms.
+        bit: [V] mask bit of each term, -1 for most.
+
+    Returns:
+        [n] masks.
+    """
     n = len(offsets) - 1
     masks = np.zeros(n, np.int64)
     for r in range(n):
@@ -71,10 +118,22 @@ def build_cells(
     high: Ints,
     masks: Ints,
     kinds: NDArray[np.int8],
-    base: NDArray[np.float64],
+    base_risk: NDArray[np.float64],
     who: NDArray[np.int64],
 ) -> Cells:
-    """Group the cases ``who`` (ascending) by hashing; cells are numbered by first appearance."""
+    """Put the cases into cells, by hashing.
+
+    Args:
+        low: [n, d] low ends of the boxes.
+        high: [n, d] high ends.
+        masks: [n] the frequent terms of each case.
+        kinds: [n] see ``Bounding``.
+        base_risk: [n] plain risks.
+        who: the cases to put into cells, ascending.
+
+    Returns:
+        The cells, numbered by first appearance.
+    """
     n, d = low.shape
     capacity = 16
     while capacity < 2 * len(who):
@@ -82,7 +141,7 @@ def build_cells(
     slot = np.full(capacity, -1, np.int32)
     of_case = np.full(n, -1, np.int32)
     first = np.empty(max(len(who), 1), np.int32)
-    base_bits = base.view(np.int64)
+    base_bits = base_risk.view(np.int64)
     m = 0
     for r in who:
         code = np.uint64(masks[r] + 1469598103934665603)
@@ -101,7 +160,8 @@ def build_cells(
                 m += 1
                 break
             other = first[cell]
-            same = masks[other] == masks[r] and kinds[other] == kinds[r] and base[other] == base[r]
+            same = masks[other] == masks[r] and kinds[other] == kinds[r]
+            same = same and base_risk[other] == base_risk[r]
             for i in range(d):
                 same = same and low[other, i] == low[r, i] and high[other, i] == high[r, i]
             if same:
@@ -122,13 +182,13 @@ def build_cells(
         tail[cell] = r
     first = first[:m]
     return Cells(
-        low[first], high[first], masks[first], kinds[first], base[first],
+        low[first], high[first], masks[first], kinds[first], base_risk[first],
         of_case, head, after, before,
     )  # fmt: skip
 
 
 @njit(cache=True)
-def take(cells: Cells, r: int) -> None:
+def remove_case(cells: Cells, r: int) -> None:
     """Remove case ``r`` from its cell's list."""
     previous, following = cells.before[r], cells.after[r]
     if previous >= 0:
@@ -137,3 +197,114 @@ def take(cells: Cells, r: int) -> None:
         cells.head[cells.of_case[r]] = following
     if following >= 0:
         cells.before[following] = previous
+
+
+@njit(cache=True)
+def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
+    """What every node of the tree knows.
+
+    Args:
+        tree: over the boxes of the cells.
+        cells: with the cases that remain.
+        losses: of the QIDs.
+    """
+    nodes, d = len(tree.left), cells.low.shape[1]
+    bounds = CellBounds(
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.full(nodes, NONE, np.int64),
+        np.empty(nodes, np.float64),
+        np.zeros(nodes, np.int64),
+    )
+    for node in range(nodes - 1, -1, -1):
+        _refresh_node(node, tree, cells, losses, bounds)
+    return bounds
+
+
+@njit(cache=True)
+def _refresh_node(
+    node: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
+) -> bool:
+    """Recompute what one node knows from its children or cells; whether anything changed."""
+    d = cells.low.shape[1]
+    least, kinds, floor = NONE, 0, np.inf
+    leaf = tree.left[node] < 0
+    if leaf:
+        for j in range(tree.begin[node], tree.end[node]):
+            cell = tree.order[j]
+            if cells.head[cell] >= 0:
+                least = min(least, cells.head[cell])
+                kinds |= 1 << cells.kind[cell]
+                floor = min(floor, cells.base_risk[cell])
+    else:
+        left, right = tree.left[node], tree.right[node]
+        least = min(bounds.least[left], bounds.least[right])
+        kinds = bounds.kinds[left] | bounds.kinds[right]
+        floor = min(bounds.floor[left], bounds.floor[right])
+    changed = (
+        least != bounds.least[node] or kinds != bounds.kinds[node] or floor != bounds.floor[node]
+    )
+    bounds.least[node], bounds.kinds[node], bounds.floor[node] = least, kinds, floor
+    for i in range(d):
+        low_max, high_min, mid_min, mid_max = -NONE, NONE, NONE, -NONE
+        if leaf:
+            for j in range(tree.begin[node], tree.end[node]):
+                cell = tree.order[j]
+                if cells.head[cell] < 0:
+                    continue
+                low, high = cells.low[cell, i], cells.high[cell, i]
+                low_max, high_min = max(low_max, low), min(high_min, high)
+                if losses.numeric[i]:
+                    low = high = low + high
+                mid_min, mid_max = min(mid_min, low), max(mid_max, high)
+        else:
+            for child in (tree.left[node], tree.right[node]):
+                if bounds.least[child] != NONE:
+                    low_max = max(low_max, bounds.low_max[child, i])
+                    high_min = min(high_min, bounds.high_min[child, i])
+                    mid_min = min(mid_min, bounds.mid_min[child, i])
+                    mid_max = max(mid_max, bounds.mid_max[child, i])
+        if (
+            low_max != bounds.low_max[node, i]
+            or high_min != bounds.high_min[node, i]
+            or mid_min != bounds.mid_min[node, i]
+            or mid_max != bounds.mid_max[node, i]
+        ):
+            changed = True
+            bounds.low_max[node, i], bounds.high_min[node, i] = low_max, high_min
+            bounds.mid_min[node, i], bounds.mid_max[node, i] = mid_min, mid_max
+    return bool(changed)
+
+
+@njit(cache=True)
+def refresh_after_removal(
+    r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
+) -> None:
+    """Bring the bounds up to date after a case was removed from its cell.
+
+    Args:
+        r: the case.
+        tree: over the boxes of the cells.
+        cells: with the cases that remain.
+        losses: of the QIDs.
+        bounds: what the nodes of the tree know; changed.
+    """
+    cell = cells.of_case[r]
+    node = as_int64(tree.leaf_of[cell])
+    if cells.head[cell] < 0:
+        while node >= 0 and _refresh_node(node, tree, cells, losses, bounds):
+            node = as_int64(tree.parent[node])
+        return
+    while node >= 0 and bounds.least[node] == r:  # the box stays, only the least case moves on
+        least = NONE
+        if tree.left[node] < 0:
+            for j in range(tree.begin[node], tree.end[node]):
+                head = cells.head[tree.order[j]]
+                if head >= 0:
+                    least = min(least, head)
+        else:
+            least = min(bounds.least[tree.left[node]], bounds.least[tree.right[node]])
+        bounds.least[node] = least
+        node = as_int64(tree.parent[node])

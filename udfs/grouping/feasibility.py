@@ -1,4 +1,4 @@
-"""Which cases to withhold so that every threshold can be met at all (SPEC section 6).
+"""Which cases to withhold so that every threshold can be kept at all (SPEC section 6).
 
 A grouping that keeps sigma_s(g) <= theta_s |carriers of g| in every group exists only if the sum
 over all cases does: sigma_s <= theta_s |carriers|.
@@ -12,21 +12,23 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Ints
+from srsql.udfs import Ints
 
 BUNDLE_TRIES = 64
+"""Sizes of a bundle of cases tried one after the other, before each is half the last."""
 
 
 @njit(cache=True)
-def _cap(n: int, num: int, den: int, one: int) -> int:
-    """Largest sigma (in units of 1 / one) that is <= num / den of n carriers; none for theta = 1.
+def _cap(n: int, num: int, den: int, weight_scale: int) -> int:
+    """The largest sigma, in units of 1 / ``weight_scale``, that is <= num / den of n carriers.
 
-    The product is split so that no part passes 62 bits for den <= 10**9.
+    Theta = 1 caps nothing. The product is split so that no part passes 62 bits for den <= 10**9.
     """
     if num >= den:  # any share is allowed, and cases that do not carry have the term as well
         return 2**62
     rest = num * n % den
-    return num * n // den * one + rest * (one // den) + rest * (one % den) // den
+    remainder = rest * (weight_scale // den) + rest * (weight_scale % den) // den
+    return num * n // den * weight_scale + remainder
 
 
 @njit(cache=True)
@@ -36,7 +38,7 @@ def withhold_infeasible(
     weights: Ints,
     theta_num: Ints,
     theta_den: Ints,
-    one: int,
+    weight_scale: int,
     carrier: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Cases whose withholding makes all thresholds feasible; none of them could come back alone.
@@ -47,23 +49,23 @@ def withhold_infeasible(
 
     Args:
         offsets: [n + 1] where each case's terms start.
-        terms: distinct terms of each case.
-        weights: p(r, s) in units of 1 / one.
-        theta_num: [V] numerators of the thresholds.
-        theta_den: [V] denominators.
-        one: the weight of a certain term.
+        terms: [offsets[n]] distinct terms of each case.
+        weights: [offsets[n]] p(r, s) in units of 1 / ``weight_scale``.
+        theta_num: [V] numerators of the thresholds; theta_s = num / den.
+        theta_den: [V] denominators, at most 10**9.
+        weight_scale: what a certain term weighs.
         carrier: [n] the cases against whose number the terms are counted.
 
     Returns:
-        [n] true for a case to withhold.
+        [n] whether each case is to be withheld.
     """
     n, v = len(offsets) - 1, len(theta_num)
-    out = np.zeros(n, np.bool_)
+    withheld = np.zeros(n, np.bool_)
     sigma = np.zeros(v, np.int64)
     for j in range(len(terms)):
         sigma[terms[j]] += weights[j]
     start, holders = _postings(offsets, terms, v)
-    broken = np.zeros(v, np.bool_)
+    infeasible = np.zeros(v, np.bool_)
     burden = np.zeros(n, np.int64)
     heap = [np.int64(0)]  # -burden x n + case: least first is most burdened, then least case
     heap.pop()
@@ -74,44 +76,49 @@ def withhold_infeasible(
         if present <= check_at:
             check_at = -1
             for s in range(v):
-                if broken[s] or sigma[s] == 0:
+                if infeasible[s] or sigma[s] == 0:
                     continue
-                if sigma[s] > _cap(present, theta_num[s], theta_den[s], one):
-                    broken[s] = True
+                if sigma[s] > _cap(present, theta_num[s], theta_den[s], weight_scale):
+                    infeasible[s] = True
                     unresolved += 1
                     for j in range(start[s], start[s + 1]):
                         r = holders[j]
-                        if not out[r]:
+                        if not withheld[r]:
                             burden[r] += 1
                             heapq.heappush(heap, -burden[r] * n + r)
                 else:
-                    need = sigma[s] / one * theta_den[s] / theta_num[s]
+                    need = sigma[s] / weight_scale * theta_den[s] / theta_num[s]
                     check_at = max(check_at, min(present - 1, int(need) + 1))
         if unresolved == 0:
             break
         while True:
             key = heapq.heappop(heap)
             r = key % n
-            if not out[r] and burden[r] == -(key // n) and burden[r] > 0:
+            if not withheld[r] and burden[r] == -(key // n) and burden[r] > 0:
                 break
-        out[r] = True
+        withheld[r] = True
         present -= carrier[r]
         for j in range(offsets[r], offsets[r + 1]):
             sigma[terms[j]] -= weights[j]
         for j in range(offsets[r], offsets[r + 1]):
             s = terms[j]
-            if broken[s] and sigma[s] <= _cap(present, theta_num[s], theta_den[s], one):
-                broken[s] = False
+            if infeasible[s] and sigma[s] <= _cap(
+                present, theta_num[s], theta_den[s], weight_scale
+            ):
+                infeasible[s] = False
                 unresolved -= 1
                 check_at = max(check_at, present - 1)
                 for t in range(start[s], start[s + 1]):
                     holder = holders[t]
-                    if not out[holder]:
+                    if not withheld[holder]:
                         burden[holder] -= 1
                         if burden[holder] > 0:
                             heapq.heappush(heap, -burden[holder] * n + holder)
-    _bring_back(out, present, sigma, offsets, terms, weights, theta_num, theta_den, one, carrier)
-    return out
+    _bring_back(
+        withheld, present, sigma, offsets, terms, weights, theta_num, theta_den, weight_scale,
+        carrier,
+    )  # fmt: skip
+    return withheld
 
 
 @njit(cache=True)
@@ -133,35 +140,28 @@ def _postings(offsets: Ints, terms: NDArray[np.int32], v: int) -> tuple[Ints, ND
 
 @njit(cache=True)
 def _bring_back(
-    out: NDArray[np.bool_],
-    present: int,
-    sigma: Ints,
-    offsets: Ints,
-    terms: NDArray[np.int32],
-    weights: Ints,
-    theta_num: Ints,
-    theta_den: Ints,
-    one: int,
+    withheld: NDArray[np.bool_], present: int, sigma: Ints, offsets: Ints,
+    terms: NDArray[np.int32], weights: Ints, theta_num: Ints, theta_den: Ints, weight_scale: int,
     carrier: NDArray[np.bool_],
-) -> None:
+) -> None:  # fmt: skip
     """Let withheld cases come back, in bundles down to one carrier, until none can alone.
 
     The last round is for cases that do not carry: they only take room, which a carrier that
     comes after them may need.
     """
-    at_once = int((out & carrier).sum())
+    at_once = int((withheld & carrier).sum())
     misses = 0
     while at_once >= 0:
         # who fits, in case order, if at least ``at_once`` carriers come back together
-        added = np.empty(len(out), np.int64)
+        added = np.empty(len(withheld), np.int64)
         count = carriers = 0
-        for r in range(len(out)):
-            if not out[r] or (at_once > 0 and not carrier[r]):
+        for r in range(len(withheld)):
+            if not withheld[r] or (at_once > 0 and not carrier[r]):
                 continue
             fits = True
             for j in range(offsets[r], offsets[r + 1]):
                 s = terms[j]
-                cap = _cap(present + at_once, theta_num[s], theta_den[s], one)
+                cap = _cap(present + at_once, theta_num[s], theta_den[s], weight_scale)
                 fits = fits and sigma[s] + weights[j] <= cap
             if fits:
                 added[count] = r
@@ -171,7 +171,7 @@ def _bring_back(
                     sigma[terms[j]] += weights[j]
         if carriers >= at_once:
             for i in range(count):
-                out[added[i]] = False
+                withheld[added[i]] = False
             present += carriers
             if at_once == 0:
                 return

@@ -1,32 +1,48 @@
-"""The greedy grouping of the bounding models, exact: Lin 2016, Algorithms 1 and 2; Huang 2021, HA.
+"""The greedy grouping of the bounding models, exactly as Lin 2016 and Huang 2021 define it.
 
 ``group_cases`` returns what the papers' quadratic algorithms return, ties included (SPEC section
 7), at a cost that grows nearly linearly: each argmin is a branch-and-bound over the cells that
 remain (``search``), and leftovers look for their group in a tree over the groups (``leftovers``).
+
+Source: Lin 2016, Algorithms 1 and 2; Huang 2021, Algorithm 1 (HA) and procedure 1.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.alpha import allowed_kinds, new_state, update_group
-from srsql.udfs.grouping.box_tree import Shape, build_shape, hull_loss
-from srsql.udfs.grouping.cell_tree import Bounds, forget, new_bounds
-from srsql.udfs.grouping.cells import Cells, build_cells, case_masks, frequent_terms, take
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss
+from srsql.udfs.grouping.cells import (
+    CellBounds,
+    Cells,
+    build_cells,
+    case_masks,
+    frequent_terms,
+    new_cell_bounds,
+    refresh_after_removal,
+    remove_case,
+)
 from srsql.udfs.grouping.group_tree import new_groups
-from srsql.udfs.grouping.grouping_problem import Task
-from srsql.udfs.grouping.leftovers import place_leftovers
-from srsql.udfs.grouping.merging import merge_leftovers
-from srsql.udfs.grouping.privacy_risk import Terms, set_base
-from srsql.udfs.grouping.search import farthest, nearest
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Attributes, Bounding, Cases, Ints, integer_losses
-
-Leftovers = Literal["withhold", "merge"]
+from srsql.udfs.grouping.least_loss_search import farthest_case, least_loss_case
+from srsql.udfs.grouping.leftovers import merge_leftovers, place_leftovers
+from srsql.udfs.grouping.privacy_risk import (
+    allowed_kinds,
+    new_alpha_state,
+    set_base_risks,
+    update_group,
+)
+from srsql.udfs.grouping_problem import (
+    Attributes,
+    Bounding,
+    Cases,
+    GroupingProblem,
+    Leftovers,
+    Terms,
+    integer_losses,
+)
 
 
 def group_cases(
@@ -37,7 +53,6 @@ def group_cases(
     k: int,
     first: int,
     bounding: Bounding,
-    leftovers: Leftovers = "withhold",
 ) -> NDArray[np.int32]:
     """Group cases so that each group has >= k carriers and sigma_s <= theta_s |carriers| for all s.
 
@@ -48,17 +63,19 @@ def group_cases(
         theta_den: [V] denominators.
         k: k_effective, at least 1; every term that occurs needs floor(k theta_s) >= 1.
         first: which of the cases that groups are grown on opens the first group, counted from 0.
-        bounding: which cases carry the bounds, and the rules of growth.
-        leftovers: what happens to a case that no group can take: it stays out (``withhold``), or
-            groups are merged until one can (``merge``).
+        bounding: which cases carry the bounds, how groups are grown, and what happens to a case
+            that no group can take.
 
     Returns:
         [n] group numbers in order of creation, -1 for a case that was not placed.
 
     Raises:
-        ValueError: k is too small for a threshold, or ``first`` is out of range.
+        ValueError: k is too small for a threshold, a box lies outside its tree, or ``first`` is out
+            of range.
+
+    Source: Lin 2016, Algorithms 1 and 2; Huang 2021, procedures 1 to 3; SPEC sections 7 and 8.
     """
-    _check(cases, attributes, theta_num, theta_den, k, bounding, leftovers)
+    _check(cases, attributes, theta_num, theta_den, k, len(bounding.carrier))
     n = len(cases.low)
     group = np.full(n, -1, np.int32)
     growers = np.flatnonzero(bounding.grows)
@@ -66,59 +83,81 @@ def group_cases(
         return group
     if not 0 <= first < len(growers):
         raise ValueError(f"first must be an index below {len(growers)}")
-    task = _task(cases, attributes, theta_num, theta_den, k, bounding)
-    terms = task.terms
+    problem = _grouping_problem(cases, attributes, theta_num, theta_den, k, bounding)
+    terms = problem.terms
     masks = case_masks(terms.offsets, terms.terms, terms.bit)
-    cells = build_cells(task.low, task.high, masks, task.kind, terms.base, growers)
-    shape = build_shape(cells.low, cells.high, cells.base, task.losses)
-    bounds = new_bounds(shape, cells, task.losses)
-    count = _grow(task, shape, cells, bounds, int(growers[first]), bounding.from_last, group)
+    cells = build_cells(problem.low, problem.high, masks, problem.kind, terms.base_risk, growers)
+    tree = build_box_tree(cells.low, cells.high, cells.base_risk, problem.losses)
+    bounds = new_cell_bounds(tree, cells, problem.losses)
+    count = _grow_groups(
+        problem, tree, cells, bounds, int(growers[first]), bounding.from_last, group
+    )
     if count == 0:
         return group
-    groups = new_groups(task, group, count)
-    place_leftovers(task, group, groups)
-    if leftovers == "merge" and bool((group < 0).any()):
-        merge_leftovers(task, group, groups)
+    groups = new_groups(problem, group, count)
+    place_leftovers(problem, group, groups)
+    if bounding.leftovers == "merge" and bool((group < 0).any()):
+        merge_leftovers(problem, group, groups)
         _, dense = np.unique(group, return_inverse=True)
         group = (dense - int((group < 0).any())).astype(np.int32)
     return group
 
 
-def _check(
+def ms_group(
     cases: Cases,
     attributes: Attributes,
     theta_num: Ints,
     theta_den: Ints,
     k: int,
-    bounding: Bounding,
-    leftovers: str,
+    first: int,
+    leftovers: Leftovers = "withhold",
+) -> NDArray[np.int32]:
+    """Group cases so that each group has >= k cases and sigma_s <= theta_s |g| for every term s.
+
+    Args:
+        cases: as for ``group_cases``, like the next four.
+        attributes: see there.
+        theta_num: see there.
+        theta_den: see there.
+        k: see there.
+        first: which of all cases opens the first group, counted from 0.
+        leftovers: what happens to a case that no group can take.
+
+    Returns:
+        [n] group numbers in order of creation, -1 for a case that was not placed.
+
+    Raises:
+        ValueError: as ``group_cases`` does.
+
+    Source: Lin 2016, Definition 3 and Algorithms 1 and 2.
+    """
+    bounding = Bounding.of_all(len(cases.low), leftovers)
+    return group_cases(cases, attributes, theta_num, theta_den, k, first, bounding)
+
+
+def _check(
+    cases: Cases, attributes: Attributes, theta_num: Ints, theta_den: Ints, k: int, carriers: int
 ) -> None:
-    """Refuse what compiled code would go wrong on."""
-    if leftovers not in ("withhold", "merge"):
-        raise ValueError(f"leftovers is {leftovers!r}: give withhold or merge")
-    if k < 1 or cases.one < 1:
-        raise ValueError("k and the unit must be 1 or more")
-    if len(bounding.carrier) != len(cases.low):
+    """Refuse what compiled code would go wrong on; ``carriers`` is the length of that array."""
+    if k < 1 or cases.weight_scale < 1:
+        raise ValueError("k and the weight scale must be 1 or more")
+    if carriers != len(cases.low):
         raise ValueError("bounding must have one entry per case")
-    sizes = np.diff(attributes.tree_start)
-    trees = sizes > 0
-    if bool((cases.low > cases.high).any() or (cases.low[:, trees] < 0).any()):
-        raise ValueError("a box ends before it begins, or before its tree")
-    if bool((cases.high[:, trees] >= sizes[trees]).any()):
-        raise ValueError("a box ends behind its tree")
-    eta = k * theta_num.astype(np.int64) // theta_den.astype(np.int64) * cases.one
+    cases.check_boxes(attributes)
+    eta = k * theta_num.astype(np.int64) // theta_den.astype(np.int64) * cases.weight_scale
     if len(cases.terms) and bool((cases.weights > eta[cases.terms]).any()):
         raise ValueError("k x theta is below 1 for a term that occurs: raise k to 1 / theta")
 
 
-def _task(
+def _grouping_problem(
     cases: Cases,
     attributes: Attributes,
     theta_num: Ints,
     theta_den: Ints,
     k: int,
     bounding: Bounding,
-) -> Task:
+) -> GroupingProblem:
+    """The arrays that the compiled code takes; arguments as for ``group_cases``."""
     n, vocabulary = len(cases.low), len(theta_num)
     theta_num, theta_den = theta_num.astype(np.int64), theta_den.astype(np.int64)
     losses, _ = integer_losses(attributes, n)
@@ -130,16 +169,16 @@ def _task(
         terms=cases.terms,
         weights=cases.weights.astype(np.int64),
         sigma=np.zeros(vocabulary, np.int64),
-        eta=k * theta_num // theta_den * cases.one,
+        eta=k * theta_num // theta_den * cases.weight_scale,
         frequent=frequent,
         bit=bit,
-        base=np.ones(n),
-        free=(theta_num >= theta_den) & bounding.after_join,
-        one=int(cases.one),
+        base_risk=np.ones(n),
+        unbounded=(theta_num >= theta_den) & bounding.after_join,
+        weight_scale=int(cases.weight_scale),
         after_join=bounding.after_join,
     )
-    set_base(terms)
-    return Task(
+    set_base_risks(terms)
+    return GroupingProblem(
         low=np.ascontiguousarray(cases.low, np.int64),
         high=np.ascontiguousarray(cases.high, np.int64),
         losses=losses,
@@ -170,17 +209,21 @@ def warm_up() -> None:
 
 
 @njit(cache=True)
-def _grow(
-    task: Task,
-    shape: Shape,
+def _grow_groups(
+    problem: GroupingProblem,
+    tree: BoxTree,
     cells: Cells,
-    bounds: Bounds,
+    bounds: CellBounds,
     first: int,
     from_last: bool,
     group: NDArray[np.int32],
 ) -> int:
-    """Stage 1 (Algorithm 1; HA, procedure 1): fill ``group``, return how many were completed."""
-    low, high, losses, terms = task.low, task.high, task.losses, task.terms
+    """Stage 1 (Lin 2016, Algorithm 1; Huang 2021, procedure 1): grow groups of k carriers.
+
+    Fills ``group`` [n]; returns how many groups were completed. A group that finds no further case
+    before it has k carriers is given up, and ends the stage.
+    """
+    low, high, losses, terms = problem.low, problem.high, problem.losses, problem.terms
     d = low.shape[1]
     hull_low, hull_high = np.empty(d, np.int64), np.empty(d, np.int64)
     members = np.empty(len(low), np.int64)
@@ -188,40 +231,50 @@ def _grow(
     seed = first
     while seed >= 0:
         r = seed
-        size, carriers, held = whole(0), whole(0), whole(0)
-        state = new_state(task.k)
+        size, carriers, group_mask = as_int64(0), as_int64(0), as_int64(0)
+        state = new_alpha_state(problem.k)
         while True:
-            take(cells, r)
-            forget(r, shape, cells, losses, bounds)
-            loss = whole(0)
+            remove_case(cells, r)
+            refresh_after_removal(r, tree, cells, losses, bounds)
+            loss = as_int64(0)
             for i in range(d):
                 hull_low[i] = low[r, i] if size == 0 else min(hull_low[i], low[r, i])
                 hull_high[i] = high[r, i] if size == 0 else max(hull_high[i], high[r, i])
                 loss += hull_loss(losses, i, hull_low[i], hull_high[i])
             for j in range(terms.offsets[r], terms.offsets[r + 1]):
                 terms.sigma[terms.terms[j]] += terms.weights[j]
-            held |= cells.mask[cells.of_case[r]]
-            update_group(state, task.kind[r], False)
+            group_mask |= cells.mask[cells.of_case[r]]
+            update_group(state, problem.kind[r], False)
             members[size] = r
             size += 1
-            carriers += task.carrier[r]
-            if carriers == task.k:
+            carriers += problem.carrier[r]
+            if carriers == problem.k:
                 break
-            kinds = allowed_kinds(state, False, task.alpha_num, task.alpha_den)
-            chosen = nearest(
-                hull_low, hull_high, size, loss, held, kinds, shape, cells, losses, bounds, terms
+            kinds = allowed_kinds(state, False, problem.alpha_num, problem.alpha_den)
+            next_case = least_loss_case(
+                hull_low,
+                hull_high,
+                size,
+                loss,
+                group_mask,
+                kinds,
+                tree,
+                cells,
+                losses,
+                bounds,
+                terms,
             )
-            if chosen < 0:
+            if next_case < 0:
                 break
-            r = chosen
+            r = next_case
         for j in range(size):
             for t in range(terms.offsets[members[j]], terms.offsets[members[j] + 1]):
                 terms.sigma[terms.terms[t]] = 0
-            if carriers == task.k:
+            if carriers == problem.k:
                 group[members[j]] = count
-        if carriers < task.k:
+        if carriers < problem.k:
             return count
         count += 1
         origin = r if from_last else seed
-        seed = farthest(low[origin], high[origin], shape, cells, losses, bounds)
+        seed = farthest_case(low[origin], high[origin], tree, cells, losses, bounds)
     return count

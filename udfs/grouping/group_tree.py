@@ -11,12 +11,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.alpha import VIEWS, update_group
-from srsql.udfs.grouping.box_tree import Shape, hull_loss
-from srsql.udfs.grouping.cell_tree import NONE
-from srsql.udfs.grouping.grouping_problem import Task
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints, Losses
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import BoxTree, as_int64, hull_loss
+from srsql.udfs.grouping.cells import NONE
+from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
+from srsql.udfs.grouping_problem import GroupingProblem, Losses
 
 
 class Groups(NamedTuple):
@@ -24,20 +23,22 @@ class Groups(NamedTuple):
 
     low: Ints
     high: Ints
+    """[G, d] ends of the regions."""
     size: Ints
+    """[G] members."""
     carriers: Ints
     """[G] members that carry the bounds."""
     loss: Ints
     """[G] sum of the QIDs' losses, in loss units (IL is size x loss)."""
     state: Ints
-    """[G, 2, 4] MSAVR and N of each view (see ``alpha``)."""
+    """[G, 2, 4] MSAVR and N of each view (see ``privacy_risk``)."""
     head: NDArray[np.int32]
     """[G] first member."""
     following: NDArray[np.int32]
     """[n] next member of the same group, or -1."""
 
 
-class Reach(NamedTuple):
+class GroupBounds(NamedTuple):
     """What each node of the tree knows of the groups under it."""
 
     low_min: Ints
@@ -59,9 +60,15 @@ class Reach(NamedTuple):
 
 
 @njit(cache=True)
-def new_groups(task: Task, group: NDArray[np.int32], count: int) -> Groups:
-    """The groups of stage 1 as hulls with member lists."""
-    n, d = task.low.shape
+def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -> Groups:
+    """The groups of stage 1 with their regions and members.
+
+    Args:
+        problem: n cases with d QIDs.
+        group: [n] the group of each case, -1 for none.
+        count: how many groups there are.
+    """
+    n, d = problem.low.shape
     groups = Groups(
         np.full((count, d), NONE, np.int64),
         np.full((count, d), -NONE, np.int64),
@@ -72,38 +79,49 @@ def new_groups(task: Task, group: NDArray[np.int32], count: int) -> Groups:
         np.full(count, -1, np.int32),
         np.full(n, -1, np.int32),
     )
-    groups.state[:, 1, :] = task.k
+    groups.state[:, 1, :] = problem.k
     for r in range(n - 1, -1, -1):
         if group[r] >= 0:
-            _enter(r, whole(group[r]), task, groups, False)
+            _enter(r, as_int64(group[r]), problem, groups, False)
     for g in range(count):
-        groups.loss[g] = region_loss(g, groups, task.losses)
+        groups.loss[g] = region_loss(g, groups, problem.losses)
     return groups
 
 
 @njit(cache=True)
-def join(r: int, g: int, task: Task, group: NDArray[np.int32], groups: Groups) -> None:
-    """Add the remaining case ``r`` to group ``g``."""
+def join(
+    r: int, g: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups
+) -> None:
+    """Add a remaining case to a completed group.
+
+    Args:
+        r: the case.
+        g: the group.
+        problem: n cases.
+        group: [n] the group of each case, -1 for none; changed.
+        groups: changed.
+    """
     group[r] = g
-    _enter(r, g, task, groups, True)
-    groups.loss[g] = region_loss(g, groups, task.losses)
+    _enter(r, g, problem, groups, True)
+    groups.loss[g] = region_loss(g, groups, problem.losses)
 
 
 @njit(cache=True)
-def _enter(r: int, g: int, task: Task, groups: Groups, remaining: bool) -> None:
+def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: bool) -> None:
+    """Put a case at the head of a group's members, and extend the region and the counts."""
     groups.following[r] = groups.head[g]
     groups.head[g] = r
     groups.size[g] += 1
-    groups.carriers[g] += task.carrier[r]
-    update_group(groups.state[g], task.kind[r], remaining)
-    for i in range(task.low.shape[1]):
-        groups.low[g, i] = min(groups.low[g, i], task.low[r, i])
-        groups.high[g, i] = max(groups.high[g, i], task.high[r, i])
+    groups.carriers[g] += problem.carrier[r]
+    update_group(groups.state[g], problem.kind[r], remaining)
+    for i in range(problem.low.shape[1]):
+        groups.low[g, i] = min(groups.low[g, i], problem.low[r, i])
+        groups.high[g, i] = max(groups.high[g, i], problem.high[r, i])
 
 
 @njit(cache=True)
 def region_loss(g: int, groups: Groups, losses: Losses) -> int:
-    """The sum of the QIDs' losses of the group's region."""
+    """The sum of the losses of group ``g``'s region over the QIDs, in loss units (eq. (1))."""
     loss = 0
     for i in range(groups.low.shape[1]):
         loss += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
@@ -111,10 +129,17 @@ def region_loss(g: int, groups: Groups, losses: Losses) -> int:
 
 
 @njit(cache=True)
-def new_reach(shape: Shape, groups: Groups, full: Ints, losses: Losses) -> Reach:
-    """What every node knows of the groups as they are; ``full`` per group."""
-    nodes, d = len(shape.left), groups.low.shape[1]
-    reach = Reach(
+def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) -> GroupBounds:
+    """What every node knows of the groups as they are.
+
+    Args:
+        tree: over the regions of the groups as they were when it was built.
+        groups: as they are.
+        full: [G] frequent terms, and kinds, of which a group can take no other case.
+        losses: of the QIDs.
+    """
+    nodes, d = len(tree.left), groups.low.shape[1]
+    bounds = GroupBounds(
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
         np.empty((nodes, d), np.int64),
@@ -127,68 +152,88 @@ def new_reach(shape: Shape, groups: Groups, full: Ints, losses: Losses) -> Reach
         np.empty(nodes, np.int64),
     )
     for node in range(nodes - 1, -1, -1):
-        refresh_reach(node, shape, groups, full, losses, reach)
-    return reach
+        refresh_group_bounds(node, tree, groups, full, losses, bounds)
+    return bounds
 
 
 @njit(cache=True)
-def refresh_reach(
-    node: int, shape: Shape, groups: Groups, full: Ints, losses: Losses, reach: Reach
+def refresh_group_bounds(
+    node: int, tree: BoxTree, groups: Groups, full: Ints, losses: Losses, bounds: GroupBounds
 ) -> None:
-    """Recompute one node from its children or groups."""
+    """Recompute what one node knows from its children or groups.
+
+    Args:
+        node: of the tree.
+        tree: over the regions of the groups as they were when it was built.
+        groups: as they are.
+        full: [G] frequent terms, and kinds, of which a group can take no other case.
+        losses: of the QIDs.
+        bounds: what the nodes know; changed.
+    """
     d = groups.low.shape[1]
-    reach.low_min[node], reach.low_max[node] = NONE, -NONE
-    reach.high_min[node], reach.high_max[node] = NONE, -NONE
-    reach.loss_max[node] = 0
-    reach.size_min[node] = reach.loss_min[node] = reach.least[node] = NONE
-    reach.carriers_max[node] = 0
-    reach.full[node] = -1
-    if shape.left[node] < 0:
-        for j in range(shape.begin[node], shape.end[node]):
-            g = shape.order[j]
-            reach.size_min[node] = min(reach.size_min[node], groups.size[g])
-            reach.loss_min[node] = min(reach.loss_min[node], groups.loss[g])
-            reach.least[node] = min(reach.least[node], g)
-            reach.carriers_max[node] = max(reach.carriers_max[node], groups.carriers[g])
-            reach.full[node] &= full[g]
+    bounds.low_min[node], bounds.low_max[node] = NONE, -NONE
+    bounds.high_min[node], bounds.high_max[node] = NONE, -NONE
+    bounds.loss_max[node] = 0
+    bounds.size_min[node] = bounds.loss_min[node] = bounds.least[node] = NONE
+    bounds.carriers_max[node] = 0
+    bounds.full[node] = -1
+    if tree.left[node] < 0:
+        for j in range(tree.begin[node], tree.end[node]):
+            g = tree.order[j]
+            bounds.size_min[node] = min(bounds.size_min[node], groups.size[g])
+            bounds.loss_min[node] = min(bounds.loss_min[node], groups.loss[g])
+            bounds.least[node] = min(bounds.least[node], g)
+            bounds.carriers_max[node] = max(bounds.carriers_max[node], groups.carriers[g])
+            bounds.full[node] &= full[g]
             for i in range(d):
                 a, b = groups.low[g, i], groups.high[g, i]
                 loss = hull_loss(losses, i, a, b)
-                reach.low_min[node, i] = min(reach.low_min[node, i], a)
-                reach.low_max[node, i] = max(reach.low_max[node, i], a)
-                reach.high_min[node, i] = min(reach.high_min[node, i], b)
-                reach.high_max[node, i] = max(reach.high_max[node, i], b)
-                reach.loss_max[node, i] = max(reach.loss_max[node, i], loss)
+                bounds.low_min[node, i] = min(bounds.low_min[node, i], a)
+                bounds.low_max[node, i] = max(bounds.low_max[node, i], a)
+                bounds.high_min[node, i] = min(bounds.high_min[node, i], b)
+                bounds.high_max[node, i] = max(bounds.high_max[node, i], b)
+                bounds.loss_max[node, i] = max(bounds.loss_max[node, i], loss)
         return
-    for child in (shape.left[node], shape.right[node]):
-        reach.size_min[node] = min(reach.size_min[node], reach.size_min[child])
-        reach.loss_min[node] = min(reach.loss_min[node], reach.loss_min[child])
-        reach.least[node] = min(reach.least[node], reach.least[child])
-        reach.carriers_max[node] = max(reach.carriers_max[node], reach.carriers_max[child])
-        reach.full[node] &= reach.full[child]
+    for child in (tree.left[node], tree.right[node]):
+        bounds.size_min[node] = min(bounds.size_min[node], bounds.size_min[child])
+        bounds.loss_min[node] = min(bounds.loss_min[node], bounds.loss_min[child])
+        bounds.least[node] = min(bounds.least[node], bounds.least[child])
+        bounds.carriers_max[node] = max(bounds.carriers_max[node], bounds.carriers_max[child])
+        bounds.full[node] &= bounds.full[child]
         for i in range(d):
-            reach.low_min[node, i] = min(reach.low_min[node, i], reach.low_min[child, i])
-            reach.low_max[node, i] = max(reach.low_max[node, i], reach.low_max[child, i])
-            reach.high_min[node, i] = min(reach.high_min[node, i], reach.high_min[child, i])
-            reach.high_max[node, i] = max(reach.high_max[node, i], reach.high_max[child, i])
-            reach.loss_max[node, i] = max(reach.loss_max[node, i], reach.loss_max[child, i])
+            bounds.low_min[node, i] = min(bounds.low_min[node, i], bounds.low_min[child, i])
+            bounds.low_max[node, i] = max(bounds.low_max[node, i], bounds.low_max[child, i])
+            bounds.high_min[node, i] = min(bounds.high_min[node, i], bounds.high_min[child, i])
+            bounds.high_max[node, i] = max(bounds.high_max[node, i], bounds.high_max[child, i])
+            bounds.loss_max[node, i] = max(bounds.loss_max[node, i], bounds.loss_max[child, i])
 
 
 @njit(cache=True)
-def least_added(node: int, low: Ints, high: Ints, losses: Losses, reach: Reach) -> int:
-    """Lower bound of dIL over the groups under the node, for the box ``low``, ``high``."""
+def least_added(node: int, low: Ints, high: Ints, losses: Losses, bounds: GroupBounds) -> int:
+    """A lower bound of dIL over the groups under a node.
+
+    Args:
+        node: of the tree.
+        low: [d] low ends of the box that joins one of the groups.
+        high: [d] high ends.
+        losses: of the QIDs.
+        bounds: what the nodes know.
+
+    Returns:
+        The bound, in loss units (Lin 2016, eq. (2)).
+    """
     joint = growth = 0
     for i in range(len(low)):
         widest = hull_loss(
-            losses, i, min(low[i], reach.low_max[node, i]), max(high[i], reach.high_min[node, i])
+            losses, i, min(low[i], bounds.low_max[node, i]), max(high[i], bounds.high_min[node, i])
         )
         joint += widest
         if losses.numeric[i]:
-            apart = max(0, reach.low_min[node, i] - low[i]) + max(
-                0, high[i] - reach.high_max[node, i]
+            distance = max(0, bounds.low_min[node, i] - low[i]) + max(
+                0, high[i] - bounds.high_max[node, i]
             )
-            growth += apart * losses.weight[i]
+            growth += distance * losses.weight[i]
         else:
-            growth += max(0, widest - reach.loss_max[node, i])
-    joint = max(joint, reach.loss_min[node] + growth)
-    return int(reach.size_min[node] * growth + joint)
+            growth += max(0, widest - bounds.loss_max[node, i])
+    joint = max(joint, bounds.loss_min[node] + growth)
+    return int(bounds.size_min[node] * growth + joint)

@@ -13,23 +13,23 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.box_tree import hull_loss
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Attributes, Cases, Ints, Losses, integer_losses
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import as_int64, hull_loss
+from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses
 
 
 def partition_cases(
-    cases: Cases, attributes: Attributes, kinds: Ints, sensitive: int, least: int
+    cases: Cases, attributes: Attributes, attribute_of: Ints, attribute_count: int, diversity: int
 ) -> NDArray[np.int32]:
-    """Partition cases so that every group has ``least`` distinct values of each attribute.
+    """Partition cases so that every group is l-diverse in each sensitive attribute.
 
     Args:
         cases: n records in case-id order; their terms are values of one attribute each, and weights
             do not matter.
         attributes: the d QIDs; a categorical box is that of one node.
-        kinds: [V] the sensitive attribute of each value, from 0.
-        sensitive: how many sensitive attributes there are.
-        least: l, at least 1.
+        attribute_of: [V] the sensitive attribute of each value, from 0.
+        attribute_count: how many sensitive attributes there are.
+        diversity: l, at least 1: distinct values of each, and cases that hold one of it.
 
     Returns:
         [n] group numbers in the order of their first cases; all -1 where not even all cases
@@ -37,20 +37,17 @@ def partition_cases(
 
     Raises:
         ValueError: an attribute or a box is out of range.
+
+    Source: Gal et al. 2008, as Lin 2016 compares with it; SPEC section 13.
     """
     n = len(cases.low)
-    if least < 1 or sensitive < 0:
+    if diversity < 1 or attribute_count < 0:
         raise ValueError("l must be 1 or more, and attributes cannot be fewer than none")
-    if len(kinds) and not (kinds.min() >= 0 and kinds.max() < sensitive):
+    if len(attribute_of) and not (attribute_of.min() >= 0 and attribute_of.max() < attribute_count):
         raise ValueError("the attribute of a value is out of range")
-    if len(cases.terms) and int(cases.terms.max()) >= len(kinds):
+    if len(cases.terms) and int(cases.terms.max()) >= len(attribute_of):
         raise ValueError("a value has no attribute")
-    sizes = np.diff(attributes.tree_start)
-    trees = sizes > 0
-    if bool((cases.low > cases.high).any() or (cases.low[:, trees] < 0).any()):
-        raise ValueError("a box ends before it begins, or before its tree")
-    if bool((cases.high[:, trees] >= sizes[trees]).any()):
-        raise ValueError("a box ends behind its tree")
+    cases.check_boxes(attributes)
     losses, _ = integer_losses(attributes, n)
     return np.asarray(
         _partition(
@@ -59,9 +56,9 @@ def partition_cases(
             losses,
             cases.offsets.astype(np.int64),
             cases.terms.astype(np.int32),
-            kinds.astype(np.int64),
-            int(sensitive),
-            int(least),
+            attribute_of.astype(np.int64),
+            int(attribute_count),
+            int(diversity),
         )
     )
 
@@ -83,29 +80,25 @@ def warm_up() -> None:
 
 @njit(cache=True)
 def _partition(
-    low: Ints,
-    high: Ints,
-    losses: Losses,
-    offsets: Ints,
-    values: NDArray[np.int32],
-    kinds: Ints,
-    sensitive: int,
-    least: int,
-) -> NDArray[np.int32]:
+    low: Ints, high: Ints, losses: Losses, offsets: Ints, values: NDArray[np.int32],
+    attribute_of: Ints, attribute_count: int, diversity: int,
+) -> NDArray[np.int32]:  # fmt: skip
+    """As ``partition_cases``; the terms of the cases are ``values``."""
     n = len(low)
     order = np.arange(n)
     group = np.full(n, -1, np.int32)
-    seen = np.full(len(kinds), -1, np.int64)
-    stamp = whole(0)
+    last_stamp = np.full(len(attribute_of), -1, np.int64)
+    stamp = as_int64(0)
     if n == 0 or not _diverse(
-        order, whole(0), n, offsets, values, kinds, sensitive, least, seen, stamp
-    ):
+        order, as_int64(0), n, offsets, values, attribute_of, attribute_count, diversity,
+        last_stamp, stamp,
+    ):  # fmt: skip
         return group
     begins, ends = [0], [n]
     while len(begins):
         b, e = begins.pop(), ends.pop()
         split = False
-        if e - b >= 2 * least:  # each part needs that many cases
+        if e - b >= 2 * diversity:  # each part needs that many cases
             for i in _by_width(low, high, losses, order, b, e):
                 if losses.numeric[i]:
                     part, parts = _halves(low, high, order, b, e, i)
@@ -118,8 +111,8 @@ def _partition(
                 for p in range(parts):
                     stamp += 1
                     if not _diverse(
-                        order, edges[p], edges[p + 1], offsets, values, kinds, sensitive, least,
-                        seen, stamp,
+                        order, edges[p], edges[p + 1], offsets, values, attribute_of,
+                        attribute_count, diversity, last_stamp, stamp,
                     ):  # fmt: skip
                         split = False
                         break
@@ -146,41 +139,33 @@ def _partition(
 
 @njit(cache=True)
 def _diverse(
-    order: Ints,
-    b: int,
-    e: int,
-    offsets: Ints,
-    values: NDArray[np.int32],
-    kinds: Ints,
-    sensitive: int,
-    least: int,
-    seen: Ints,
-    stamp: int,
-) -> bool:
-    """Whether these cases have ``least`` distinct values of each attribute, by as many cases.
+    order: Ints, b: int, e: int, offsets: Ints, values: NDArray[np.int32], attribute_of: Ints,
+    attribute_count: int, diversity: int, last_stamp: Ints, stamp: int,
+) -> bool:  # fmt: skip
+    """Whether the cases ``order[b:e]`` are l-diverse in each of the attributes.
 
-    ``seen`` [V] holds the ``stamp`` of the call that last met a value.
+    ``last_stamp`` [V] holds the ``stamp`` of the call that last met a value.
     """
-    if e - b < least:
+    if e - b < diversity:
         return False
-    distinct, holders = np.zeros(sensitive, np.int64), np.zeros(sensitive, np.int64)
-    last = np.full(sensitive, -1, np.int64)
-    short = 2 * sensitive
+    distinct, holders = np.zeros(attribute_count, np.int64), np.zeros(attribute_count, np.int64)
+    last = np.full(attribute_count, -1, np.int64)
+    short = 2 * attribute_count
     for at in range(b, e):
         if short == 0:
             return True
         r = order[at]
         for j in range(offsets[r], offsets[r + 1]):
             v = values[j]
-            a = kinds[v]
-            if seen[v] != stamp:
-                seen[v] = stamp
+            a = attribute_of[v]
+            if last_stamp[v] != stamp:
+                last_stamp[v] = stamp
                 distinct[a] += 1
-                short -= distinct[a] == least
+                short -= distinct[a] == diversity
             if last[a] != r:
                 last[a] = r
                 holders[a] += 1
-                short -= holders[a] == least
+                short -= holders[a] == diversity
     return bool(short == 0)
 
 

@@ -1,8 +1,8 @@
-"""What is worked out for one case that looks for a group: its PR in each of them.
+"""The privacy risk PR, in each of the groups, of one case that looks for a group.
 
-A few groups are looked at member by member. Where a case has to compare many, the holders of its
-terms are looked up at once, and every other group holds none of them: there its PR depends on the
-number of carriers alone.
+In a few groups it is counted member by member. Where a case has to compare many groups, the holders
+of its terms are looked up at once, and every other group holds none of them: there its PR is a
+plain risk, which depends on the number of carriers alone (see ``privacy_risk``).
 """
 
 from __future__ import annotations
@@ -13,51 +13,54 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.candidates import PRIME, quotient
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import PRIME, quotient
 from srsql.udfs.grouping.group_tree import Groups
-from srsql.udfs.grouping.grouping_problem import Task
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
-from srsql.udfs.problem import Ints
+from srsql.udfs.grouping_problem import GroupingProblem
 
-USUAL = 8
-"""Values of sigma whose part of PR is worked out once per term."""
+COMMON_SIGMAS = 8
+"""So many values of sigma, from 0 on, have their part of PR computed once per term."""
 
 
-class Desk(NamedTuple):
-    """What is worked out for the case that is being placed, and who holds each term."""
+class RiskCache(NamedTuple):
+    """What is known of the PR of the case that is being placed, and who holds each term."""
 
     start: Ints
     """[V + 1] the holders of term s are ``holder[start[s]:start[s + 1]]``."""
     holder: NDArray[np.int32]
+    """[terms of all cases] cases, by term."""
     holder_weight: Ints
+    """[terms of all cases] what the term weighs for that case."""
     slot: NDArray[np.int32]
     """[V] position of a term among those of the case, -1 for others."""
     eta: Ints
-    """[V] scratch."""
+    """[V] scratch: of a group of some number of carriers."""
     plain: NDArray[np.float64]
-    """[carriers] PR where a group of so many carriers (after the join) holds no term of it."""
+    """[carriers] plain risk in a group that has so many carriers with the case."""
     plain_of: Ints
     """[carriers] the case for which ``plain`` is right."""
     sigma: Ints
-    """[G] sigma of one term, 0 between uses."""
-    touched: Ints
+    """[G] scratch: sigma of one term, 0 between uses."""
+    holder_groups: Ints
+    """[G] scratch: the groups that hold one term."""
     risk: NDArray[np.float64]
     """[G] PR of the groups that hold some term of the case."""
     risk_of: Ints
     """[G] the case for which ``risk`` and ``residue`` are right."""
     residue: Ints
-    """[G] the same PR modulo a prime, by which equal ones are told (see ``candidates``)."""
+    """[G] the same PR modulo a prime, by which equal ones are known (see ``exact_search``)."""
     plain_residue: Ints
-    """[carriers] that of ``plain``."""
-    listed: Ints
-    """[1] the case whose terms' holders have been looked up."""
+    """[carriers] ``plain`` modulo the prime."""
+    looked_up: Ints
+    """[1] the case whose terms' holders were looked up last; -1: none."""
 
 
 @njit(cache=True)
-def new_desk(task: Task, groups: Groups) -> Desk:
-    """An empty desk, and the index of the terms' holders."""
-    vocabulary, n, count = len(task.theta_num), len(task.low), len(groups.size)
-    terms = task.terms
+def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
+    """A cache that knows no PR yet, with the index of the terms' holders."""
+    vocabulary, n, count = len(problem.theta_num), len(problem.low), len(groups.size)
+    terms = problem.terms
     start = np.zeros(vocabulary + 1, np.int64)
     for s in terms.terms:
         start[s + 1] += 1
@@ -71,8 +74,8 @@ def new_desk(task: Task, groups: Groups) -> Desk:
             s = terms.terms[j]
             holder[fill[s]], weight[fill[s]] = r, terms.weights[j]
             fill[s] += 1
-    carriers = int(task.carrier.sum()) + 2
-    return Desk(
+    carriers = int(problem.carrier.sum()) + 2
+    return RiskCache(
         start,
         holder,
         weight,
@@ -91,148 +94,183 @@ def new_desk(task: Task, groups: Groups) -> Desk:
 
 
 @njit(cache=True)
-def eta_at(s: int, carriers: int, task: Task) -> int:
-    """eta_s of a group of so many carriers, in units of 1 / one."""
-    return int(
-        max(task.k, carriers) * task.theta_num[s] // task.theta_den[s] * task.terms.one
-    )  # fmt: skip
+def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
+    """eta of term ``s`` in a group of so many carriers.
+
+    In units of 1 / weight scale, the floor taken first. Source: Lin 2016, eq. (4).
+    """
+    eta = max(problem.k, carriers) * problem.theta_num[s] // problem.theta_den[s]
+    return int(eta * problem.terms.weight_scale)
 
 
 @njit(cache=True)
-def plain_at(r: int, carriers: int, task: Task, desk: Desk) -> float:
-    """PR of case ``r`` in a group of so many carriers (with it) that holds none of its terms."""
-    if carriers <= task.k or not task.terms.after_join:
-        return float(task.terms.base[r])
-    if desk.plain_of[carriers] != r:
-        _fill_plain(r, carriers, task, desk)
-    return float(desk.plain[carriers])
+def plain_at(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> float:
+    """The plain risk of case ``r`` in a group that has so many carriers with it."""
+    if carriers <= problem.k or not problem.terms.after_join:
+        return float(problem.terms.base_risk[r])
+    if cache.plain_of[carriers] != r:
+        _fill_plain(r, carriers, problem, cache)
+    return float(cache.plain[carriers])
 
 
 @njit(cache=True)
-def _fill_plain(r: int, carriers: int, task: Task, desk: Desk) -> None:
-    terms = task.terms
+def _fill_plain(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> None:
+    """Compute a plain risk, as a float and modulo the prime."""
+    terms = problem.terms
     residue = 1
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         s = terms.terms[j]
-        desk.eta[s] = eta_at(s, carriers, task)
+        cache.eta[s] = eta_at(s, carriers, problem)
         if terms.after_join:
-            num, den = fraction(0, terms.weights[j], desk.eta[s], terms.one, True)
+            num, den = fraction(0, terms.weights[j], cache.eta[s], terms.weight_scale, True)
             residue = (residue + quotient(num, den)) % PRIME
-    desk.plain[carriers] = plain_risk(r, desk.eta, terms)
-    desk.plain_residue[carriers] = residue
-    desk.plain_of[carriers] = r
+    cache.plain[carriers] = plain_risk(r, cache.eta, terms)
+    cache.plain_residue[carriers] = residue
+    cache.plain_of[carriers] = r
 
 
 @njit(cache=True)
-def _added(s: int, sigma: int, weight: int, eta: int, task: Task) -> tuple[float, int]:
-    """What a term adds to PR beyond its part of the plain PR: a float, and modulo the prime."""
-    if sigma + weight > eta and not task.terms.free[s]:
+def _added_by_term(
+    s: int, sigma: int, weight: int, eta: int, problem: GroupingProblem
+) -> tuple[float, int]:
+    """What a term adds to PR beyond its part of the plain risk: a float, and modulo the prime."""
+    if sigma + weight > eta and not problem.terms.unbounded[s]:
         return np.inf, 0
-    one, after_join = task.terms.one, task.terms.after_join
-    num, den = fraction(sigma, weight, eta, one, after_join)
+    weight_scale, after_join = problem.terms.weight_scale, problem.terms.after_join
+    num, den = fraction(sigma, weight, eta, weight_scale, after_join)
     if not after_join:
         return num / den, quotient(num, den)
-    plain_num, plain_den = fraction(0, weight, eta, one, True)
+    plain_num, plain_den = fraction(0, weight, eta, weight_scale, True)
     return num / den - plain_num / plain_den, quotient(num, den) - quotient(plain_num, plain_den)
 
 
 @njit(cache=True)
-def look_up(r: int, task: Task, group: NDArray[np.int32], groups: Groups, desk: Desk) -> None:
-    """PR of every group that holds a term of case ``r``, from the holders of its terms."""
-    if desk.listed[0] == r:
+def look_up_holders(
+    r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache
+) -> None:
+    """Fill the cache with PR in every group that holds a term of a case, from the terms' holders.
+
+    Args:
+        r: the case.
+        problem: of which it is a case.
+        group: [n] the group of each case, -1 for none.
+        groups: with their carriers.
+        cache: changed.
+    """
+    if cache.looked_up[0] == r:
         return
-    terms = task.terms
-    risks, residues = np.empty(USUAL), np.empty(USUAL, np.int64)
+    terms = problem.terms
+    risks, residues = np.empty(COMMON_SIGMAS), np.empty(COMMON_SIGMAS, np.int64)
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         s, weight = terms.terms[j], terms.weights[j]
         count = 0
-        for at in range(desk.start[s], desk.start[s + 1]):
-            g = group[desk.holder[at]]
+        for at in range(cache.start[s], cache.start[s + 1]):
+            g = group[cache.holder[at]]
             if g >= 0:
-                if desk.sigma[g] == 0:
-                    desk.touched[count] = g
+                if cache.sigma[g] == 0:
+                    cache.holder_groups[count] = g
                     count += 1
-                desk.sigma[g] += desk.holder_weight[at]
-        for sigma in range(USUAL):
-            risks[sigma], residues[sigma] = _added(s, sigma, weight, terms.eta[s], task)
+                cache.sigma[g] += cache.holder_weight[at]
+        for sigma in range(COMMON_SIGMAS):
+            risks[sigma], residues[sigma] = _added_by_term(s, sigma, weight, terms.eta[s], problem)
         for at in range(count):
-            g = desk.touched[at]
-            sigma = desk.sigma[g]
-            desk.sigma[g] = 0
-            carriers = max(task.k, groups.carriers[g] + task.carrier[r])
-            if desk.risk_of[g] != r:
-                if desk.plain_of[carriers] != r:
-                    _fill_plain(r, carriers, task, desk)
-                desk.risk_of[g] = r
-                desk.risk[g] = desk.plain[carriers]
-                desk.residue[g] = desk.plain_residue[carriers]
-            if carriers == task.k and sigma < USUAL:
-                desk.risk[g] += risks[sigma]
-                desk.residue[g] += residues[sigma]
+            g = cache.holder_groups[at]
+            sigma = cache.sigma[g]
+            cache.sigma[g] = 0
+            carriers = max(problem.k, groups.carriers[g] + problem.carrier[r])
+            if cache.risk_of[g] != r:
+                if cache.plain_of[carriers] != r:
+                    _fill_plain(r, carriers, problem, cache)
+                cache.risk_of[g] = r
+                cache.risk[g] = cache.plain[carriers]
+                cache.residue[g] = cache.plain_residue[carriers]
+            if carriers == problem.k and sigma < COMMON_SIGMAS:
+                cache.risk[g] += risks[sigma]
+                cache.residue[g] += residues[sigma]
                 continue
-            risk, residue = _added(s, sigma, weight, eta_at(s, carriers, task), task)
-            desk.risk[g] += risk
-            desk.residue[g] += residue
-    desk.listed[0] = r
+            risk, residue = _added_by_term(s, sigma, weight, eta_at(s, carriers, problem), problem)
+            cache.risk[g] += risk
+            cache.residue[g] += residue
+    cache.looked_up[0] = r
 
 
 @njit(cache=True)
-def _sigmas(r: int, g: int, task: Task, groups: Groups, desk: Desk) -> Ints:
+def _sigmas(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> Ints:
     """sigma in group ``g`` of each term of case ``r``, from the members of the group."""
-    terms = task.terms
+    terms = problem.terms
     begin, end = terms.offsets[r], terms.offsets[r + 1]
     sigma = np.zeros(end - begin, np.int64)
     for j in range(begin, end):
-        desk.slot[terms.terms[j]] = j - begin
+        cache.slot[terms.terms[j]] = j - begin
     member = groups.head[g]
     while member >= 0:
         for j in range(terms.offsets[member], terms.offsets[member + 1]):
-            at = desk.slot[terms.terms[j]]
+            at = cache.slot[terms.terms[j]]
             if at >= 0:
                 sigma[at] += terms.weights[j]
         member = groups.following[member]
     for j in range(begin, end):
-        desk.slot[terms.terms[j]] = -1
+        cache.slot[terms.terms[j]] = -1
     return sigma
 
 
 @njit(cache=True)
-def risk_in(r: int, g: int, task: Task, groups: Groups, desk: Desk) -> tuple[float, bool]:
-    """PR of case ``r`` joining group ``g``, and whether the group holds none of its terms."""
-    carriers = groups.carriers[g] + task.carrier[r]
-    if desk.listed[0] == r:
-        if desk.risk_of[g] == r:
-            return desk.risk[g], False
-        return plain_at(r, carriers, task, desk), True
-    terms = task.terms
-    sigma = _sigmas(r, g, task, groups, desk)
+def risk_in(
+    r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
+) -> tuple[float, bool]:
+    """PR of a case joining a group.
+
+    Args:
+        r: the case.
+        g: the group.
+        problem: of which it is a case.
+        groups: with their members and carriers.
+        cache: what is known of the PR of the case; may be filled.
+
+    Returns:
+        PR, inf where a bound would be broken, and whether it is a plain risk.
+
+    Source: Lin 2016, eqs. (5)-(6); Huang 2021, eqs. (2)-(3).
+    """
+    carriers = groups.carriers[g] + problem.carrier[r]
+    if cache.looked_up[0] == r:
+        if cache.risk_of[g] == r:
+            return cache.risk[g], False
+        return plain_at(r, carriers, problem, cache), True
+    terms = problem.terms
+    sigma = _sigmas(r, g, problem, groups, cache)
     if not sigma.any():
-        return plain_at(r, carriers, task, desk), True
+        return plain_at(r, carriers, problem, cache), True
     risk = 1.0
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
-        s, held = terms.terms[j], sigma[j - terms.offsets[r]]
-        eta = eta_at(s, carriers, task)
-        if held + terms.weights[j] > eta and not terms.free[s]:
+        s, sigma_s = terms.terms[j], sigma[j - terms.offsets[r]]
+        eta = eta_at(s, carriers, problem)
+        if sigma_s + terms.weights[j] > eta and not terms.unbounded[s]:
             return np.inf, False
-        num, den = fraction(held, terms.weights[j], eta, terms.one, terms.after_join)
+        num, den = fraction(sigma_s, terms.weights[j], eta, terms.weight_scale, terms.after_join)
         risk += num / den
     return risk, False
 
 
 @njit(cache=True)
-def fractions_in(r: int, g: int, task: Task, groups: Groups, desk: Desk) -> tuple[Ints, Ints]:
-    """Numerators and denominators of PR_s of case ``r`` joining group ``g``."""
-    terms = task.terms
-    numerators = _sigmas(r, g, task, groups, desk)
+def fractions_in(
+    r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
+) -> tuple[Ints, Ints]:
+    """Numerators and denominators of PR_s, for each of its terms, of a case joining a group.
+
+    Arguments as for ``risk_in``.
+    """
+    terms = problem.terms
+    numerators = _sigmas(r, g, problem, groups, cache)
     denominators = np.empty_like(numerators)
-    carriers = groups.carriers[g] + task.carrier[r]
+    carriers = groups.carriers[g] + problem.carrier[r]
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         at = j - terms.offsets[r]
         numerators[at], denominators[at] = fraction(
             numerators[at],
             terms.weights[j],
-            eta_at(terms.terms[j], carriers, task),
-            terms.one,
+            eta_at(terms.terms[j], carriers, problem),
+            terms.weight_scale,
             terms.after_join,
         )
     return numerators, denominators
@@ -243,22 +281,33 @@ def same_risk(
     r: int,
     g: int,
     other: int,
-    task: Task,
+    problem: GroupingProblem,
     group: NDArray[np.int32],
     groups: Groups,
-    desk: Desk,
+    cache: RiskCache,
 ) -> bool:
-    """Whether two groups are of equal PR for case ``r``."""
-    look_up(r, task, group, groups, desk)
-    difference = _residue_in(r, g, task, groups, desk) - _residue_in(r, other, task, groups, desk)
-    return bool(difference % PRIME == 0)
+    """Whether a case has equal PR in two groups.
+
+    Args:
+        r: the case.
+        g: one group.
+        other: the other.
+        problem: of which it is a case.
+        group: [n] the group of each case, -1 for none.
+        groups: with their members and carriers.
+        cache: filled with PR of the case.
+    """
+    look_up_holders(r, problem, group, groups, cache)
+    residue = _residue_in(r, g, problem, groups, cache)
+    return bool((residue - _residue_in(r, other, problem, groups, cache)) % PRIME == 0)
 
 
 @njit(cache=True)
-def _residue_in(r: int, g: int, task: Task, groups: Groups, desk: Desk) -> int:
-    if desk.risk_of[g] == r:
-        return int(desk.residue[g])
-    carriers = max(task.k, groups.carriers[g] + task.carrier[r])
-    if desk.plain_of[carriers] != r:
-        _fill_plain(r, carriers, task, desk)
-    return int(desk.plain_residue[carriers])
+def _residue_in(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> int:
+    """PR modulo the prime, once the holders of the case's terms were looked up."""
+    if cache.risk_of[g] == r:
+        return int(cache.residue[g])
+    carriers = max(problem.k, groups.carriers[g] + problem.carrier[r])
+    if cache.plain_of[carriers] != r:
+        _fill_plain(r, carriers, problem, cache)
+    return int(cache.plain_residue[carriers])

@@ -16,31 +16,34 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.rare_sets import Baskets, rare_sets
+from srsql.udfs import Ints
+from srsql.udfs.terms.km_anonymity import RankedBaskets, rare_sets
 
-MOST_DOUBLINGS = 1_000
-"""Of the loss of a generalized term: more terms than this cost the same, or it would overflow."""
+MAX_DOUBLINGS = 1_000
+"""The loss of a generalized term doubles with each term, up to so many: else it would overflow."""
 
 
 class _Nodes(NamedTuple):
-    """Generalized terms; each has the number of its least term.
-
-    parent: [V] towards that number; size: [V] terms; gone: [V] suppressed; begin, length: [V] its
-    records, ascending, in ``pool``, the first ``used[0]`` of which are taken; peers: [V] terms by
-    utility constraint, ``peer_start``: [U + 1]; constraint: [V].
-    """
+    """Generalized terms; each has the number of its least term."""
 
     parent: Ints
+    """[V] towards that number."""
     size: Ints
-    gone: NDArray[np.bool_]
+    """[V] terms."""
+    suppressed: NDArray[np.bool_]
+    """[V]"""
     begin: Ints
     length: Ints
+    """[V] its records are ``pool[begin:begin + length]``, ascending."""
     pool: Ints
-    used: Ints
+    pool_end: Ints
+    """[1] how much of the pool is in use."""
     constraint: Ints
+    """[V] the utility constraint, from 0 on."""
     peers: Ints
+    """[V] terms by utility constraint."""
     peer_start: Ints
+    """[U + 1] where the terms of each constraint start among them."""
 
 
 def generalize(record: Ints, term: Ints, constraint: Ints, k: int, m: int) -> Ints:
@@ -59,13 +62,15 @@ def generalize(record: Ints, term: Ints, constraint: Ints, k: int, m: int) -> In
 
     Returns:
         [V] number of the least term united with each term; -1: suppressed.
+
+    Source: see the module; SPEC section 13.
     """
-    nodes = _nodes(record, term, constraint)
+    nodes = _new_nodes(record, term, constraint)
     for size in range(1, m + 1):
         of = _roots(nodes.parent)
-        of[nodes.gone[of]] = -1
-        kept = of[term] >= 0
-        baskets, names = _generalized(record[kept], of[term[kept]])
+        of[nodes.suppressed[of]] = -1
+        present = of[term] >= 0
+        baskets, names = _ranked_baskets(record[present], of[term[present]])
         if not len(names) or size > int(np.diff(baskets.starts).max()):
             break
         ranks, supports = rare_sets(baskets, len(names), size, k)
@@ -73,11 +78,12 @@ def generalize(record: Ints, term: Ints, constraint: Ints, k: int, m: int) -> In
         order = np.lexsort((*sets.T[::-1], -supports))
         _protect(nodes, sets[order], k)
     of = _roots(nodes.parent)
-    of[nodes.gone[of]] = -1
+    of[nodes.suppressed[of]] = -1
     return of
 
 
-def _nodes(record: Ints, term: Ints, constraint: Ints) -> _Nodes:
+def _new_nodes(record: Ints, term: Ints, constraint: Ints) -> _Nodes:
+    """Every term alone; arguments as for ``generalize``."""
     vocabulary = len(constraint)
     order = np.lexsort((record, term))
     length = np.bincount(term, minlength=vocabulary).astype(np.int64)
@@ -87,18 +93,18 @@ def _nodes(record: Ints, term: Ints, constraint: Ints) -> _Nodes:
     return _Nodes(
         parent=np.arange(vocabulary, dtype=np.int64),
         size=np.ones(vocabulary, np.int64),
-        gone=length == 0,
+        suppressed=length == 0,
         begin=np.cumsum(length) - length,
         length=length,
         pool=pool,
-        used=np.array([len(term)], np.int64),
+        pool_end=np.array([len(term)], np.int64),
         constraint=group,
         peers=np.argsort(group, kind="stable").astype(np.int64),
         peer_start=np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64),
     )
 
 
-def _generalized(record: Ints, node: Ints) -> tuple[Baskets, Ints]:
+def _ranked_baskets(record: Ints, node: Ints) -> tuple[RankedBaskets, Ints]:
     """Records of generalized terms, numbered from the rarest on, and the names of the numbers."""
     width = int(node.max(initial=0)) + 1
     record, node = np.divmod(np.unique(record * width + node), width)
@@ -109,16 +115,16 @@ def _generalized(record: Ints, node: Ints) -> tuple[Baskets, Ints]:
     by_record = np.lexsort((rank[place], record))
     sizes = np.unique(record, return_counts=True)[1]
     starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return Baskets(starts, rank[place][by_record]), names[order]
+    return RankedBaskets(starts, rank[place][by_record]), names[order]
 
 
 @njit(cache=True)
 def loss(size: int, records: int) -> float:
-    """What a generalized term of so many terms and records costs: UL (COAT) up to a constant.
+    """What a generalized term of so many terms and records loses: UL (COAT) up to a constant.
 
     It stands for any of 2^size - 1 sets of terms in each of its records.
     """
-    return (math.ldexp(1.0, min(size, MOST_DOUBLINGS)) - 1.0) * records
+    return (math.ldexp(1.0, min(size, MAX_DOUBLINGS)) - 1.0) * records
 
 
 @njit(cache=True)
@@ -132,13 +138,14 @@ def _protect(nodes: _Nodes, sets: Ints, k: int) -> None:
                 break
             one, other = _cheapest_pair(nodes, members[:count])
             if one < 0:
-                nodes.gone[_cheapest(nodes, members[:count])] = True
+                nodes.suppressed[_cheapest(nodes, members[:count])] = True
                 break
             _unite(nodes, min(one, other), max(one, other))
 
 
 @njit(cache=True)
 def _root(parent: Ints, term: int) -> int:
+    """The generalized term of a term; the way to it is shortened."""
     while parent[term] != term:
         parent[term] = parent[parent[term]]
         term = parent[term]
@@ -147,6 +154,7 @@ def _root(parent: Ints, term: int) -> int:
 
 @njit(cache=True)
 def _roots(parent: Ints) -> Ints:
+    """[V] the generalized term of every term."""
     found = np.empty(len(parent), np.int64)
     for term in range(len(parent)):
         found[term] = _root(parent, term)
@@ -159,7 +167,7 @@ def _members(nodes: _Nodes, terms: Ints, members: Ints) -> int:
     count = 0
     for term in terms:
         root = _root(nodes.parent, term)
-        if nodes.gone[root]:
+        if nodes.suppressed[root]:
             return 0
         new = 0
         while new < count and members[new] != root:
@@ -173,6 +181,7 @@ def _members(nodes: _Nodes, terms: Ints, members: Ints) -> int:
 
 @njit(cache=True)
 def _holds(nodes: _Nodes, node: int, record: int) -> bool:
+    """Whether a record holds a generalized term."""
     low, high = nodes.begin[node], nodes.begin[node] + nodes.length[node]
     while low < high:
         middle = (low + high) >> 1
@@ -193,7 +202,7 @@ def _supported(nodes: _Nodes, members: Ints, k: int) -> bool:
             rarest = node
     count = 0
     for i in range(nodes.begin[rarest], nodes.begin[rarest] + nodes.length[rarest]):
-        if _held_together(nodes, members, nodes.pool[i]):
+        if _holds_all(nodes, members, nodes.pool[i]):
             count += 1
             if count >= k:
                 return True
@@ -201,15 +210,16 @@ def _supported(nodes: _Nodes, members: Ints, k: int) -> bool:
 
 
 @njit(cache=True)
-def _held_together(nodes: _Nodes, members: Ints, record: int) -> bool:
-    seen = 0
-    while seen < len(members) and _holds(nodes, members[seen], record):
-        seen += 1
-    return seen == len(members)
+def _holds_all(nodes: _Nodes, members: Ints, record: int) -> bool:
+    """Whether a record holds all these generalized terms."""
+    i = 0
+    while i < len(members) and _holds(nodes, members[i], record):
+        i += 1
+    return i == len(members)
 
 
 @njit(cache=True)
-def _together(nodes: _Nodes, one: int, other: int) -> int:
+def _union_support(nodes: _Nodes, one: int, other: int) -> int:
     """Records that hold one of two generalized terms or both."""
     if nodes.length[one] > nodes.length[other]:
         one, other = other, one
@@ -229,12 +239,12 @@ def _cheapest_pair(nodes: _Nodes, members: Ints) -> tuple[int, int]:
         group = nodes.constraint[one]
         for j in range(nodes.peer_start[group], nodes.peer_start[group + 1]):
             other = nodes.peers[j]
-            if other == one or nodes.parent[other] != other or nodes.gone[other]:
+            if other == one or nodes.parent[other] != other or nodes.suppressed[other]:
                 continue
             size = nodes.size[one] + nodes.size[other]
             if loss(size, max(nodes.length[one], nodes.length[other])) >= best:
                 continue
-            cost = loss(size, _together(nodes, one, other))
+            cost = loss(size, _union_support(nodes, one, other))
             if cost < best:
                 best = cost
                 pair = (one, other)
@@ -254,12 +264,13 @@ def _cheapest(nodes: _Nodes, members: Ints) -> int:
 
 
 @njit(cache=True)
-def _unite(nodes: _Nodes, kept: int, lost: int) -> None:
-    if nodes.used[0] + nodes.length[kept] + nodes.length[lost] > len(nodes.pool):
+def _unite(nodes: _Nodes, target: int, source: int) -> None:
+    """Unite the terms of ``source`` with those of ``target``, which has the smaller number."""
+    if nodes.pool_end[0] + nodes.length[target] + nodes.length[source] > len(nodes.pool):
         _compact(nodes)
-    pool, at = nodes.pool, nodes.used[0]
-    a, b = nodes.begin[kept], nodes.begin[lost]
-    a_end, b_end = a + nodes.length[kept], b + nodes.length[lost]
+    pool, at = nodes.pool, nodes.pool_end[0]
+    a, b = nodes.begin[target], nodes.begin[source]
+    a_end, b_end = a + nodes.length[target], b + nodes.length[source]
     while a < a_end or b < b_end:
         if b == b_end or (a < a_end and pool[a] < pool[b]):
             pool[at] = pool[a]
@@ -270,12 +281,12 @@ def _unite(nodes: _Nodes, kept: int, lost: int) -> None:
             pool[at] = pool[b]
             b += 1
         at += 1
-    nodes.begin[kept] = nodes.used[0]
-    nodes.length[kept] = at - nodes.used[0]
-    nodes.length[lost] = 0
-    nodes.used[0] = at
-    nodes.size[kept] += nodes.size[lost]
-    nodes.parent[lost] = kept
+    nodes.begin[target] = nodes.pool_end[0]
+    nodes.length[target] = at - nodes.pool_end[0]
+    nodes.length[source] = 0
+    nodes.pool_end[0] = at
+    nodes.size[target] += nodes.size[source]
+    nodes.parent[source] = target
 
 
 @njit(cache=True)
@@ -288,4 +299,4 @@ def _compact(nodes: _Nodes) -> None:
         for i in range(nodes.length[node]):
             nodes.pool[at + i] = nodes.pool[start + i]
         at += nodes.length[node]
-    nodes.used[0] = at
+    nodes.pool_end[0] = at

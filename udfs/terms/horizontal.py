@@ -3,7 +3,8 @@
 A part D is split on its most frequent term a into D1 (with a) and D2 (without). D2 is split again,
 and so on: such a *chain* of parts is worked off at once, over lists of the records of each term
 that are built once a chain. Each D1 starts a chain of its own. A record of L terms is in at most
-L + 1 nested chains, since each used one of its terms up: the cost is linear in the records.
+L + 1 nested chains, since each used one of its terms up: the cost is linear in the records. Parts
+that are too small are pooled into clusters of similar records.
 """
 
 from __future__ import annotations
@@ -15,60 +16,66 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.pooling import Chains, pool_leaves
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import as_int64
 
 _FULL = 1 << 31
 _CONSTRAINED = 1 << 62
-Words = NDArray[np.int32]
+Int32s = NDArray[np.int32]
 
 
 class Baskets(NamedTuple):
-    """The records and what is known of their terms.
-
-    offsets: [n + 1] where each record's terms start; terms: [offsets[n]] distinct within a record;
-    constraint: [V] number of the term's utility constraint, -1 for none; usable: [V] false for a
-    term that no split may use (kept apart).
-    """
+    """The records and what is known of their terms."""
 
     offsets: Ints
-    terms: Words
-    constraint: Words
+    """[n + 1] where each record's terms start."""
+    terms: Int32s
+    """[offsets[n]] distinct within a record."""
+    constraint: Int32s
+    """[V] number of the term's utility constraint, -1 for none."""
     usable: NDArray[np.bool_]
+    """[V] false for a term that no split may use: it is kept in item chunks."""
 
 
-def split_records(baskets: Baskets, part: Ints, max_size: int, least: int) -> Words:
-    """Cluster of every record, from 1 on in the order of the splits.
+class Chains(NamedTuple):
+    """Where the chains lie in the order of the records; parents before their children."""
+
+    start: Ints
+    stop: Ints
+
+
+def split_records(baskets: Baskets, part: Ints, max_size: int, min_size: int) -> Int32s:
+    """The cluster of every record, numbered from 1 on in the order of the splits.
 
     A part with fewer than ``max_size`` records is a leaf, and so is one with no usable term. A leaf
-    with fewer than ``least`` records is pooled with the other small leaves of its chain, in the
-    order of the splits, until they are ``least``; what is left of a chain goes to the pool of the
+    with fewer than ``min_size`` records is pooled with the other small leaves of its chain, in the
+    order of the splits, until they are as many; what is left of a chain goes to the pool of the
     chain around it, and what is left at the end to the cluster finished last.
 
     Args:
         baskets: the records.
         part: [n] numbers; no cluster has records of two parts.
         max_size: at least 1.
-        least: records that every cluster must have.
+        min_size: records that every cluster must have.
 
     Returns:
         [n] cluster numbers.
 
     Raises:
-        ValueError: a part has fewer than ``least`` records.
+        ValueError: a part has fewer than ``min_size`` records.
 
     Source: Loukides 2014, Fig. 8; ties by term number.
     """
     order = np.argsort(part, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(part[order]) != 0)) if len(order) else order
     bounds = np.append(starts, len(order)).astype(np.int64)
-    if len(order) and int(np.diff(bounds).min()) < least:
-        raise ValueError(f"a part has fewer than {least} records")
+    if len(order) and int(np.diff(bounds).min()) < min_size:
+        raise ValueError(f"a part has fewer than {min_size} records")
     starts_leaf, chains = _split(order, bounds, _mutable(baskets), max_size)
     leaf_start = np.flatnonzero(starts_leaf)
     outer_first = np.argsort(chains.start, kind="stable")
     chains = Chains(chains.start[outer_first], chains.stop[outer_first])
-    leaf = pool_leaves(leaf_start, chains, bounds, least)
+    leaf = _pool_leaves(leaf_start, chains, bounds, min_size)
     place = np.repeat(leaf, np.diff(leaf_start))
     cluster = np.empty(len(order), np.int32)
     _, first, inverse = np.unique(place, return_index=True, return_inverse=True)
@@ -95,8 +102,8 @@ def _split(
     count = np.zeros(v, np.int64)
     begin = np.zeros(v, np.int64)
     holders = np.empty(len(baskets.terms), np.int64)
-    gone = np.zeros(n, np.bool_)
-    room = np.empty(n, np.int64)
+    assigned = np.zeros(n, np.bool_)
+    new_order = np.empty(n, np.int64)
     stack = [(bounds[i], bounds[i + 1], -1)
              for i in range(len(bounds) - 2, -1, -1)]  # fmt: skip
     chain_start = [0 for _ in range(0)]
@@ -108,41 +115,41 @@ def _split(
         leaf[start] = True
         if stop - start < max_size:
             continue
-        touched = _postings(order[start:stop], baskets, length, count, begin, holders)
-        heap = _heap(touched, count, baskets)
-        alive, filled = stop - start, start
-        while alive >= max_size:
-            a = _among(touched, count, baskets.constraint, u) if u >= 0 else -1
+        chain_terms = _postings(order[start:stop], baskets, length, count, begin, holders)
+        heap = _heap(chain_terms, count, baskets)
+        remaining, end = stop - start, start
+        while remaining >= max_size:
+            a = _most_frequent_of(chain_terms, count, baskets.constraint, u) if u >= 0 else -1
             u = -1
             if a < 0:
-                a = _next(heap, count, baskets.constraint)
+                a = _next_split_term(heap, count, baskets.constraint)
             if a < 0:
                 break
-            base = filled
-            held = begin[a]
+            base = end
+            at = begin[a]
             while count[a] > 0:
-                r = holders[held]
-                held += 1
-                if gone[r]:
+                r = holders[at]
+                at += 1
+                if assigned[r]:
                     continue
-                gone[r] = True
-                room[filled] = r
-                filled += 1
-                _use_up(r, a, baskets, length)
+                assigned[r] = True
+                new_order[end] = r
+                end += 1
+                _retire_term(r, a, baskets, length)
                 for j in range(baskets.offsets[r], baskets.offsets[r] + length[r] + 1):
                     count[baskets.terms[j]] -= 1
-            alive -= filled - base
-            stack.append((base, filled, int(baskets.constraint[a])))
-        if alive > 0:
-            leaf[filled] = True
+            remaining -= end - base
+            stack.append((base, end, int(baskets.constraint[a])))
+        if remaining > 0:
+            leaf[end] = True
             for i in range(start, stop):
-                if not gone[order[i]]:
-                    room[filled] = order[i]
-                    filled += 1
+                if not assigned[order[i]]:
+                    new_order[end] = order[i]
+                    end += 1
         for i in range(start, stop):
-            order[i] = room[i]
-            gone[order[i]] = False
-        for t in touched:
+            order[i] = new_order[i]
+            assigned[order[i]] = False
+        for t in chain_terms:
             count[t] = 0
     return leaf, Chains(np.array(chain_start), np.array(chain_stop))
 
@@ -173,42 +180,43 @@ def _postings(
         for j in range(baskets.offsets[r], baskets.offsets[r] + length[r]):
             kinds += count[baskets.terms[j]] == 0
             count[baskets.terms[j]] += 1
-    touched = np.empty(kinds, np.int64)
+    chain_terms = np.empty(kinds, np.int64)
     kinds = total = 0
     for r in records:
         for j in range(baskets.offsets[r], baskets.offsets[r] + length[r]):
             t = baskets.terms[j]
             if count[t] > 0:  # seen for the first time: the sign says that it has its place
-                touched[kinds] = t
+                chain_terms[kinds] = t
                 kinds += 1
                 begin[t] = total
                 total += count[t]
                 count[t] = -count[t]
             holders[begin[t]] = r
             begin[t] += 1
-    for t in touched:
+    for t in chain_terms:
         count[t] = -count[t]
         begin[t] -= count[t]
-    return touched
+    return chain_terms
 
 
 @njit(cache=True)
-def _heap(touched: Ints, count: Ints, baskets: Baskets) -> list[int]:
-    """Terms by constrained or not, falling support, then number; least key first."""
-    heap = [_key(t, count, baskets.constraint) for t in touched]
+def _heap(chain_terms: Ints, count: Ints, baskets: Baskets) -> list[int]:
+    """The keys of the terms as a heap, the least first."""
+    heap = [_key(t, count, baskets.constraint) for t in chain_terms]
     heapq.heapify(heap)
     return heap
 
 
 @njit(cache=True)
-def _key(t: int, count: Ints, constraint: Words) -> int:
+def _key(t: int, count: Ints, constraint: Int32s) -> int:
+    """What orders the terms: the constrained ones first, then by support, then by number."""
     key = int(t - count[t] * _FULL)
     return key - _CONSTRAINED if constraint[t] >= 0 else key
 
 
 @njit(cache=True)
-def _next(heap: list[int], count: Ints, constraint: Words) -> int:
-    """The usable term that comes first, -1 for none; what has fallen behind is put back."""
+def _next_split_term(heap: list[int], count: Ints, constraint: Int32s) -> int:
+    """The term that a chain is split on next, -1 for none; what has fallen behind is put back."""
     while len(heap) > 0:
         key = heapq.heappop(heap)
         t = key % _FULL
@@ -222,10 +230,10 @@ def _next(heap: list[int], count: Ints, constraint: Words) -> int:
 
 
 @njit(cache=True)
-def _among(touched: Ints, count: Ints, constraint: Words, u: int) -> int:
+def _most_frequent_of(chain_terms: Ints, count: Ints, constraint: Int32s, u: int) -> int:
     """The most frequent term of constraint ``u``, -1 for none."""
     best = -1
-    for t in touched:
+    for t in chain_terms:
         if constraint[t] == u and count[t] > 0:  # noqa: SIM102
             if best < 0 or count[t] > count[best] or (count[t] == count[best] and t < best):
                 best = t
@@ -233,7 +241,7 @@ def _among(touched: Ints, count: Ints, constraint: Words, u: int) -> int:
 
 
 @njit(cache=True)
-def _use_up(r: int, a: int, baskets: Baskets, length: Ints) -> None:
+def _retire_term(r: int, a: int, baskets: Baskets, length: Ints) -> None:
     """Move term ``a`` behind the terms that record ``r`` can still be split on."""
     length[r] -= 1
     last = baskets.offsets[r] + length[r]
@@ -242,3 +250,77 @@ def _use_up(r: int, a: int, baskets: Baskets, length: Ints) -> None:
             baskets.terms[j] = baskets.terms[last]
             baskets.terms[last] = a
             return
+
+
+@njit(cache=True)
+def _pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, min_size: int) -> Ints:
+    """[leaves] the cluster of every leaf: a number that its leaves share.
+
+    ``bounds`` [parts + 1] says where the parts begin, whose leaves are not pooled together.
+    """
+    leaves = len(leaf_start) - 1
+    cluster = np.full(leaves, -1, np.int64)
+    following = np.full(leaves, -1, np.int64)
+    depth = as_int64(0)
+    deepest = len(chains.start) + 1
+    head, tail = np.full(deepest, -1, np.int64), np.full(deepest, -1, np.int64)
+    size, stop = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
+    c = part = as_int64(0)
+    last = as_int64(-1)
+    for i in range(leaves):
+        while c < len(chains.start) and chains.start[c] == leaf_start[i]:
+            depth += 1
+            stop[depth] = chains.stop[c]
+            size[depth], head[depth] = 0, -1
+            c += 1
+        records = leaf_start[i + 1] - leaf_start[i]
+        if records >= min_size:
+            cluster[i] = last = i
+        else:
+            last = _into_pool(
+                depth, i, i, records, min_size, head, tail, size, following, cluster, last
+            )
+        while depth > 0 and stop[depth] == leaf_start[i + 1]:
+            depth -= 1
+            above, below = depth, depth + 1
+            if size[below] == 0:
+                continue
+            if depth > 0:
+                last = _into_pool(
+                    above, head[below], tail[below], size[below], min_size,
+                    head, tail, size, following, cluster, last,
+                )  # fmt: skip
+            else:
+                _assign_cluster(head[below], last, following, cluster)
+        if leaf_start[i + 1] == bounds[part + 1]:
+            part += 1
+            last = -1
+    return cluster
+
+
+@njit(cache=True)
+def _into_pool(
+    depth: int, first: int, final: int, records: int, min_size: int, head: Ints, tail: Ints,
+    size: Ints, following: Ints, cluster: Ints, last: int,
+) -> int:  # fmt: skip
+    """Add leaves ``first`` to ``final`` to a pool; the cluster finished last."""
+    if size[depth] == 0:
+        head[depth] = first
+    else:
+        following[tail[depth]] = first
+    tail[depth] = final
+    size[depth] += records
+    if size[depth] < min_size:
+        return last
+    number = int(head[depth])
+    _assign_cluster(number, number, following, cluster)
+    size[depth] = 0
+    return number
+
+
+@njit(cache=True)
+def _assign_cluster(leaf: int, number: int, following: Ints, cluster: Ints) -> None:
+    """Give a pool's leaves, from its first on, the number of their cluster."""
+    while leaf >= 0:
+        cluster[leaf] = number
+        leaf = following[leaf]

@@ -14,24 +14,49 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.joining import Nodes, Offers, refining_terms, share
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import as_int64
+from srsql.udfs.terms.vertical import Holdings, Offers, find_term, shared_chunks
 
 PASSES = 64
 """Passes at most: beyond, single pairs would be joined at the price of sorting all nodes."""
 
 
-class Shared(NamedTuple):
-    """Rows (joint, cluster) and (joint, chunk, rank of a term); numbers from 1 on, but clusters."""
+class JointClusters(NamedTuple):
+    """What refining makes of clusters; joint clusters and their chunks are numbered from 1 on."""
 
     members: Ints
+    """[rows, 2] joint cluster, cluster."""
     terms: Ints
+    """[rows, 3] joint cluster, chunk, rank of a term."""
+
+
+class Nodes(NamedTuple):
+    """The N nodes of one pass that still offer something."""
+
+    ident: Ints
+    """[N] what a node is recognized by."""
+    first: Ints
+    """[N] its least cluster."""
+    head: Ints
+    tail: Ints
+    """[N] the first and the last cluster of its chain."""
+    size: Ints
+    """[N] records."""
+    item_start: Ints
+    """[N + 1] where the terms that its item chunks offer start in the two arrays below."""
+    rank: Ints
+    support: Ints
+    """The ranks of these terms, ascending within a node, and how many of its records have each."""
+    chunk_start: Ints
+    """[N + 1] where the terms that its record or shared chunks have start in the array below."""
+    chunk_rank: Ints
 
 
 def refine(
-    offers: Offers, barred: Ints, bar: Ints, k: int, m: int, limit: int, passes: int = PASSES
-) -> Shared:
+    offers: Offers, chunk_start: Ints, chunk_rank: Ints, k: int, m: int, limit: int,
+    passes: int = PASSES,
+) -> JointClusters:  # fmt: skip
     """Join clusters that gain by it.
 
     Two nodes are joined over the terms R that the item chunks of both offer, that occur in k of
@@ -43,9 +68,9 @@ def refine(
     (after Terrovitis et al. 2012). VERPART makes shared chunks of R, and R leaves the item chunks.
 
     Args:
-        offers: the clusters.
-        barred: [C + 1] where the terms of each cluster's record chunks start in ``bar``.
-        bar: ranks of terms.
+        offers: the C clusters.
+        chunk_start: [C + 1] where the terms of each cluster's record chunks start.
+        chunk_rank: [chunk_start[C]] ranks of these terms.
         k: at least 1.
         m: at least 1.
         limit: records of a joint cluster; what is shared is placed anywhere in it, so a large one
@@ -54,155 +79,264 @@ def refine(
 
     Returns:
         Every cluster under every joint cluster it belongs to, and the terms of the shared chunks.
+
+    Source: Loukides 2014, section 4; Terrovitis et al. 2012; SPEC section 11.
     """
     items = offers.items
     clusters = np.arange(len(offers.sizes))
     nodes = Nodes(
         clusters, clusters, clusters, clusters, offers.sizes, items.pair, items.term,
-        np.diff(items.holder), barred, bar,
+        np.diff(items.holder), chunk_start, chunk_rank,
     )  # fmt: skip
     following = np.full(len(clusters), -1, np.int64)
     shared = np.zeros(len(items.term), np.bool_)
-    failed = np.full(2 * len(clusters), -1, np.int64)
+    last_partner = np.full(2 * len(clusters), -1, np.int64)
     members, terms = [np.empty((0, 2), np.int64)], [np.empty((0, 3), np.int64)]
     joints = 0
     for _ in range(passes):
         order = _neighbours(nodes)
-        nodes, rows, found = _join(
-            nodes, order, offers, following, shared, failed, joints, k, m, limit
+        nodes, new_members, new_terms = _join_neighbours(
+            nodes, order, offers, following, shared, last_partner, joints, k, m, limit
         )
-        if len(rows) == 0:
+        if len(new_members) == 0:
             break
-        joints = int(rows[-1, 0])
-        members.append(rows)
-        terms.append(found)
-    return Shared(np.concatenate(members), np.concatenate(terms))
+        joints = int(new_members[-1, 0])
+        members.append(new_members)
+        terms.append(new_terms)
+    return JointClusters(np.concatenate(members), np.concatenate(terms))
 
 
 def _neighbours(nodes: Nodes) -> Ints:
     """Nodes in the order of what they offer, then of their least cluster."""
     text = nodes.rank.astype(">i4").tobytes()
-    ends = (4 * nodes.offered).tolist()
+    ends = (4 * nodes.item_start).tolist()
     keys = [text[a:b] for a, b in pairwise(ends)]
     start = np.argsort(nodes.first, kind="stable").tolist()
     return np.array(sorted(start, key=keys.__getitem__), np.int64)
 
 
 @njit(cache=True)
-def _join(
+def _join_neighbours(
     nodes: Nodes, order: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_],
-    failed: Ints, joints: int, k: int, m: int, limit: int,
+    last_partner: Ints, joints: int, k: int, m: int, limit: int,
 ) -> tuple[Nodes, Ints, Ints]:  # fmt: skip
-    """One pass; the nodes of the next one, and the rows of the joint clusters made."""
+    """One pass: the nodes of the next one, and the rows of the new joint clusters.
+
+    ``last_partner`` [2 C] holds, by what a node is recognized by, with whom joining it failed last.
+    """
     n, clusters = len(order), len(offers.sizes)
-    made = Nodes(
+    new = Nodes(
         np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64),
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + 1, np.int64),
         np.empty(len(nodes.rank), np.int64), np.empty(len(nodes.rank), np.int64),
-        np.zeros(n + 1, np.int64), np.empty(len(nodes.bar) + len(nodes.rank), np.int64),
+        np.zeros(n + 1, np.int64), np.empty(len(nodes.chunk_rank) + len(nodes.rank), np.int64),
     )  # fmt: skip
     members = np.empty((clusters, 2), np.int64)
     terms = np.empty((len(nodes.rank), 3), np.int64)
-    barred = np.zeros(len(offers.numbers), np.bool_)
-    i = out = rows = found = whole(0)
+    in_chunk = np.zeros(len(offers.numbers), np.bool_)
+    i = count = member_rows = term_rows = as_int64(0)
     while i < n:
         a = order[i]
         b = order[i + 1] if i + 1 < n else -1
         i += 1
         refining = np.empty(0, np.int64)
-        if b >= 0 and failed[nodes.ident[a]] != nodes.ident[b]:
+        if b >= 0 and last_partner[nodes.ident[a]] != nodes.ident[b]:
             if nodes.size[a] + nodes.size[b] <= limit:
-                refining = refining_terms(nodes, a, b, offers, following, shared, k)
-            failed[nodes.ident[a]] = nodes.ident[b]
+                refining = _refining_terms(nodes, a, b, offers, following, shared, k)
+            last_partner[nodes.ident[a]] = nodes.ident[b]
         if len(refining) == 0:
-            out = _keep(nodes, a, made, out)
+            count = _copy_node(nodes, a, new, count)
             continue
         i += 1
         joints += 1
         following[nodes.tail[a]] = nodes.head[b]
-        chunk = share(nodes.head[a], refining, offers, following, shared, k, m)
+        chunk = shared_chunks(nodes.head[a], refining, offers, following, shared, k, m)
         for j in range(len(refining)):
-            terms[found, 0], terms[found, 1], terms[found, 2] = joints, chunk[j], refining[j]
-            found += 1
+            terms[term_rows, 0], terms[term_rows, 1] = joints, chunk[j]
+            terms[term_rows, 2] = refining[j]
+            term_rows += 1
         c = nodes.head[a]
         while c >= 0:
-            members[rows, 0], members[rows, 1] = joints, c
-            rows += 1
+            members[member_rows, 0], members[member_rows, 1] = joints, c
+            member_rows += 1
             c = following[c]
-        out = _unite(nodes, a, b, refining, clusters + joints - 1, made, out, barred)
+        count = _join_nodes(nodes, a, b, refining, clusters + joints - 1, new, count, in_chunk)
     left = Nodes(
-        made.ident[:out].copy(), made.first[:out].copy(), made.head[:out].copy(),
-        made.tail[:out].copy(), made.size[:out].copy(), made.offered[: out + 1].copy(),
-        made.rank[: made.offered[out]].copy(), made.support[: made.offered[out]].copy(),
-        made.barred[: out + 1].copy(), made.bar[: made.barred[out]].copy(),
+        new.ident[:count].copy(), new.first[:count].copy(), new.head[:count].copy(),
+        new.tail[:count].copy(), new.size[:count].copy(), new.item_start[: count + 1].copy(),
+        new.rank[: new.item_start[count]].copy(), new.support[: new.item_start[count]].copy(),
+        new.chunk_start[: count + 1].copy(), new.chunk_rank[: new.chunk_start[count]].copy(),
     )  # fmt: skip
-    return left, members[:rows].copy(), terms[:found].copy()
+    return left, members[:member_rows].copy(), terms[:term_rows].copy()
 
 
 @njit(cache=True)
-def _keep(nodes: Nodes, a: int, made: Nodes, out: int) -> int:
-    """Node ``a`` as it was, unless it offers nothing; the number of nodes."""
-    if nodes.offered[a] == nodes.offered[a + 1]:
-        return out
-    made.ident[out], made.first[out] = nodes.ident[a], nodes.first[a]
-    made.head[out], made.tail[out], made.size[out] = nodes.head[a], nodes.tail[a], nodes.size[a]
-    fill = made.offered[out]
-    for i in range(nodes.offered[a], nodes.offered[a + 1]):
-        made.rank[fill], made.support[fill] = nodes.rank[i], nodes.support[i]
+def _copy_node(nodes: Nodes, a: int, new: Nodes, count: int) -> int:
+    """Append node ``a`` as it was, unless it offers nothing; the number of new nodes."""
+    if nodes.item_start[a] == nodes.item_start[a + 1]:
+        return count
+    new.ident[count], new.first[count] = nodes.ident[a], nodes.first[a]
+    new.head[count], new.tail[count], new.size[count] = nodes.head[a], nodes.tail[a], nodes.size[a]
+    fill = new.item_start[count]
+    for i in range(nodes.item_start[a], nodes.item_start[a + 1]):
+        new.rank[fill], new.support[fill] = nodes.rank[i], nodes.support[i]
         fill += 1
-    made.offered[out + 1] = fill
-    fill = made.barred[out]
-    for i in range(nodes.barred[a], nodes.barred[a + 1]):
-        made.bar[fill] = nodes.bar[i]
+    new.item_start[count + 1] = fill
+    fill = new.chunk_start[count]
+    for i in range(nodes.chunk_start[a], nodes.chunk_start[a + 1]):
+        new.chunk_rank[fill] = nodes.chunk_rank[i]
         fill += 1
-    made.barred[out + 1] = fill
-    return out + 1
+    new.chunk_start[count + 1] = fill
+    return count + 1
 
 
 @njit(cache=True)
-def _unite(
-    nodes: Nodes, a: int, b: int, refining: Ints, ident: int, made: Nodes, out: int,
-    barred: NDArray[np.bool_],
+def _join_nodes(
+    nodes: Nodes, a: int, b: int, refining: Ints, ident: int, new: Nodes, count: int,
+    in_chunk: NDArray[np.bool_],
 ) -> int:  # fmt: skip
-    """The joint cluster of ``a`` and ``b``; the number of nodes."""
-    made.ident[out], made.first[out] = ident, min(nodes.first[a], nodes.first[b])
-    made.head[out], made.tail[out] = nodes.head[a], nodes.tail[b]
-    made.size[out] = nodes.size[a] + nodes.size[b]
-    fill = made.barred[out]
+    """Append the joint cluster of ``a`` and ``b`` if it offers something; the number of new nodes.
+
+    ``in_chunk`` [V] is scratch, false between uses: which terms some chunk of the two has.
+    """
+    new.ident[count], new.first[count] = ident, min(nodes.first[a], nodes.first[b])
+    new.head[count], new.tail[count] = nodes.head[a], nodes.tail[b]
+    new.size[count] = nodes.size[a] + nodes.size[b]
+    fill = new.chunk_start[count]
     for node in (a, b):
-        for i in range(nodes.barred[node], nodes.barred[node + 1]):
-            fill = _bar(nodes.bar[i], made.bar, fill, barred)
+        for i in range(nodes.chunk_start[node], nodes.chunk_start[node + 1]):
+            fill = _append_once(nodes.chunk_rank[i], new.chunk_rank, fill, in_chunk)
     for term in refining:
-        fill = _bar(term, made.bar, fill, barred)
-    made.barred[out + 1] = fill
-    i, stop = nodes.offered[a], nodes.offered[a + 1]
-    j, end = nodes.offered[b], nodes.offered[b + 1]
-    fill = made.offered[out]
+        fill = _append_once(term, new.chunk_rank, fill, in_chunk)
+    new.chunk_start[count + 1] = fill
+    i, stop = nodes.item_start[a], nodes.item_start[a + 1]
+    j, end = nodes.item_start[b], nodes.item_start[b + 1]
+    fill = new.item_start[count]
     while i < stop or j < end:
-        left = i < stop and (j == end or nodes.rank[i] <= nodes.rank[j])
-        right = j < end and (i == stop or nodes.rank[j] <= nodes.rank[i])
-        rank = nodes.rank[i] if left else nodes.rank[j]
+        of_a = i < stop and (j == end or nodes.rank[i] <= nodes.rank[j])
+        of_b = j < end and (i == stop or nodes.rank[j] <= nodes.rank[i])
+        rank = nodes.rank[i] if of_a else nodes.rank[j]
         support = 0
-        if left:
+        if of_a:
             support += nodes.support[i]
             i += 1
-        if right:
+        if of_b:
             support += nodes.support[j]
             j += 1
-        if not barred[rank]:
-            made.rank[fill], made.support[fill] = rank, support
+        if not in_chunk[rank]:
+            new.rank[fill], new.support[fill] = rank, support
             fill += 1
-    made.offered[out + 1] = fill
-    for i in range(made.barred[out], made.barred[out + 1]):
-        barred[made.bar[i]] = False
-    return out + 1 if fill > made.offered[out] else out
+    new.item_start[count + 1] = fill
+    for i in range(new.chunk_start[count], new.chunk_start[count + 1]):
+        in_chunk[new.chunk_rank[i]] = False
+    return count + 1 if fill > new.item_start[count] else count
 
 
 @njit(cache=True)
-def _bar(term: int, bar: Ints, fill: int, barred: NDArray[np.bool_]) -> int:
-    """Append a term that is not barred yet; where the next one goes."""
-    if not barred[term]:
-        barred[term] = True
-        bar[fill] = term
+def _append_once(term: int, ranks: Ints, fill: int, in_chunk: NDArray[np.bool_]) -> int:
+    """Append a term that is not there yet; where the next one goes."""
+    if not in_chunk[term]:
+        in_chunk[term] = True
+        ranks[fill] = term
         fill += 1
     return fill
+
+
+@njit(cache=True)
+def _refining_terms(
+    nodes: Nodes, a: int, b: int, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int
+) -> Ints:
+    """R of two nodes (see ``refine``), empty where they are not to be joined."""
+    terms, support = _common_terms(nodes, a, b, k)
+    if len(terms) == 0:
+        return terms
+    last_items = np.zeros(len(terms), np.bool_)
+    while True:
+        last_items[:] = False
+        too_many = False
+        occurrences = records = 0
+        for node in (a, b):
+            c = nodes.head[node]
+            while c >= 0:
+                items, refining = _item_counts(c, terms, offers.items, shared)
+                if refining > 0:
+                    occurrences += refining
+                    records += offers.sizes[c]
+                    if refining == items and not offers.may_empty[c]:
+                        too_many = True
+                        _mark_items(c, terms, offers.items, shared, last_items)
+                c = following[c]
+        if not too_many:
+            break
+        terms, support = _without_rarest(terms, support, last_items, offers.numbers)
+    total = 0
+    for count in support:
+        total += count
+    if total * records > occurrences * (nodes.size[a] + nodes.size[b]):
+        return terms
+    return terms[:0]
+
+
+@njit(cache=True)
+def _common_terms(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
+    """Terms that both nodes offer and that have support k together, with their support."""
+    i, stop = nodes.item_start[a], nodes.item_start[a + 1]
+    j, end = nodes.item_start[b], nodes.item_start[b + 1]
+    terms, support = np.empty(stop - i, np.int64), np.empty(stop - i, np.int64)
+    count = 0
+    while i < stop and j < end:
+        if nodes.rank[i] < nodes.rank[j]:
+            i += 1
+        elif nodes.rank[i] > nodes.rank[j]:
+            j += 1
+        else:
+            if nodes.support[i] + nodes.support[j] >= k:
+                terms[count] = nodes.rank[i]
+                support[count] = nodes.support[i] + nodes.support[j]
+                count += 1
+            i += 1
+            j += 1
+    return terms[:count].copy(), support[:count].copy()
+
+
+@njit(cache=True)
+def _item_counts(
+    c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """How many terms the cluster's item chunk still offers, and how many of them are in R."""
+    offered = refining = 0
+    for p in range(items.pair[c], items.pair[c + 1]):
+        if not shared[p]:
+            offered += 1
+            refining += find_term(terms, items.term[p]) >= 0
+    return offered, refining
+
+
+@njit(cache=True)
+def _mark_items(
+    c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_], marks: NDArray[np.bool_]
+) -> None:
+    """Mark which of the ``terms`` the cluster's item chunk still offers."""
+    for p in range(items.pair[c], items.pair[c + 1]):
+        if not shared[p]:
+            j = find_term(terms, items.term[p])
+            if j >= 0:
+                marks[j] = True
+
+
+@njit(cache=True)
+def _without_rarest(
+    terms: Ints, support: Ints, marks: NDArray[np.bool_], numbers: Ints
+) -> tuple[Ints, Ints]:
+    """All but the least frequent of the marked terms; ties by the terms' own numbers."""
+    rarest = -1
+    for j in range(len(terms)):
+        if marks[j] and (
+            rarest < 0
+            or support[j] < support[rarest]
+            or (support[j] == support[rarest] and numbers[terms[j]] < numbers[terms[rarest]])
+        ):
+            rarest = j
+    for j in range(rarest, len(terms) - 1):
+        terms[j], support[j] = terms[j + 1], support[j + 1]
+    return terms[:-1], support[:-1]

@@ -1,4 +1,8 @@
-"""VERPART: the terms of a cluster into chunks (Loukides 2014, Fig. 9 and section 4)."""
+"""VERPART: the terms of a cluster into chunks (Loukides 2014, Fig. 9 and section 4).
+
+The chunks of one cluster and the shared chunks of a joint cluster are made by the same lines; the
+subrecords of a chunk are published in a random order.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +15,45 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints
-from srsql.udfs.terms.km import WORD, Bits, count_ones, may_join
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import as_int64
+from srsql.udfs.mechanisms import Uniform
+from srsql.udfs.terms.km_anonymity import WORD, Bits, count_ones, may_join, set_bits
 
 SLICES = 64
-Words = NDArray[np.int32]
+Int32s = NDArray[np.int32]
 
 
 class Holdings(NamedTuple):
-    """Which records of a cluster have which terms.
-
-    pair: [C + 1] where each cluster's terms start; term: [T] ascending within a cluster; holder:
-    [T + 1] where each term's records start; records: places within the cluster, from 0 on.
-    """
+    """Which records of C clusters have which terms."""
 
     pair: Ints
+    """[C + 1] where each cluster's terms start."""
     term: Ints
+    """[T] ascending within a cluster."""
     holder: Ints
+    """[T + 1] where the records of each of these terms start."""
     records: Ints
+    """[holder[T]] places within the cluster, from 0 on."""
 
 
-def holdings(cluster: Ints, record: Ints, term: Ints, clusters: int) -> Holdings:
+class Offers(NamedTuple):
+    """What C clusters bring to refining."""
+
+    items: Holdings
+    """The terms of item chunks that may be shared, each numbered by its rank by falling support in
+    the data, so that sets of terms compare by their most frequent terms."""
+    numbers: Ints
+    """[V] of each rank, the term's own number, which decides ties."""
+    constraint: Int32s
+    """[V] of each rank, the term's utility constraint, -1 for none."""
+    sizes: Ints
+    """[C] records."""
+    may_empty: NDArray[np.bool_]
+    """[C] whether the cluster's item chunk may lose all these terms."""
+
+
+def group_holdings(cluster: Ints, record: Ints, term: Ints, clusters: int) -> Holdings:
     """Group (cluster, record, term) rows, all distinct; each record belongs to one cluster.
 
     Args:
@@ -61,8 +82,8 @@ def holdings(cluster: Ints, record: Ints, term: Ints, clusters: int) -> Holdings
 
 
 def vertical_chunks(
-    held: Holdings, sizes: Ints, constraint: Words, usable: NDArray[np.bool_], k: int, m: int
-) -> Words:
+    holdings: Holdings, sizes: Ints, constraint: Int32s, usable: NDArray[np.bool_], k: int, m: int
+) -> Int32s:
     """The chunk of every term of every cluster: 0 the item chunk, record chunks from 1 on.
 
     Terms of a constraint come before all others, constraints by the support of their most frequent
@@ -73,7 +94,7 @@ def vertical_chunks(
     min(m, v) of them: sum >= |P| + k (min(m, v) - 1) over v chunks.
 
     Args:
-        held: the terms of each cluster.
+        holdings: the terms of each cluster.
         sizes: [C] records of each cluster, those without a term included.
         constraint: [V] the utility constraint of a term, -1 for none.
         usable: [V] false for terms that are only ever in item chunks.
@@ -81,16 +102,16 @@ def vertical_chunks(
         m: at least 1.
 
     Returns:
-        [T] chunk numbers, aligned with ``held.term``.
+        [T] chunk numbers, aligned with ``holdings.term``.
 
     Source: Loukides 2014, Fig. 9; SPEC section 11.
     """
-    chunk = np.zeros(len(held.term), np.int32)
-    bounds = np.searchsorted(held.pair, np.linspace(0, len(held.term), SLICES + 1)).tolist()
+    chunk = np.zeros(len(holdings.term), np.int32)
+    bounds = np.searchsorted(holdings.pair, np.linspace(0, len(holdings.term), SLICES + 1)).tolist()
     bounds[0], bounds[-1] = 0, len(sizes)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         tasks = [
-            pool.submit(_clusters, a, b, held, sizes, constraint, usable, k, m, chunk)
+            pool.submit(_chunks_of_clusters, a, b, holdings, sizes, constraint, usable, k, m, chunk)
             for a, b in pairwise(bounds)
             if a < b
         ]
@@ -100,16 +121,17 @@ def vertical_chunks(
 
 
 @njit(cache=True, nogil=True)
-def _clusters(
-    start: int, stop: int, held: Holdings, sizes: Ints, constraint: Words,
-    usable: NDArray[np.bool_], k: int, m: int, chunk: Words,
+def _chunks_of_clusters(
+    start: int, stop: int, holdings: Holdings, sizes: Ints, constraint: Int32s,
+    usable: NDArray[np.bool_], k: int, m: int, chunk: Int32s,
 ) -> None:  # fmt: skip
+    """Fill ``chunk`` for the clusters from ``start`` to ``stop`` - 1."""
     for c in range(start, stop):
-        first, last = held.pair[c], held.pair[c + 1]
+        first, last = holdings.pair[c], holdings.pair[c + 1]
         pairs = np.empty(last - first, np.int64)
         frequent = 0
         for p in range(first, last):
-            if usable[held.term[p]] and held.holder[p + 1] - held.holder[p] >= k:
+            if usable[holdings.term[p]] and holdings.holder[p + 1] - holdings.holder[p] >= k:
                 pairs[frequent] = p
                 frequent += 1
         if frequent == 0:
@@ -118,23 +140,19 @@ def _clusters(
         support, owner = np.empty(frequent, np.int64), np.empty(frequent, np.int64)
         for i in range(frequent):
             p = pairs[i]
-            support[i] = held.holder[p + 1] - held.holder[p]
-            owner[i] = constraint[held.term[p]]
-            set_bits(bits[i], held.records[held.holder[p] : held.holder[p + 1]], whole(0))
+            support[i] = holdings.holder[p + 1] - holdings.holder[p]
+            owner[i] = constraint[holdings.term[p]]
+            set_bits(
+                bits[i], holdings.records[holdings.holder[p] : holdings.holder[p + 1]], as_int64(0)
+            )
         found = np.zeros(frequent, np.int64)
         chunks = assign_chunks(bits, support, owner, pairs, k, m, found)
-        if frequent == last - first and not _room(bits, found, chunks, sizes[c], k, m):
+        if frequent == last - first and not _may_empty_item_chunk(
+            bits, found, chunks, sizes[c], k, m
+        ):
             _drop_rarest(support, found)
         for i in range(frequent):
             chunk[pairs[i]] = found[i]
-
-
-@njit(cache=True)
-def set_bits(row: Bits, places: Ints, offset: int) -> None:
-    """Set the bits of records ``places``, counted from bit ``offset``."""
-    for place in places:
-        bit = place + offset
-        row[bit // WORD] |= np.uint64(1) << np.uint64(bit % WORD)
 
 
 @njit(cache=True)
@@ -144,37 +162,39 @@ def assign_chunks(
     """Lines 5 to 20 of VERPART over terms with support >= k; the number of chunks.
 
     Args:
-        bits: the records of each term.
+        bits: [T, words] the records of each term.
         support: [T] bits set in each row.
         constraint: [T] utility constraint, -1 for none.
         ties: [T] what comes first at equal support.
         k: at least 1.
         m: at least 1.
         chunk: [T] zeros; gets the number of each term's chunk, from 1 on.
+
+    Source: Loukides 2014, Fig. 9; SPEC section 11.
     """
     order = _order(support, constraint, ties)
     terms = len(order)
     current = np.empty(terms, np.int64)
     stack = np.empty((max(min(terms, m) + 1, 3), bits.shape[1]), np.uint64)
-    left, number = terms, 0
-    while left > 0:
+    unassigned, number = terms, 0
+    while unassigned > 0:
         number += 1
-        size = whole(0)
-        leading = -1
+        size = as_int64(0)
+        first_constraint = -1
         for t in order:
             if chunk[t] == 0 and may_join(bits, current, size, t, k, m, stack):
                 if size == 0:
-                    leading = constraint[t]
+                    first_constraint = constraint[t]
                 current[size] = t
                 size += 1
                 chunk[t] = number
         for t in order:  # a constraint that is torn is tried again as a whole
-            if chunk[t] == 0 and constraint[t] >= 0 and constraint[t] != leading:
+            if chunk[t] == 0 and constraint[t] >= 0 and constraint[t] != first_constraint:
                 for i in range(size):
                     if constraint[current[i]] == constraint[t]:
                         chunk[current[i]] = 0
         for i in range(size):
-            left -= chunk[current[i]] != 0
+            unassigned -= chunk[current[i]] != 0
     return number
 
 
@@ -204,6 +224,7 @@ def _order(support: Ints, constraint: Ints, ties: Ints) -> Ints:
 
 @njit(cache=True)
 def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader: Ints) -> bool:
+    """Whether term ``a`` comes before ``b`` in line 5."""
     if (constraint[a] >= 0) != (constraint[b] >= 0):
         return bool(constraint[a] >= 0)
     if constraint[a] >= 0 and leader[a] != leader[b]:
@@ -212,7 +233,9 @@ def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader:
 
 
 @njit(cache=True)
-def _room(bits: Bits, chunk: Ints, chunks: int, records: int, k: int, m: int) -> bool:
+def _may_empty_item_chunk(
+    bits: Bits, chunk: Ints, chunks: int, records: int, k: int, m: int
+) -> bool:
     """Whether the item chunk may be empty: enough non-empty subrecords for every record."""
     union = np.empty(bits.shape[1], np.uint64)
     total = 0
@@ -240,3 +263,88 @@ def _drop_rarest(support: Ints, chunk: Ints) -> None:
             return
     for t in range(len(chunk)):
         chunk[t] -= chunk[t] > number
+
+
+@njit(cache=True)
+def find_term(terms: Ints, term: int) -> int:
+    """Where a term stands among ``terms``, which ascend; -1: nowhere."""
+    low, high = 0, len(terms)
+    while low < high:
+        middle = (low + high) // 2
+        if terms[middle] < term:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(terms) and terms[low] == term else -1
+
+
+@njit(cache=True)
+def shared_chunks(
+    head: int, terms: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int,
+    m: int,
+) -> Ints:  # fmt: skip
+    """Chunks of refining terms over the clusters of a joint cluster; they leave the item chunks.
+
+    Args:
+        head: the first of these clusters.
+        terms: [R] ranks, ascending.
+        offers: of all clusters.
+        following: [C] the next cluster of the same joint cluster, -1 after the last.
+        shared: [T] which of ``offers.items`` left their item chunks; changed.
+        k: at least 1.
+        m: at least 1.
+
+    Returns:
+        [R] chunk numbers, from 1 on.
+    """
+    items = offers.items
+    size = 0
+    c = head
+    while c >= 0:
+        size += offers.sizes[c]
+        c = following[c]
+    bits = np.zeros((len(terms), (size + WORD - 1) // WORD), np.uint64)
+    support = np.zeros(len(terms), np.int64)
+    size = 0
+    c = head
+    while c >= 0:
+        for p in range(items.pair[c], items.pair[c + 1]):
+            j = find_term(terms, items.term[p]) if not shared[p] else -1
+            if j >= 0:
+                shared[p] = True
+                set_bits(bits[j], items.records[items.holder[p] : items.holder[p + 1]], size)
+                support[j] += items.holder[p + 1] - items.holder[p]
+        size += offers.sizes[c]
+        c = following[c]
+    owner, ties = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
+    for j in range(len(terms)):
+        owner[j], ties[j] = offers.constraint[terms[j]], offers.numbers[terms[j]]
+    chunk = np.zeros(len(terms), np.int64)
+    assign_chunks(bits, support, owner, ties, k, m, chunk)
+    return chunk
+
+
+def random_permutations(sizes: Ints, seed: int | None) -> Ints:
+    """Independent uniform permutations of 1 .. size, one after the other (Fisher and Yates).
+
+    Args:
+        sizes: [n] lengths, 0 or more.
+        seed: of a NumPy generator, for experiments; None: the secure generator.
+
+    Returns:
+        [sum of sizes] the permutations.
+    """
+    ends = np.cumsum(sizes)
+    place = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+    return _permute(place, Uniform(seed).below(place + 1))
+
+
+@njit(cache=True)
+def _permute(place: Ints, draw: Ints) -> Ints:
+    """Each element takes the seat that was drawn for it; who sat there moves to the end."""
+    order = np.empty(len(place), np.int64)
+    for i in range(len(place)):
+        start = i - place[i]
+        order[i] = order[start + draw[i]] if draw[i] < place[i] else 0
+        order[start + draw[i]] = place[i] + 1
+    return order

@@ -1,37 +1,43 @@
-"""Exact searches over the cells that remain: the next record of a group, the next seed."""
+"""The argmin of dIL' over the cases that remain: the next case of a group; and its next seed.
+
+Both searches are exact: a branch-and-bound over the tree of cells, ties included.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from srsql.udfs.grouping.box_tree import Shape, hull_loss
-from srsql.udfs.grouping.candidates import exact_order, near
-from srsql.udfs.grouping.cell_tree import NONE, Bounds
-from srsql.udfs.grouping.cells import Cells
-from srsql.udfs.grouping.privacy_risk import (
-    Terms,
-    cannot_win,
-    mask_risk,
-    privacy_risk,
-    risk_fractions,
-)
-from srsql.udfs.integers import whole
-from srsql.udfs.problem import Ints, Losses
+from srsql.udfs import Ints
+from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near
+from srsql.udfs.grouping.cells import NONE, CellBounds, Cells
+from srsql.udfs.grouping.privacy_risk import cannot_win, mask_risk, privacy_risk, risk_fractions
+from srsql.udfs.grouping_problem import Losses, Terms
 
 STACK = 512
+"""Room for the nodes that wait in a search: not more than one for each level of the tree."""
 
 
 @njit(cache=True)
 def added_loss(
     low: Ints, high: Ints, size: int, loss: int, box_low: Ints, box_high: Ints, losses: Losses
 ) -> int:
-    """dIL of eq. (2) for a group (hull ``low``, ``high``, ``size`` records, eq. (1) sum ``loss``).
+    """dIL: what the loss of a group grows by when a case joins, in loss units.
 
-    With a node's ``low_max`` and ``high_min`` for the box it is a lower bound over the node, since
-    every hull with one of its boxes contains the hull with that interval.
+    Args:
+        low: [d] low ends of the group's region.
+        high: [d] high ends.
+        size: cases of the group.
+        loss: the sum of its QIDs' losses, in loss units.
+        box_low: [d] low ends of the case's box. With ``low_max`` of a node here and its
+            ``high_min`` below, the result is a lower bound over the node, since every hull with one
+            of its boxes contains the hull with that interval.
+        box_high: [d] high ends of the case's box.
+        losses: of the QIDs.
+
+    Source: Lin 2016, eq. (2).
     """
-    joint = whole(0)
+    joint = as_int64(0)
     for i in range(len(low)):
         joint += hull_loss(losses, i, min(low[i], box_low[i]), max(high[i], box_high[i]))
     return size * (joint - loss) + joint
@@ -68,26 +74,43 @@ def _ranks_before(
 
 
 @njit(cache=True)
-def nearest(
+def least_loss_case(
     low: Ints,
     high: Ints,
     size: int,
     loss: int,
-    held: int,
+    group_mask: int,
     kinds: int,
-    shape: Shape,
+    tree: BoxTree,
     cells: Cells,
     losses: Losses,
-    bounds: Bounds,
+    bounds: CellBounds,
     terms: Terms,
 ) -> int:
-    """The record of least dIL' for a group, or -1 where every dIL' is infinite (eq. (8)).
+    """The argmin of dIL': the case that a group takes next.
 
-    Branch and bound: a subtree is left out only where no case in it can rank before the best one
-    found, PR being at least the least plain PR in it. ``held`` is the mask of frequent terms in the
-    group, ``kinds`` that of the kinds it may still take.
+    A subtree is left out only where no case in it can rank before the best one found, PR being at
+    least the least plain risk in it.
+
+    Args:
+        low: [d] low ends of the group's region.
+        high: [d] high ends.
+        size: cases of the group.
+        loss: the sum of its QIDs' losses, in loss units.
+        group_mask: the frequent terms that the group holds.
+        kinds: the kinds that it may still take, as a bit mask.
+        tree: over the cells.
+        cells: with the cases that remain.
+        losses: of the QIDs.
+        bounds: what the nodes of the tree know.
+        terms: with sigma and eta of the group.
+
+    Returns:
+        The case, or -1 where every dIL' is infinite.
+
+    Source: Lin 2016, eqs. (7) and (8); ties as in SPEC section 7.
     """
-    best, best_loss = whole(-1), whole(0)
+    best, best_loss = as_int64(-1), as_int64(0)
     best_risk, best_plain = np.inf, best >= 0
     if bounds.kinds[0] & kinds == 0:
         return best
@@ -104,9 +127,9 @@ def nearest(
             best, best_loss, best_risk, best_plain,
         ):  # fmt: skip
             continue
-        left = shape.left[node]
+        left = tree.left[node]
         if left >= 0:
-            right = shape.right[node]
+            right = tree.right[node]
             left_loss = right_loss = NONE
             if bounds.kinds[left] & kinds:
                 left_loss = added_loss(
@@ -126,56 +149,71 @@ def nearest(
                 node_stack[top], loss_stack[top] = left, left_loss
                 top += 1
             continue
-        for j in range(shape.begin[node], shape.end[node]):
-            cell = shape.order[j]
-            r = whole(cells.head[cell])
+        for j in range(tree.begin[node], tree.end[node]):
+            cell = tree.order[j]
+            r = as_int64(cells.head[cell])
             if r < 0 or kinds >> cells.kind[cell] & 1 == 0:
                 continue
             cell_loss = added_loss(low, high, size, loss, cells.low[cell], cells.high[cell], losses)
-            if cannot_win(cell_loss, cells.base[cell], r, best, best_loss, best_risk, best_plain):
+            if cannot_win(
+                cell_loss, cells.base_risk[cell], r, best, best_loss, best_risk, best_plain
+            ):
                 continue
-            shared = cells.mask[cell] & held
+            shared = cells.mask[cell] & group_mask
             if shared:
-                floor = cells.base[cell] + mask_risk(shared, terms)
+                floor = cells.base_risk[cell] + mask_risk(shared, terms)
                 if floor == np.inf or cannot_win(
                     cell_loss, floor, r, best, best_loss, best_risk, False
                 ):
                     continue
             while r >= 0:
-                risk, plain, own = privacy_risk(r, terms)
+                risk, plain, unmasked = privacy_risk(r, terms)
                 if risk < np.inf and _ranks_before(
                     r, cell_loss, risk, plain, best, best_loss, best_risk, best_plain, terms
                 ):
                     best, best_loss, best_risk, best_plain = r, cell_loss, risk, plain
-                if plain or (own == 0 and (terms.one == 1 or not terms.after_join)):
+                if plain or (unmasked == 0 and (terms.weight_scale == 1 or not terms.after_join)):
                     break  # least PR of its cell, and least case number at that PR
-                r = whole(cells.after[r])
+                r = as_int64(cells.after[r])
     return best
 
 
 @njit(cache=True)
-def _comes_first(one: int, one_loss: int, other: int, other_loss: int, bounds: Bounds) -> bool:
-    """Whether node ``one`` is likelier than ``other`` to hold the best, and searched first."""
-    if one_loss == NONE or other_loss == NONE:
-        return one_loss < other_loss
-    product, other_product = one_loss * bounds.floor[one], other_loss * bounds.floor[other]
+def _comes_first(node: int, loss: int, other: int, other_loss: int, bounds: CellBounds) -> bool:
+    """Whether a node is likelier than the other to hold the best case, and is searched first."""
+    if loss == NONE or other_loss == NONE:
+        return loss < other_loss
+    product, other_product = loss * bounds.floor[node], other_loss * bounds.floor[other]
     if product != other_product:
         return bool(product < other_product)
-    if bounds.floor[one] != bounds.floor[other]:
-        return bool(bounds.floor[one] < bounds.floor[other])
-    return bool(bounds.least[one] < bounds.least[other])
+    if bounds.floor[node] != bounds.floor[other]:
+        return bool(bounds.floor[node] < bounds.floor[other])
+    return bool(bounds.least[node] < bounds.least[other])
 
 
 @njit(cache=True)
-def farthest(
-    low: Ints, high: Ints, shape: Shape, cells: Cells, losses: Losses, bounds: Bounds
+def farthest_case(
+    low: Ints, high: Ints, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> int:
-    """The record farthest from the box ``low``, ``high``, or -1 where none remains (Algorithm 1).
+    """The case farthest from a box: the seed of the next group.
 
     Distance: |difference of midpoints| / span per numeric QID, h(LCA) / h(root) per categorical;
     at equal distance the least case number.
+
+    Args:
+        low: [d] low ends of the box.
+        high: [d] high ends.
+        tree: over the cells, as what follows.
+        cells: with the cases that remain.
+        losses: of the QIDs.
+        bounds: what the nodes of the tree know.
+
+    Returns:
+        The case, or -1 where none remains.
+
+    Source: Lin 2016, Algorithm 1; SPEC section 7.
     """
-    best, best_far = whole(-1), whole(-1)
+    best, best_far = as_int64(-1), as_int64(-1)
     if bounds.least[0] == NONE:
         return best
     node_stack = np.empty(STACK, np.int32)
@@ -187,9 +225,9 @@ def farthest(
         node, far = node_stack[top], far_stack[top]
         if far < best_far or (far == best_far and bounds.least[node] > best):
             continue
-        left = shape.left[node]
+        left = tree.left[node]
         if left >= 0:
-            right = shape.right[node]
+            right = tree.right[node]
             left_far = _reach(left, low, high, losses, bounds)
             right_far = _reach(right, low, high, losses, bounds)
             if right_far > left_far or (
@@ -204,16 +242,16 @@ def farthest(
                 node_stack[top], far_stack[top] = left, left_far
                 top += 1
             continue
-        for j in range(shape.begin[node], shape.end[node]):
-            cell = shape.order[j]
+        for j in range(tree.begin[node], tree.end[node]):
+            cell = tree.order[j]
             r = cells.head[cell]
             if r < 0:
                 continue
             far = 0
             for i in range(len(low)):
                 if losses.numeric[i]:
-                    apart = abs(cells.low[cell, i] + cells.high[cell, i] - low[i] - high[i])
-                    far += apart * losses.weight[i]
+                    distance = abs(cells.low[cell, i] + cells.high[cell, i] - low[i] - high[i])
+                    far += distance * losses.weight[i]
                 else:
                     far += 2 * hull_loss(
                         losses,
@@ -227,7 +265,7 @@ def farthest(
 
 
 @njit(cache=True)
-def _reach(node: int, low: Ints, high: Ints, losses: Losses, bounds: Bounds) -> int:
+def _reach(node: int, low: Ints, high: Ints, losses: Losses, bounds: CellBounds) -> int:
     """Upper bound of twice the distance to any record under the node; -1 where none remains."""
     if bounds.least[node] == NONE:
         return -1

@@ -17,10 +17,10 @@ from scipy.special import digamma, expit, gammainc, gammaincinv, gammaln
 
 Numbers = NDArray[np.float64]
 
-FEWEST = 50
-"""Pairs from which a prior of five parameters is fitted."""
-LARGEST = 100.0
-"""Of alpha and beta, as in openEBGM: beyond, a part hardly varies and the likelihood is flat."""
+MIN_PAIRS = 50
+"""A prior of five parameters is fitted to so many pairs at least."""
+MAX_PARAMETER = 100.0
+"""Bound of alpha and beta, as in openEBGM: beyond, a part hardly varies, the likelihood is flat."""
 _STARTS = (
     (0.2, 0.1, 2.0, 4.0, 1 / 3),
     (0.1, 0.2, 10.0, 10.0, 0.2),
@@ -30,11 +30,11 @@ _STARTS = (
     (2.0, 0.1, 20.0, 20.0, 0.01),
     (8.0, 0.2, 60.0, 50.0, 0.005),
 )
-_BOUNDS = [(-12.0, float(np.log(LARGEST)))] * 4 + [(-12.0, 12.0)]
+_BOUNDS = [(-12.0, float(np.log(MAX_PARAMETER)))] * 4 + [(-12.0, 12.0)]
 """Of the logarithms of the parameters, and of the logit of p."""
-_FLAT = 1e-5
+_MAX_SLOPE = 1e-5
 """Largest slope of the mean log-likelihood at a maximum, where no bound is in the way."""
-_STEPS = 60
+_MAX_STEPS = 60
 """Of Newton's method for a quantile, or halvings of its bracket; doubles have 52 bits."""
 _PRECISION = 1e-12
 
@@ -59,9 +59,11 @@ def fit_prior(n: Numbers, e: Numbers, weight: Numbers) -> Prior | None:
         weight: pairs that each point stands for, shape [points].
 
     Returns:
-        None where there are fewer than ``FEWEST`` pairs, or no start ends at a maximum.
+        None where there are fewer than ``MIN_PAIRS`` pairs, or no start ends at a maximum.
+
+    Source: DuMouchel 1999; DuMouchel and Pregibon 2001.
     """
-    if weight.sum() < FEWEST:
+    if weight.sum() < MIN_PAIRS:
         return None
     shares = weight / weight.sum()
     found = [
@@ -97,7 +99,7 @@ def _climb(
     loss, slope = _loss(at, n, e, shares)
     low, high = np.array(_BOUNDS).T
     free = ((at > low) | (slope < 0)) & ((at < high) | (slope > 0))
-    return (loss, at) if bool((np.abs(slope[free]) < _FLAT).all()) else None
+    return (loss, at) if bool((np.abs(slope[free]) < _MAX_SLOPE).all()) else None
 
 
 def posterior(n: Numbers, e: Numbers, prior: Prior) -> tuple[Numbers, Numbers, Numbers]:
@@ -111,6 +113,8 @@ def posterior(n: Numbers, e: Numbers, prior: Prior) -> tuple[Numbers, Numbers, N
     Returns:
         The geometric mean of the posterior of lambda, its 5 % and its 95 % quantile, each of shape
         [pairs].
+
+    Source: DuMouchel 1999.
     """
     (first, _), (second, _) = (_marginal(n, e, *part) for part in (prior[:2], prior[2:4]))
     share = expit(np.log(prior.p) - np.log1p(-prior.p) + first - second)
@@ -133,7 +137,7 @@ def _marginal(
     return value, (by_alpha, by_beta)
 
 
-def _seen(e: Numbers, alpha: float, beta: float) -> tuple[Numbers, tuple[Numbers, Numbers]]:
+def _reported(e: Numbers, alpha: float, beta: float) -> tuple[Numbers, tuple[Numbers, Numbers]]:
     """1 - f(0) and its gradient by log alpha and log beta."""
     less = -np.log1p(e / beta)
     never = np.exp(alpha * less)
@@ -152,16 +156,18 @@ def _loss(
     top = np.maximum(*values)
     dense = [m * np.exp(value - top) for m, value in zip(mix, values, strict=True)]
     density = dense[0] + dense[1]
-    seen, seen_slopes = zip(*(_seen(e, *part) for part in parts), strict=True)
-    chance = mix[0] * seen[0] + mix[1] * seen[1]
+    reported, reported_slopes = zip(*(_reported(e, *part) for part in parts), strict=True)
+    chance = mix[0] * reported[0] + mix[1] * reported[1]
     loss = -float(np.sum(weight * (top + np.log(density) - np.log(chance))))
     gradient = [
-        -float(np.sum(weight * (dense[i] * slope / density - mix[i] * seen_slope / chance)))
+        -float(np.sum(weight * (dense[i] * slope / density - mix[i] * reported_slope / chance)))
         for i in range(2)
-        for slope, seen_slope in zip(slopes[i], seen_slopes[i], strict=True)
+        for slope, reported_slope in zip(slopes[i], reported_slopes[i], strict=True)
     ]
     turn = dense[0] / density * (1 - p) - dense[1] / density * p
-    gradient.append(-float(np.sum(weight * (turn - p * (1 - p) * (seen[0] - seen[1]) / chance))))
+    gradient.append(
+        -float(np.sum(weight * (turn - p * (1 - p) * (reported[0] - reported[1]) / chance)))
+    )
     return loss, np.array(gradient)
 
 
@@ -173,7 +179,7 @@ def _quantile(
     at = share * ends[0] + (1 - share) * ends[1]
     # wider than need be: from a root at its edge Newton's method may step over the edge
     low, high = np.minimum(*ends) / 2, np.maximum(*ends) * 2
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         below, density = np.zeros_like(at), np.zeros_like(at)
         for part, shape, rate in zip((share, 1 - share), shapes, rates, strict=True):
             scaled = at * rate

@@ -1,0 +1,288 @@
+"""What the exact searches of the kernels are built from: integers, comparisons, a k-d tree.
+
+A search compares candidates exactly: by dIL' = dIL x PR, then PR, then dIL (SPEC section 7). dIL is
+an exact integer and PR = 1 + a sum of fractions sigma / (eta - sigma). Floats decide where two
+candidates are clearly apart. Where they are not, equality is decided modulo a prime (equal
+rationals have equal residues; two that differ although floats cannot tell share one with
+probability 2**-31), and order, which is then next to never needed, by rational arithmetic.
+
+A search looks for its candidates in a k-d tree over boxes. Boxes are split at the median of the low
+or high end whose spread costs most, equal boxes at the median of a rank of their own. What a node
+knows of its boxes is kept by the searches that use the tree, because they bound different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, objmode
+from numpy.typing import NDArray
+
+from srsql.udfs import Ints
+from srsql.udfs.grouping_problem import Losses
+
+NEAR = 1e-11
+"""Relative distance up to which floats cannot tell two values apart: rounding may be all of it."""
+PRIME = 2**31 - 1
+LEAF_SIZE = 6
+"""Boxes of a node that is not split any more."""
+
+
+@njit(cache=True)
+def as_int64(value: int) -> int:
+    """The value as a 64-bit integer: what a kernel starts to count with.
+
+    A variable that begins as a literal or a narrower integer has every function that it is passed
+    to compiled twice: for that, and for what the variable becomes.
+    """
+    return int(np.int64(value))
+
+
+@njit(cache=True)
+def near(a: float, b: float) -> bool:
+    """Whether two values, 0 or more, are so close that their floats cannot tell them apart."""
+    return abs(a - b) <= NEAR * max(a, b)
+
+
+@njit(cache=True)
+def inverse(x: int) -> int:
+    """Inverse of ``x`` modulo the prime (Fermat)."""
+    base = x % PRIME
+    power = PRIME - 2
+    result = 1
+    while power:
+        if power & 1:
+            result = result * base % PRIME
+        base = base * base % PRIME
+        power >>= 1
+    return result
+
+
+def _small_inverses(count: int) -> Ints:
+    """Inverses of 0 (left at 0), 1, 2 ... modulo the prime."""
+    table = np.ones(count, np.int64)
+    table[0] = 0
+    for x in range(2, count):
+        table[x] = (PRIME - PRIME // x) * int(table[PRIME % x]) % PRIME
+    return table
+
+
+SMALL_INVERSES = _small_inverses(4096)
+
+
+@njit(cache=True)
+def quotient(numerator: int, denominator: int) -> int:
+    """numerator / denominator modulo the prime."""
+    if denominator < len(SMALL_INVERSES):
+        return int(numerator % PRIME * SMALL_INVERSES[denominator] % PRIME)
+    return int(numerator % PRIME * inverse(denominator) % PRIME)
+
+
+@njit(cache=True)
+def residue(numerators: Ints, denominators: Ints) -> int:
+    """1 + the sum of the fractions modulo the prime, the denominators being above 0."""
+    total = 1
+    for i in range(len(numerators)):
+        total = (total + quotient(numerators[i], denominators[i])) % PRIME
+    return total
+
+
+def _rational_order(
+    loss_a: int, numerators_a: Ints, denominators_a: Ints,
+    loss_b: int, numerators_b: Ints, denominators_b: Ints,
+) -> int:  # fmt: skip
+    """-1, 0 or 1 as candidate a ranks before, level with or after b, by rational arithmetic."""
+    a, b = (
+        1 + sum((Fraction(int(n), int(d)) for n, d in zip(ns, ds, strict=True)), Fraction(0))
+        for ns, ds in ((numerators_a, denominators_a), (numerators_b, denominators_b))
+    )
+    rank_a, rank_b = (loss_a * a, a, loss_a), (loss_b * b, b, loss_b)
+    return int(rank_a > rank_b) - int(rank_a < rank_b)
+
+
+@njit(cache=True)
+def exact_order(
+    loss_a: int, numerators_a: Ints, denominators_a: Ints,
+    loss_b: int, numerators_b: Ints, denominators_b: Ints,
+) -> int:  # fmt: skip
+    """-1, 0 or 1 as candidate a ranks before, level with or after b; both have a finite PR.
+
+    Args:
+        loss_a: dIL of a, in loss units.
+        numerators_a: [terms] of the fractions whose sum is PR of a less 1.
+        denominators_a: [terms] of the same fractions, above 0.
+        loss_b: dIL of b; numerators_b and denominators_b are likewise those of b.
+        numerators_b: see above.
+        denominators_b: see above.
+
+    Source: Lin 2016, eqs. (7) and (8); ties as SPEC section 7 breaks them.
+    """
+    residue_a = residue(numerators_a, denominators_a)
+    residue_b = residue(numerators_b, denominators_b)
+    if loss_a == loss_b:
+        if residue_a == residue_b:
+            return 0
+    elif loss_a % PRIME * residue_a % PRIME == loss_b % PRIME * residue_b % PRIME:
+        return -1 if loss_a > loss_b else 1  # equal dIL': the larger dIL has the less PR
+    with objmode(order="int64"):
+        order = _rational_order(
+            loss_a, numerators_a, denominators_a, loss_b, numerators_b, denominators_b
+        )
+    return order
+
+
+def exact_minima(
+    owner: Ints, rows: Ints, value: Callable[[list[int]], Fraction]
+) -> NDArray[np.bool_]:
+    """Which candidates have exactly the least value of all that have the same owner.
+
+    Args:
+        owner: [n] of each candidate, ascending, from 0 on.
+        rows: [n, w] numbers that decide its value.
+        value: the value that one row of numbers stands for.
+
+    Returns:
+        [n] flags.
+    """
+    least = np.ones(len(owner), np.bool_)
+    if not len(owner):
+        return least
+    kinds, kind = np.unique(rows, axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    differ = np.minimum.reduceat(kind, starts) != np.maximum.reduceat(kind, starts)
+    values: dict[int, Fraction] = {}
+    for begin, end in zip(starts[differ], np.append(starts, len(owner))[1:][differ], strict=True):
+        exact = []
+        for k in kind[begin:end].tolist():
+            if k not in values:
+                values[k] = value(kinds[k].tolist())
+            exact.append(values[k])
+        minimum = min(exact)
+        least[begin:end] = [x == minimum for x in exact]
+    return least
+
+
+class BoxTree(NamedTuple):
+    """A k-d tree over boxes; nodes are numbered as they are made, from the root, which is 0."""
+
+    left: NDArray[np.int32]
+    """[nodes] left child, -1 at a leaf."""
+    right: NDArray[np.int32]
+    """[nodes] right child, -1 at a leaf."""
+    parent: NDArray[np.int32]
+    """[nodes] parent, -1 at the root."""
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    """[nodes] the boxes of a node are ``order[begin:end]``."""
+    order: NDArray[np.int32]
+    """[boxes]"""
+    leaf_of: NDArray[np.int32]
+    """[boxes] the leaf that holds each box."""
+
+
+@njit(cache=True)
+def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
+    """The loss of one QID, in loss units; of a category the height of the enclosing node.
+
+    Args:
+        losses: of the d QIDs.
+        i: which of them.
+        low: least granule, or preorder number.
+        high: largest one, at least ``low``.
+
+    Source: Lin 2016, eq. (1), one summand.
+    """
+    if losses.numeric[i]:
+        return int((high - low) * losses.weight[i])
+    base = losses.start[i]
+    node = low
+    while losses.last[base + node] < high:
+        node = losses.parent[base + node]
+    return int(losses.height[base + node] * losses.weight[i])
+
+
+@njit(cache=True)
+def _widest_key(
+    low: Ints, high: Ints, order: NDArray[np.int32], b: int, e: int, losses: Losses
+) -> int:
+    """The end (2i: low of QID i, 2i + 1: high) whose spread over the boxes costs most, or -1."""
+    best, best_loss = -1, 0
+    for i in range(low.shape[1]):
+        for end in range(2):
+            ends = low if end == 0 else high
+            least = most = ends[order[b], i]
+            for j in range(b + 1, e):
+                value = ends[order[j], i]
+                least = min(least, value)
+                most = max(most, value)
+            if most > least:
+                loss = max(hull_loss(losses, i, least, most), 1)
+                if loss > best_loss:
+                    best, best_loss = 2 * i + end, loss
+    return best
+
+
+@njit(cache=True)
+def build_box_tree(low: Ints, high: Ints, rank: NDArray[np.float64], losses: Losses) -> BoxTree:
+    """Build the tree over boxes.
+
+    Args:
+        low: [m, d] low ends, m at least 1.
+        high: [m, d] high ends.
+        rank: [m] by which equal boxes are split.
+        losses: of the d QIDs, in which the spread of an end is measured.
+    """
+    m = low.shape[0]
+    order = np.arange(m).astype(np.int32)
+    size = max(1, 2 * m)
+    left = np.full(size, -1, np.int32)
+    right = np.full(size, -1, np.int32)
+    parent = np.full(size, -1, np.int32)
+    begin = np.zeros(size, np.int32)
+    end = np.zeros(size, np.int32)
+    leaf_of = np.zeros(m, np.int32)
+    end[0] = m
+    nodes = 1
+    node = 0
+    while node < nodes:
+        b, e = begin[node], end[node]
+        values = np.empty(e - b, np.float64)
+        if e - b > LEAF_SIZE:
+            key = _widest_key(low, high, order, b, e, losses)
+            ends, i = low if key % 2 == 0 else high, key // 2
+            for j in range(b, e):
+                values[j - b] = rank[order[j]] if key < 0 else ends[order[j], i]
+        else:
+            values[:] = 0
+        least = values.min()
+        if values.max() == least:
+            for j in range(b, e):
+                leaf_of[order[j]] = node
+            node += 1
+            continue
+        median = np.partition(values, (e - b) // 2)[(e - b) // 2]
+        low_part = values < median if median > least else values == least  # what goes left
+        split = b
+        for j in range(b, e):
+            if low_part[j - b]:
+                order[split], order[j] = order[j], order[split]
+                split += 1
+        left[node], right[node] = nodes, nodes + 1
+        parent[nodes], parent[nodes + 1] = node, node
+        begin[nodes], end[nodes] = b, split
+        begin[nodes + 1], end[nodes + 1] = split, e
+        nodes += 2
+        node += 1
+    return BoxTree(
+        left[:nodes].copy(),
+        right[:nodes].copy(),
+        parent[:nodes].copy(),
+        begin[:nodes].copy(),
+        end[:nodes].copy(),
+        order,
+        leaf_of,
+    )
