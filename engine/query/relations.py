@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.names import QUARTER, Block, Item, Links, Names
+from srsql.engine.query.vocabulary import QUARTER, Block, Item, Links, Names
 from srsql.engine.query.nodes import only, refused, shown
-from srsql.engine.query.scalars import Limits
-from srsql.engine.query.terms import Terms
+from srsql.engine.query.limits import Limits
+from srsql.engine.query.expressions import Terms
 from srsql.engine.query.views import Views
 from srsql.engine.query.worlds import undecided
 from srsql.engine.warehouse.statements import column

@@ -16,8 +16,8 @@ import duckdb
 
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.query.compose import rewrite
-from srsql.engine.query.read import Counted, Question, read_question
+from srsql.engine.query.count_bounds import rewrite
+from srsql.engine.query.question import Counted, Question, read_question
 from srsql.engine.query.views import Views
 from srsql.engine.release.series import IMPORTED
 from srsql.engine.warehouse.statements import dotted

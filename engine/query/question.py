@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.names import Block, Generalized
+from srsql.engine.query.vocabulary import Block, Generalized
 from srsql.engine.query.nodes import only, refused, shown
 from srsql.engine.query.relations import WITH, Blocks, Joins, parts
 from srsql.engine.query.views import Views

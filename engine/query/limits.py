@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.names import Kind, Links
+from srsql.engine.query.vocabulary import Kind, Links
 from srsql.engine.query.nodes import shown
 from srsql.schemas import Dataset
 

@@ -14,9 +14,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.names import Block, Exact, Generalized, Names
+from srsql.engine.query.vocabulary import Block, Exact, Generalized, Names
 from srsql.engine.query.nodes import number, only, refused, shown
-from srsql.engine.query.scalars import Limits, Scalar
+from srsql.engine.query.limits import Limits, Scalar
 from srsql.engine.query.worlds import (
     Atom,
     Span,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.query.read import Question
+from srsql.engine.query.question import Question
 from srsql.engine.query.relations import add_tables
 from srsql.engine.query.shares import Shares, bounds_of, constants, granules
 from srsql.engine.query.views import Views
