@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.query.count_bounds import rewrite
+from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question
-from srsql.engine.query.views import Views
+from srsql.engine.query.vocabulary import Views
 from srsql.engine.release.series import IMPORTED
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.statements import query as named_query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+_VIEWS = "query/views"
 BOUNDS = ("lower", "expected", "upper")
 _WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "withheld_reports"}
 
@@ -69,32 +72,21 @@ def query(
         quarter: only this one; default: all released quarters.
         include_withheld: raise the upper bounds by what the public manifests say was withheld.
 
+    Returns:
+        The rows of the question with their bounds, and notes on how to read them.
+
     Raises:
         QueryError: the question cannot be answered soundly, or nothing is released.
     """
     for given in (text, series, quarter or ""):
         _need_text(given)
-    views = find_views(warehouse, dataset, series, quarter)
-    return ask(warehouse, dataset, series, views, text, include_withheld=include_withheld)
-
-
-def ask(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    views: Views,
-    text: str,
-    *,
-    include_withheld: bool = False,
-) -> Answer:
-    """Answer a question from these views, whatever else the connection holds; as ``query``."""
-    _need_text(text)
-    for made, schema in views.schemas.items():
-        _need_cover(warehouse, made, schema)
+    views = _find_views(warehouse, dataset, series, quarter)
+    for each, schema in views.schemas.items():
+        _need_cover(warehouse, each, schema)
     try:
         question = read_question(dataset, views, text)
-        column = _WITHHELD[question.counted] if include_withheld else None
-        sql = rewrite(dataset, views, question, column)
+        count = _WITHHELD[question.counted] if include_withheld else None
+        sql = compose_count_bounds(dataset, views, question, count)
     except RecursionError:
         raise QueryError("the question is nested too deeply, or too long") from None
     names = [item.table.name for item, _ in question.joins]
@@ -105,7 +97,7 @@ def ask(
         )
     try:
         rows = warehouse.rows(sql)
-        withheld = None if column is None else _withheld(warehouse, views, column)
+        withheld = None if count is None else _withheld(warehouse, views, count)
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
     return Answer(
@@ -121,42 +113,31 @@ def ask(
     )
 
 
-def find_views(
-    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None = None
-) -> Views:
+def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
     """The views of a series, or of one quarter of it.
 
     Raises:
         QueryError: there are none.
     """
-    found = warehouse.rows(  # whether there is a key; the key itself is not read
-        "SELECT s.family, s.cumulative_schema, s.pseudonym_key IS NOT NULL FROM srsql.series AS s "
-        "WHERE s.dataset = ? AND s.series = ?",
-        [dataset.name, series],
-    )
+    names = {"dataset": dataset.name, "series": series}
+    found = warehouse.rows(named_query(_VIEWS, "series"), names)
     if found and found[0][0] == IMPORTED:
         raise QueryError(f"series {series!r} is imported and has no views to ask")
-    schemas = dict(
-        warehouse.rows(
-            "SELECT r.quarter, r.schema_name FROM srsql.release AS r WHERE r.dataset = ? "
-            "AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
-            [dataset.name, series],
-        )
-    )
+    schemas = dict(warehouse.rows(named_query(_VIEWS, "released_quarters"), names))
     if not found or not schemas:
         raise QueryError(
             f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
         )
     _, cumulative, has_key = found[0]
-    keyed = series if has_key else None
+    pseudonym_series = series if has_key else None
     if quarter is None:
-        return Views(schemas, cumulative, keyed)
+        return Views(schemas, cumulative, pseudonym_series)
     if quarter not in schemas:
         raise QueryError(
             f"{quarter} is not released in series {series!r} (it has: {min(schemas)} to "
             f"{max(schemas)}): give another --quarter or --series"
         )
-    return Views({quarter: schemas[quarter]}, None, keyed)
+    return Views({quarter: schemas[quarter]}, None, pseudonym_series)
 
 
 def _need_text(text: str) -> None:
@@ -170,26 +151,27 @@ def _need_text(text: str) -> None:
 def _need_cover(warehouse: Warehouse, quarter: str, schema: str) -> None:
     """Refuse a release whose regions need not hold the original values."""
     try:
-        made_by = warehouse.value(f"SELECT max(m.model) FROM {dotted(schema, 'manifest')} AS m")
+        name = warehouse.value(_of_manifest(schema, "model"))
     except duckdb.Error as error:
         raise QueryError(f"the release of {quarter} cannot be read: {one_line(error)}") from None
-    model = MODELS.get(str(made_by))
+    model = MODELS.get(str(name))
     if model is None or model.perturbs:
         raise QueryError(
-            f"{quarter} was released by {made_by}, whose regions need not hold the original "
+            f"{quarter} was released by {name}, whose regions need not hold the original "
             "values: no bounds can be given"
         )
 
 
-def _withheld(warehouse: Warehouse, views: Views, column: str) -> int:
+def _withheld(warehouse: Warehouse, views: Views, name: str) -> int:
     return sum(
-        int(
-            warehouse.value(
-                f"SELECT max(m.{dotted(column)}) FROM {dotted(schema, 'manifest')} AS m"
-            )
-        )
-        for schema in views.schemas.values()
+        int(warehouse.value(_of_manifest(schema, name))) for schema in views.schemas.values()
     )
+
+
+def _of_manifest(schema: str, name: str) -> str:
+    """The statement for one column of the public manifest, which has one row."""
+    source = table(schema, "manifest", alias="m")
+    return exp.select(exp.func("max", column(name, "m"))).from_(source).sql(dialect="duckdb")
 
 
 def _notes(

@@ -1,15 +1,18 @@
-"""The rewritten statement: a question over the original schema as one SELECT over released views.
+"""The bounds of a COUNT: a question over the original schema as one SELECT over released views.
 
 It is plain SQL without macros, so that an analyst can run it wherever the views are. Its steps:
 
-* ``asked``: the distinct rows that the exact conditions leave, each with what it counts as
+* ``exact_match``: the distinct rows that the exact conditions leave, each with what it counts as
   (``unit``), the region of its case and the values of the exact parts of the other conditions;
-* ``world``: in which cells all comparisons of quasi-identifiers are decided (``query_worlds``);
-* ``counted``: in which worlds a unit counts, and for which group;
+* ``world``: the cells in which all comparisons of quasi-identifiers are decided (``worlds``);
+* ``outcome``: the worlds in which a unit counts, and the group that it counts for;
 * ``piece_Q``, ``share_Q``: the values of each cell of a quasi-identifier, and the share of each
   region that lies in them, uniform over its values (over the domain where it has no bounds);
-* ``judged``, ``bounded``: whether a unit counts in all worlds of its region, and how much of it
+* ``verdict``, ``bound``: whether a unit counts in all worlds of its region, and how much of it
   counts; of several quarters of a case the one that tells most.
+
+The sum over the units is ``lower`` where they count in all worlds, ``upper`` where they count in
+some, and ``expected`` by the share of their region.
 """
 
 from __future__ import annotations
@@ -18,37 +21,47 @@ from sqlglot import exp
 
 from srsql.engine.query.question import Question
 from srsql.engine.query.relations import add_tables
-from srsql.engine.query.shares import Shares, bounds_of, constants, granules
-from srsql.engine.query.views import Views
+from srsql.engine.query.vocabulary import Views
 from srsql.engine.query.worlds import (
     WORLD,
+    Shares,
     World,
+    bounds_of,
+    constants,
+    depends_on_world,
     label_column,
     make_cells,
     make_worlds,
     truth_column,
-    undecided,
 )
+from srsql.engine.signals.rules import granules
 from srsql.engine.warehouse.statements import column, table
 from srsql.schemas import Dataset
 
 
-def rewrite(dataset: Dataset, views: Views, question: Question, withheld: str | None) -> str:
-    """The statement: group columns, lower, expected, upper.
+def compose_count_bounds(
+    dataset: Dataset, views: Views, question: Question, withheld: str | None
+) -> str:
+    """The text of the statement that answers a question.
 
     Args:
-        dataset: of the views.
-        views: what is read.
-        question: what is asked.
+        dataset: the dataset of the views.
+        views: the released views that the statement reads.
+        question: what the analyst wants to know.
         withheld: column of the public manifests by which the upper bound is raised.
+
+    Returns:
+        A SELECT of the group columns, lower, expected and upper.
 
     Raises:
         QueryError: the comparisons are too many.
     """
-    return _Rewriter(dataset, views, question).statement(withheld).sql("duckdb", pretty=True)
+    return _Composer(dataset, views, question).statement(withheld).sql("duckdb", pretty=True)
 
 
-class _Rewriter:
+class _Composer:
+    """Composes the steps of one statement."""
+
     def __init__(self, dataset: Dataset, views: Views, question: Question) -> None:
         self.dataset, self.views, self.question = dataset, views, question
         used = {atom.position for atom in question.atoms} | question.labelled
@@ -64,7 +77,7 @@ class _Rewriter:
         }
         self.shares = Shares(dataset, views, self.cells)
         self.exact: list[exp.Expr] = []
-        open_conditions = [c for c in question.conditions if undecided(c)]
+        open_conditions = [c for c in question.conditions if depends_on_world(c)]
         self.condition: exp.Expr = exp.and_(*open_conditions) if open_conditions else exp.true()
         self.keys = ["unit"]
         if views.cumulative and question.counted != "rows" and self.used:
@@ -73,29 +86,30 @@ class _Rewriter:
 
     def statement(self, withheld: str | None) -> exp.Select:
         """All steps, and the sums."""
-        counted = self._counted()  # first: it finds out which exact parts are needed
+        outcome = self._outcome()  # first: it finds out which exact parts are needed
         final = exp.select(
             *[
                 column(name, "b").as_(label, quoted=True)
                 for name, (label, _) in zip(self.groups, self.question.groups, strict=True)
             ],
             *self._sums(withheld),
-        ).from_(table("bounded", alias="b"))
+        ).from_(table("bound", alias="b"))
         if self.groups:
             final = final.group_by(*[column(name, "b") for name in self.groups])
             final = final.order_by(*self._order())
-        steps = {"asked": self._asked()}
+        steps = {"exact_match": self._exact_match()}
         if self.used:
-            steps["world"] = self._worlds()
-        steps["counted"] = counted
+            steps["world"] = self._world()
+        steps["outcome"] = outcome
         for position, qid in self.used.items():
             steps |= self.shares.steps(position, qid)
-        steps |= {"judged": self._judged(), "bounded": self._bounded()}
+        steps |= {"verdict": self._verdict(), "bound": self._bound()}
         for name, query in steps.items():
             final = final.with_(exp.to_identifier(name), as_=query)
         return final
 
-    def _asked(self) -> exp.Select:
+    def _exact_match(self) -> exp.Select:
+        """The distinct rows that the exact conditions leave; counted where rows are asked for."""
         joins = self.question.joins
         home = joins[0][0].alias
         unit = self.question.unit
@@ -117,21 +131,21 @@ class _Rewriter:
                 for name in bounds_of(qid)
             ]
         listed += [e.copy().as_(f"exact_{n}") for n, e in enumerate(self.exact)]
-        facts = [c for c in self.question.conditions if not undecided(c)]
+        facts = [c for c in self.question.conditions if not depends_on_world(c)]
         query = add_tables(exp.select(*listed), self.views, joins).where(*facts)
         if not rows:
             return query.distinct()
-        kept = [column(item.alias, "r") for item in listed]
-        counted = exp.select(*kept, exp.Count(this=exp.Star()).as_("weight"))
+        names = [column(item.alias, "r") for item in listed]
+        counted = exp.select(*names, exp.Count(this=exp.Star()).as_("weight"))
         if not listed:
             query = query.select(exp.Literal.number(1).as_("one"))
         else:
-            counted = counted.group_by(*[name.copy() for name in kept])
+            counted = counted.group_by(*[name.copy() for name in names])
         return exp.select("row_number() OVER () AS unit", "u.*", dialect="duckdb").from_(
             counted.from_(query.subquery("r")).subquery("u")
         )
 
-    def _worlds(self) -> exp.Select:
+    def _world(self) -> exp.Select:
         """One row per world in which the question may count something."""
         columns = {
             p: [
@@ -158,10 +172,11 @@ class _Rewriter:
         nothing = World((0,) * len(self.used), dict.fromkeys(names), (None,) * len(self.used))
         return constants([row(nothing)], names).where(exp.false())
 
-    def _counted(self) -> exp.Select:
-        on = self._decided(self.condition)
+    def _outcome(self) -> exp.Select:
+        """The worlds in which a unit counts, and the group that it counts for."""
+        on = self._over_worlds(self.condition)
         groups = [
-            self._decided(expression).as_(name)
+            self._over_worlds(expression).as_(name)
             for name, (_, expression) in zip(self.groups, self.question.groups, strict=True)
         ]
         carried = [
@@ -173,39 +188,42 @@ class _Rewriter:
             *[column(name, "a") for name in carried],
             *[column(f"cell_{qid.name}", WORLD) for qid in self.used.values()],
             *groups,
-        ).from_(table("asked", alias="a"))
+        ).from_(table("exact_match", alias="a"))
         if self.used:
             query = query.join(table("world", alias=WORLD), on=on)
-        # rows of ``asked`` differ; they may stop to where one of their columns is not kept
-        kept = [expression for _, expression in self.question.groups]
-        if self.question.counted == "rows" or all(part in kept for part in self.exact):
+        # rows of ``exact_match`` differ, but need not without the columns that are left out here
+        groups_by = [expression for _, expression in self.question.groups]
+        if self.question.counted == "rows" or all(part in groups_by for part in self.exact):
             return query
         return query.distinct()
 
-    def _decided(self, node: exp.Expr) -> exp.Expr:
-        """An expression over ``asked`` and ``world``: its largest exact parts become columns."""
+    def _over_worlds(self, node: exp.Expr) -> exp.Expr:
+        """An expression over ``exact_match`` and ``world``; its exact parts become columns."""
         if isinstance(node, exp.Column) and node.table == WORLD:
             return node.copy()
         if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)):
             return node.copy()
-        if not undecided(node) and not isinstance(node, exp.If):  # a branch of CASE is no value
+        is_value = not isinstance(node, exp.If)  # a branch of CASE is none
+        if is_value and not depends_on_world(node):
             if node not in self.exact:
                 self.exact.append(node.copy())
             return column(f"exact_{self.exact.index(node)}", "a")
         built = node.copy()
         for key, value in node.args.items():
             if isinstance(value, exp.Expr):
-                built.set(key, self._decided(value))
+                built.set(key, self._over_worlds(value))
             elif isinstance(value, list):
-                built.set(key, [self._decided(item) for item in value])
+                built.set(key, [self._over_worlds(item) for item in value])
         return built
 
-    def _judged(self) -> exp.Select:
-        """Each unit of a quarter and a group: does it count in all worlds of its region?"""
-        kept = [*self.keys, *self.groups]
+    def _verdict(self) -> exp.Select:
+        """Of each unit of a quarter and a group, whether it counts in all worlds of its region."""
+        names = [*self.keys, *self.groups]
         cells: exp.Expr = exp.Literal.number(1)
         share: exp.Expr = exp.Literal.number(1)
-        query = exp.select(*[column(name, "c") for name in kept]).from_(table("counted", alias="c"))
+        query = exp.select(*[column(name, "c") for name in names]).from_(
+            table("outcome", alias="c")
+        )
         for n, qid in enumerate(self.used.values()):
             alias = f"s{n}"
             cells = (
@@ -232,11 +250,11 @@ class _Rewriter:
             weight.as_("weight"),
             exp.EQ(this=exp.Count(this=exp.Star()), expression=cells).as_("certain"),
             exp.Sum(this=exp.cast(share, "DECIMAL(18, 12)")).as_("part"),
-        ).group_by(*[column(name, "c") for name in kept])
+        ).group_by(*[column(name, "c") for name in names])
 
-    def _bounded(self) -> exp.Select:
+    def _bound(self) -> exp.Select:
         """Each unit and group, over its quarters."""
-        kept = ["unit", *self.groups]
+        names = ["unit", *self.groups]
         certain = exp.case().when(column("certain", "j"), exp.Literal.number(1)).else_("0")
         part = (
             exp.case()
@@ -245,13 +263,13 @@ class _Rewriter:
         )
         return (
             exp.select(
-                *[column(name, "j") for name in kept],
+                *[column(name, "j") for name in names],
                 exp.func("max", column("weight", "j")).as_("weight"),
                 exp.func("max", certain).as_("certain"),
                 exp.func("max", part).as_("part"),
             )
-            .from_(table("judged", alias="j"))
-            .group_by(*[column(name, "j") for name in kept])
+            .from_(table("verdict", alias="j"))
+            .group_by(*[column(name, "j") for name in names])
         )
 
     def _sums(self, withheld: str | None) -> list[exp.Expr]:

@@ -1,4 +1,4 @@
-"""Columns that are released as they were, and what of them a release does not tell after all.
+"""Limits of the columns that are released unchanged: what a release does not tell of them.
 
 Three things differ from the original: ids of a series with pseudonyms, serial numbers in it, which
 are counted from 1 in every report, and terms that mean "not known", which are published as NULL.
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.vocabulary import Kind, Links
-from srsql.engine.query.nodes import shown
+from srsql.engine.query.vocabulary import Kind, Links, excerpt
 from srsql.schemas import Dataset
 
 Origin = tuple[str, str]
@@ -38,7 +37,7 @@ class Scalar:
     @property
     def name(self) -> str:
         """What a message calls it."""
-        return self.origin[1] if self.origin else shown(self.node)
+        return self.origin[1] if self.origin else excerpt(self.node)
 
 
 class Limits:
@@ -46,14 +45,14 @@ class Limits:
 
     Args:
         dataset: of the question.
-        keyed: the series, if its ids are pseudonyms.
+        pseudonym_series: the series, if its ids are pseudonyms.
     """
 
-    def __init__(self, dataset: Dataset, keyed: str | None) -> None:
-        self._keyed = keyed
+    def __init__(self, dataset: Dataset, pseudonym_series: str | None) -> None:
+        self._pseudonym_series = pseudonym_series
         self._serial: dict[Origin, str] = {
             (child.name, name): numbering
-            for child in (dataset.child_tables if keyed else ())
+            for child in (dataset.child_tables if pseudonym_series else ())
             for name, numbering in child.serial.items()
         }
         self._placeholders: dict[Origin, tuple[str, ...]] = {}
@@ -65,7 +64,7 @@ class Limits:
                     *attribute.missing,
                 )
 
-    def compared(
+    def check_comparison(
         self, operator: type[exp.Expr], one: Scalar, other: Scalar, links: Links, positive: bool
     ) -> None:
         """Refuse a comparison that the release decides otherwise.
@@ -76,10 +75,13 @@ class Limits:
             other: its right side.
             links: which tables speak of the same report.
             positive: whether it stands under an even number of NOTs.
+
+        Raises:
+            QueryError: the release could decide otherwise than the original.
         """
-        pair = self._changed(one) or self._changed(other)
-        if pair and not (operator in (exp.EQ, exp.NEQ) and self._kept(one, other, links)):
-            raise self._pseudonyms(one if self._changed(one) else other)
+        pair = self._is_renumbered(one) or self._is_renumbered(other)
+        if pair and not (operator in (exp.EQ, exp.NEQ) and self._same_equality(one, other, links)):
+            raise self._pseudonym_refusal(one if self._is_renumbered(one) else other)
         for value, partner in ((one, other), (other, one)):
             if not self.placeholders(value):
                 continue
@@ -90,42 +92,54 @@ class Limits:
                     "missing: leave it out"
                 )
             if text is None or operator not in (exp.EQ, exp.NEQ):
-                raise self._hidden(value)
+                raise self._placeholder_refusal(value)
             if (operator is exp.EQ) is not positive:
-                raise self._hidden(value)
+                raise self._placeholder_refusal(value)
 
-    def searched(self, test: type[exp.Expr], text: Scalar, wanted: Scalar, positive: bool) -> None:
-        """Refuse LIKE, ILIKE, ``starts_with`` or ``contains`` where a placeholder may be found."""
+    def check_search(
+        self, test: type[exp.Expr], text: Scalar, wanted: Scalar, positive: bool
+    ) -> None:
+        """Refuse LIKE, ILIKE, ``starts_with`` or ``contains`` where a placeholder may be found.
+
+        Args:
+            test: such as ``exp.Like``.
+            text: what is searched.
+            wanted: the pattern or the part that is searched for.
+            positive: whether the test stands under an even number of NOTs.
+
+        Raises:
+            QueryError: the release could decide otherwise than the original.
+        """
         for value in (text, wanted):
-            if self._changed(value):
-                raise self._pseudonyms(value)
+            if self._is_renumbered(value):
+                raise self._pseudonym_refusal(value)
         if self.placeholders(wanted):
-            raise self._hidden(wanted)
+            raise self._placeholder_refusal(wanted)
         if self.placeholders(text):
             plain = isinstance(wanted.node, exp.Literal)
             found = any(_found(test, term, _upper(wanted.node.name)) for term in self._terms(text))
             if not plain or not positive or found:
-                raise self._hidden(text)
+                raise self._placeholder_refusal(text)
 
-    def null(self, value: Scalar) -> None:
+    def check_null(self, value: Scalar) -> None:
         """Refuse IS NULL of what may be missing in the release alone."""
         if self.placeholders(value):
-            raise self._hidden(value)
+            raise self._placeholder_refusal(value)
 
-    def shown(self, value: Scalar) -> None:
+    def check_group(self, value: Scalar) -> None:
         """Refuse a value that would be shown otherwise than in the original."""
-        if self._changed(value):
-            raise self._pseudonyms(value)
+        if self._is_renumbered(value):
+            raise self._pseudonym_refusal(value)
 
-    def spelled(self, value: Scalar) -> None:
+    def check_spelling(self, value: Scalar) -> None:
         """Refuse a function of a number that is another one in the original."""
         if value.origin in self._serial:
-            raise self._pseudonyms(value)
+            raise self._pseudonym_refusal(value)
 
-    def result(self, value: Scalar) -> None:
+    def check_result(self, value: Scalar) -> None:
         """Refuse a result of CASE that the original would show otherwise."""
-        self.shown(value)
-        self.null(value)
+        self.check_group(value)
+        self.check_null(value)
 
     def placeholders(self, value: Scalar) -> tuple[str, ...]:
         """The terms of a column that are published as NULL."""
@@ -134,10 +148,10 @@ class Limits:
     def _terms(self, value: Scalar) -> tuple[str, ...]:
         return tuple(_folded(term) for term in self.placeholders(value))
 
-    def _changed(self, value: Scalar) -> bool:
-        return bool(self._keyed) and (value.kind == "id" or value.origin in self._serial)
+    def _is_renumbered(self, value: Scalar) -> bool:
+        return bool(self._pseudonym_series) and (value.kind == "id" or value.origin in self._serial)
 
-    def _kept(self, one: Scalar, other: Scalar, links: Links) -> bool:
+    def _same_equality(self, one: Scalar, other: Scalar, links: Links) -> bool:
         """Whether both are equal exactly where the original ones are."""
         if not (one.origin and other.origin and one.alias and other.alias):
             return False
@@ -150,18 +164,18 @@ class Limits:
             and links.same_report(one.alias, other.alias)
         )
 
-    def _pseudonyms(self, value: Scalar) -> QueryError:
+    def _pseudonym_refusal(self, value: Scalar) -> QueryError:
         if value.kind == "id":
             return QueryError(
-                f"{value.name}: ids of series {self._keyed!r} are pseudonyms: compare them only "
-                "with each other, by = or <>, each with those of its kind"
+                f"{value.name}: ids of series {self._pseudonym_series!r} are pseudonyms: compare "
+                "them only with each other, by = or <>, each with those of its kind"
             )
         return QueryError(
-            f"{value.name}: series {self._keyed!r} counts it from 1 in every report: compare it "
-            "only with numbers of the same kind in the same report, by = or <>"
+            f"{value.name}: series {self._pseudonym_series!r} counts it from 1 in every report: "
+            "compare it only with numbers of the same kind in the same report, by = or <>"
         )
 
-    def _hidden(self, value: Scalar) -> QueryError:
+    def _placeholder_refusal(self, value: Scalar) -> QueryError:
         return QueryError(
             f"{value.name}: '{self.placeholders(value)[0]}' and the like are published as "
             "missing, so this cannot be counted; compare it with terms by = or IN, without NOT"

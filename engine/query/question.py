@@ -14,10 +14,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.vocabulary import Block, Generalized
-from srsql.engine.query.nodes import only, refused, shown
 from srsql.engine.query.relations import WITH, Blocks, Joins, parts
-from srsql.engine.query.views import Views
+from srsql.engine.query.vocabulary import Block, Generalized, Views, excerpt, only_parts, refusal
 from srsql.engine.query.worlds import Atom
 from srsql.schemas import Dataset
 
@@ -100,7 +98,7 @@ class _Reader:
     def __init__(self, dataset: Dataset, views: Views) -> None:
         self.dataset = dataset
         self.blocks = Blocks(dataset, views)
-        self.names, self.terms = self.blocks.names, self.blocks.terms
+        self.names, self.expressions = self.blocks.names, self.blocks.expressions
 
     def question(self, select: exp.Select) -> Question:
         parts(select, "expressions", "from_", "joins", "where", "group", "order")
@@ -110,7 +108,7 @@ class _Reader:
         if len(counts) != 1:
             others = [node for _, node in listed if isinstance(node, (exp.AggFunc, exp.Window))]
             if others and not counts:
-                raise refused(others[0])
+                raise refusal(others[0])
             raise QueryError(
                 "a question has one COUNT in its SELECT list, such as "
                 f"COUNT(DISTINCT {self.dataset.case_id}), beside what it is grouped by"
@@ -121,26 +119,26 @@ class _Reader:
         for n, (alias, node) in enumerate(listed):
             if n not in counts:
                 numbers[n] = len(groups)
-                built = self.terms.group(node, rows.block)
+                built = self.expressions.group(node, rows.block)
                 groups.append((alias or _label(node), built))
         self._grouped(select, listed, numbers, groups, rows.block)
         return Question(
             counted,
             unit,
             rows.joins,
-            (*rows.conditions, *map(_known, self.terms.blanked)),
+            (*rows.conditions, *map(_known, self.expressions.blanked)),
             tuple(groups),
             tuple(self._order(select, listed, numbers, groups, rows.block)),
-            tuple(self.terms.atoms),
-            frozenset(self.terms.labelled),
-            tuple(dict.fromkeys(self.terms.blanked.values())),
+            tuple(self.expressions.atoms),
+            frozenset(self.expressions.labelled),
+            tuple(dict.fromkeys(self.expressions.blanked.values())),
         )
 
     def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:
         """What is counted, and our alias of the table whose id it is."""
-        what = only(node, "this", "expressions", "big_int").this
+        what = only_parts(node, "this", "expressions", "big_int").this
         if isinstance(what, (exp.Star, exp.Literal)):
-            only(what, "this", "is_string")
+            only_parts(what, "this", "is_string")
             return "rows", None
         distinct = isinstance(what, exp.Distinct)
         inner = what.expressions if isinstance(what, exp.Distinct) else [what, *node.expressions]
@@ -152,7 +150,7 @@ class _Reader:
                 counted: Counted = "cases" if found.name == self.dataset.case_id else "reports"
                 return counted, found.item.alias
         raise QueryError(
-            f"{shown(node)}: cases, reports or rows are counted, with "
+            f"{excerpt(node)}: cases, reports or rows are counted, with "
             f"COUNT(DISTINCT {self.dataset.case_id}), COUNT(DISTINCT {self.dataset.report_id}) or "
             "COUNT(*)"
         )
@@ -172,7 +170,7 @@ class _Reader:
             if groups:
                 raise QueryError(f"{groups[0][0]} is neither counted nor in GROUP BY")
             return
-        only(group, "expressions", "all")
+        only_parts(group, "expressions", "all")
         if group.args.get("all"):
             return
         keys = {self._key(node, listed, numbers, groups, block) for node in group.expressions}
@@ -200,11 +198,11 @@ class _Reader:
         for n, (_, item) in enumerate(listed):
             if item == node:
                 return numbers[n]
-        built = self.terms.group(node, block)
+        built = self.expressions.group(node, block)
         for n, (_, known) in enumerate(groups):
             if known == built:
                 return n
-        raise QueryError(f"{shown(node)} is not in the SELECT list")
+        raise QueryError(f"{excerpt(node)} is not in the SELECT list")
 
     def _order(
         self,
@@ -215,8 +213,8 @@ class _Reader:
         block: Block,
     ) -> Iterator[Order]:
         order = select.args.get("order")
-        for ordered in only(order, "expressions").expressions if order else ():
-            only(ordered, "this", "desc", "nulls_first")
+        for ordered in only_parts(order, "expressions").expressions if order else ():
+            only_parts(ordered, "this", "desc", "nulls_first")
             key = self._key(ordered.this, listed, numbers, groups, block)
             yield Order(key, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
 
@@ -226,4 +224,4 @@ def _known(value: exp.Expr) -> exp.Expr:
 
 
 def _label(node: exp.Expr) -> str:
-    return node.name if isinstance(node, exp.Column) else shown(node)
+    return node.name if isinstance(node, exp.Column) else excerpt(node)

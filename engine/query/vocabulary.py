@@ -1,4 +1,4 @@
-"""What a question may name: the tables and columns of the original schema.
+"""What a question may be made of: its syntax, its tables and columns, and where they are released.
 
 Names are looked up without regard to case, innermost block first, as SQL does. Whatever the dataset
 does not publish is refused by name.
@@ -6,18 +6,43 @@ does not publish is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from decimal import Decimal, InvalidOperation
+from typing import Literal, TypeVar
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.nodes import shown
+from srsql.engine.warehouse.statements import column, table
 from srsql.schemas import Dataset, Qid, Table
 
 QUARTER = "quarter"
 Kind = Literal["text", "number", "id", "quarter"]
+Node = TypeVar("Node", bound=exp.Expr)
+
+
+@dataclass(frozen=True)
+class Views:
+    """Where the released rows of some quarters are."""
+
+    schemas: Mapping[str, str]
+    """Quarter -> schema of its release."""
+    cumulative: str | None
+    """Schema of all of them together; None: one quarter alone is asked."""
+    pseudonym_series: str | None
+    """The series, if its ids are pseudonyms."""
+
+    def table(self, name: str, alias: str) -> exp.Table:
+        """One released table."""
+        (schema,) = [self.cumulative] if self.cumulative else self.schemas.values()
+        return table(schema, name, alias=alias)
+
+    def quarter(self, alias: str) -> exp.Expr:
+        """The quarter of a row."""
+        if self.cumulative:
+            return column("quarter", alias)
+        return exp.Literal.string(*self.schemas)
 
 
 @dataclass(frozen=True)
@@ -121,7 +146,7 @@ class Names:
             QueryError: it is unknown, ambiguous or not published.
         """
         if node.args.get("db") or not isinstance(node.this, exp.Identifier):
-            raise QueryError(f"{shown(node)}: write a column as column or table.column")
+            raise QueryError(f"{excerpt(node)}: write a column as column or table.column")
         name, given = node.name.lower(), node.table.lower()
         for scope in block.around():
             items = [item for item in scope.items if not given or item.given == given]
@@ -197,3 +222,44 @@ class Names:
             if name in (f"{qid.name}_low", f"{qid.name}_high"):
                 return QueryError(f"column {name} is of the release: ask the original {qid.name}")
         return QueryError(f"column {node.name} is unknown")
+
+
+def number(node: exp.Expr) -> Decimal:
+    """The value of a number as written."""
+    text = node.this.name if isinstance(node, exp.Neg) else node.name
+    inner = node.this if isinstance(node, exp.Neg) else node
+    if isinstance(inner, exp.Literal) and not inner.is_string:
+        try:
+            value = Decimal(text)
+        except InvalidOperation:
+            value = Decimal("nan")
+        if value.is_finite() and abs(value) < 10**18 and value.adjusted() > -18:
+            return -value if isinstance(node, exp.Neg) else value
+    raise QueryError(f"{excerpt(node)} is not a number that can be compared with")
+
+
+def only_parts(node: Node, *known: str) -> Node:
+    """The node; refused if anything but the parts ``known`` is set."""
+    for key, value in node.args.items():
+        if key not in known and value:
+            raise QueryError(f"{excerpt(node)}: {_part(key)} is not understood in a question")
+    return node
+
+
+def refusal(node: exp.Expr) -> QueryError:
+    """Why an expression is not understood."""
+    if isinstance(node, exp.Null):
+        return QueryError("a comparison with NULL is never true: write IS NULL")
+    if isinstance(node, (exp.AggFunc, exp.Window)):
+        return QueryError(f"{excerpt(node)}: COUNT in the SELECT list is the only aggregate")
+    return QueryError(f"{excerpt(node)} is not understood in a question")
+
+
+def excerpt(node: exp.Expr) -> str:
+    """The start of an expression, for a message."""
+    text = " ".join(node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _part(key: str) -> str:
+    return key.strip("_").replace("_", " ").upper()
