@@ -25,6 +25,7 @@ from srsql.engine.query.vocabulary import (
     number,
     only_parts,
     refusal,
+    region_refusal,
 )
 from srsql.engine.query.worlds import (
     FAR,
@@ -112,7 +113,7 @@ class Expressions:
         if isinstance(node, exp.Column):
             found = self.names.find(only_parts(node, "this", "table"), block)
             if isinstance(found, Generalized):
-                raise _only_constants(found)
+                raise region_refusal(found)
             if found.kind == "quarter":
                 return Scalar(self.quarter(found.item.alias), "quarter")
             return self._released_column(found)
@@ -129,7 +130,7 @@ class Expressions:
         for inner in node.find_all(exp.Column):
             found = self.names.find(inner, block)
             if isinstance(found, Generalized):
-                raise _only_constants(found)
+                raise region_refusal(found)
         raise refusal(node)
 
     def group(self, node: exp.Expr, block: Block) -> exp.Expr:
@@ -263,10 +264,10 @@ class Expressions:
             raise refusal(bare)
         if qid.kind == "numeric":
             if is_text or not isinstance(bare, (exp.Literal, exp.Neg)):
-                raise _only_constants(found)
+                raise region_refusal(found)
             return numeric_spans(qid, operator, Fraction(number(bare)))
         if not is_text:
-            raise _only_constants(found)
+            raise region_refusal(found)
         if operator not in (exp.EQ, exp.NEQ):
             raise QueryError(f"{qid.name} has no order: compare it with =, <> or IN")
         spans = node_spans(qid, self.names.dataset.hierarchies[qid.name], bare.name)
@@ -343,12 +344,3 @@ def node_spans(qid: Qid, tree: Hierarchy, text: str) -> tuple[Span, ...]:
     if label is None or label not in tree.number:
         raise QueryError(f"{qid.name} has no value '{text}': it has {', '.join(tree.labels[:12])}")
     return (leaves(tree)[tree.number[label]],)
-
-
-def _only_constants(found: Generalized) -> QueryError:
-    qid = found.qid
-    what = "numbers" if qid.kind == "numeric" else "values in quotes"
-    return QueryError(
-        f"{qid.name} is released as a region: it can be compared with {what} only, without "
-        "functions or arithmetic"
-    )

@@ -255,6 +255,16 @@ def refusal(node: exp.Expr) -> QueryError:
     return QueryError(f"{excerpt(node)} is not understood in a question")
 
 
+def region_refusal(found: Generalized) -> QueryError:
+    """Why a quasi-identifier cannot stand where a value is needed."""
+    qid = found.qid
+    what = "numbers" if qid.kind == "numeric" else "values in quotes"
+    return QueryError(
+        f"{qid.name} is released as a region: it can be compared with {what} only, without "
+        "functions or arithmetic"
+    )
+
+
 def excerpt(node: exp.Expr) -> str:
     """The start of an expression, for a message."""
     text = " ".join(node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE).split())
