@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from srsql.engine.report import plots, plots_shape
-from srsql.engine.report.figures import Shapes
+from srsql.engine.report.shapes import Shapes
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.report.words import MEASURES
+from srsql.engine.report.glossary import MEASURES
 from srsql.engine.risk.metrics import MeasureRow
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.report.blocks import attacks
-from srsql.engine.report.internal import subject
+from srsql.engine.report.internal_quarter import subject
 from srsql.engine.report.page import Fact, Figure, Table, render
 from srsql.engine.report.plots_series import Line, lines, stacked
-from srsql.engine.report.words import undefended
+from srsql.engine.report.glossary import undefended
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

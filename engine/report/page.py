@@ -9,8 +9,8 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from srsql.engine.report.plots import number
-from srsql.engine.report.svg import plain
+from srsql.engine.report.quarter_figures import number
+from srsql.engine.report.drawing import plain
 from srsql.version import __version__
 
 Value = str | int | float | bool | None

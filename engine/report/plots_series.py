@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label, thousands
-from srsql.engine.report.svg import settings, svg
+from srsql.engine.report.quarter_figures import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label, thousands
+from srsql.engine.report.drawing import settings, svg
 
 _STYLES = (
     (BLUE, "-", "o"),

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from srsql.engine.report.figures import Missingness, Widths
-from srsql.engine.report.plots import BLUE, GREY, ORANGE, PALE, WIDTH, label, number
-from srsql.engine.report.svg import settings, svg
+from srsql.engine.report.shapes import Missingness, Widths
+from srsql.engine.report.quarter_figures import BLUE, GREY, ORANGE, PALE, WIDTH, label, number
+from srsql.engine.report.drawing import settings, svg
 
 
 def widths(found: Sequence[Widths]) -> str:

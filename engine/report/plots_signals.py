@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import matplotlib
 from matplotlib.figure import Figure
 
-from srsql.engine.report.plots import BLUE, GREY, RED, WIDTH, label, plain_numbers
-from srsql.engine.report.svg import settings, svg
+from srsql.engine.report.quarter_figures import BLUE, GREY, RED, WIDTH, label, plain_numbers
+from srsql.engine.report.drawing import settings, svg
 
 _FEW = 100
 """Pairs up to which the dots are large."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from srsql.engine.report.blocks import attacks
-from srsql.engine.report.figures import Shapes, released_regions
+from srsql.engine.report.shapes import Shapes, released_regions
 from srsql.engine.report.page import Fact, Figure, Table, render
 from srsql.engine.report.plots_series import lines, stacked
-from srsql.engine.report.public import told_withheld, without_region
+from srsql.engine.report.public_edition import told_withheld, without_region
 from srsql.engine.report.released import Released
-from srsql.engine.report.words import undefended
+from srsql.engine.report.glossary import undefended
 from srsql.engine.warehouse.statements import column, table
 
 

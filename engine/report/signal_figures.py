@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from srsql.engine.report import plots_signals
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.report.words import CRITERIA
+from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.signals.results import Measures, Signal
 from srsql.engine.signals.rules import AGE, Condition
 from srsql.engine.signals.signals import signals

@@ -12,8 +12,8 @@ from support.pages import Page
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.report import plots, plots_shape, plots_signals
-from srsql.engine.report.figures import Widths
-from srsql.engine.report.svg import plain, svg
+from srsql.engine.report.shapes import Widths
+from srsql.engine.report.drawing import plain, svg
 
 QUARTER = QUARTERS[1]
 EVERY = [f"internal {QUARTER}", f"public {QUARTER}", "internal series", "public series"]

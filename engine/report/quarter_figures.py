@@ -15,7 +15,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
-from srsql.engine.report.svg import plain, settings, svg
+from srsql.engine.report.drawing import plain, settings, svg
 
 BLUE, ORANGE, RED, GREEN, GREY, PALE = (
     "#0072B2",

@@ -10,9 +10,9 @@ from typing import Literal
 
 from srsql.engine.errors import ReportError
 from srsql.engine.release.series import IMPORTED, find_series
-from srsql.engine.report.internal import internal_quarter, subject
+from srsql.engine.report.internal_quarter import internal_quarter, subject
 from srsql.engine.report.internal_series import internal_series
-from srsql.engine.report.public import public_quarter
+from srsql.engine.report.public_edition import public_quarter
 from srsql.engine.report.public_series import public_series
 from srsql.engine.report.released import released_only
 from srsql.engine.risk.metrics import released_id

@@ -6,11 +6,11 @@ from typing import Any
 
 from srsql.engine.models import MODELS
 from srsql.engine.report.blocks import attacks, group_figures, width_figure
-from srsql.engine.report.figures import Shapes, Widths, released_shapes
+from srsql.engine.report.shapes import Shapes, Widths, released_shapes
 from srsql.engine.report.page import Fact, Table, Value, render
 from srsql.engine.report.released import Released
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
-from srsql.engine.report.words import undefended
+from srsql.engine.report.glossary import undefended
 from srsql.engine.signals.results import Signal
 
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})

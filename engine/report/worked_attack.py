@@ -10,7 +10,7 @@ from srsql.engine.audit.attack import Attack, Inference, attack
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.report import plots
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.report.words import SETS
+from srsql.engine.report.glossary import SETS
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -12,7 +12,7 @@ from srsql.engine.checks.series import measure_series
 from srsql.engine.models import MODELS
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
-from srsql.engine.report.figures import (
+from srsql.engine.report.shapes import (
     Shapes,
     catalog_shapes,
     losses,
@@ -22,8 +22,8 @@ from srsql.engine.report.figures import (
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
-from srsql.engine.report.walk import walk, walk_blocks
-from srsql.engine.report.words import REASONS, undefended
+from srsql.engine.report.worked_attack import walk, walk_blocks
+from srsql.engine.report.glossary import REASONS, undefended
 from srsql.engine.risk.linkage import measure_linkage
 from srsql.engine.risk.medical import shipped_medical
 from srsql.engine.risk.metrics import MeasureRow, measure
