@@ -10,12 +10,11 @@ from typing import Literal
 
 from srsql.engine.errors import ReportError
 from srsql.engine.release.series import IMPORTED, find_series
-from srsql.engine.report.internal_quarter import internal_quarter, subject
+from srsql.engine.report.internal_quarter import internal_quarter, read_subject
 from srsql.engine.report.internal_series import internal_series
-from srsql.engine.report.public_edition import public_quarter
-from srsql.engine.report.public_series import public_series
-from srsql.engine.report.released import released_only
+from srsql.engine.report.public_edition import public_database, public_quarter, public_series
 from srsql.engine.risk.metrics import released_id
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -78,7 +77,9 @@ def report(
     if not public:
         html = internal_series(warehouse, dataset, series)
     else:
-        with released_only(warehouse, dataset, series, schemas, {dataset.report_table}) as released:
+        with public_database(
+            warehouse, dataset, series, schemas, {dataset.report_table}
+        ) as released:
             html = public_series(released)
     return Report(html, edition, dataset.name, series, None)
 
@@ -87,48 +88,46 @@ def _quarter(
     warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, *, public: bool
 ) -> str:
     release_id = released_id(warehouse, dataset, quarter, series)
-    of = subject(warehouse, release_id)
+    subject = read_subject(warehouse, release_id)
     if not public:
-        return internal_quarter(warehouse, dataset, series, of)
-    if of.status != "released":
+        return internal_quarter(warehouse, dataset, series, subject)
+    if subject.status != "released":
         raise ReportError(
             f"{quarter} is a draft in series {series!r}, which has no public edition: "
             f"'srsql release --quarter {quarter} --confirm' exposes it"
         )
     views = {table.name for table in dataset.row_tables}
-    with released_only(warehouse, dataset, series, {quarter: of.schema}, views) as released:
+    with public_database(warehouse, dataset, series, {quarter: subject.schema}, views) as released:
         return public_quarter(released, quarter)
 
 
 def _schemas(warehouse: Warehouse, dataset: Dataset, series: str) -> dict[str, str]:
     """Quarter -> schema of its views, of the releases that are out, oldest first."""
-    return dict(
-        warehouse.rows(
-            "SELECT r.quarter, r.schema_name FROM srsql.release AS r WHERE r.dataset = ? "
-            "AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
-            [dataset.name, series],
-        )
-    )
+    names = {"dataset": dataset.name, "series": series}
+    return dict(warehouse.rows(query("report/release", "released_quarters"), names))
 
 
-def file_name(made: Report) -> str:
+def file_name(report: Report) -> str:
     """Such as ``srsql-report-2022Q4.html``, ``srsql-report-partners-2022Q4-public.html``."""
     parts = ["srsql-report"]
-    parts += [made.series] if made.series != "main" or made.quarter is None else []
-    parts += [made.quarter] if made.quarter is not None else []
-    parts += ["public"] if made.edition == "public" else []
+    parts += [report.series] if report.series != "main" or report.quarter is None else []
+    parts += [report.quarter] if report.quarter is not None else []
+    parts += ["public"] if report.edition == "public" else []
     return re.sub(r"[^\w.-]+", "_", "-".join(parts)) + ".html"
 
 
-def write_report(made: Report, file: Path) -> int:
-    """Write the page beside ``file`` and put it in its place; its bytes.
+def write_report(report: Report, file: Path) -> int:
+    """Write the page beside ``file`` and put it in its place.
+
+    Returns:
+        The number of its bytes.
 
     Raises:
         ReportError: the file cannot be written; what was there before still is.
     """
     if file.is_dir():
         raise ReportError(f"{file} is a directory: give --out a file")
-    content = made.html.encode("utf-8")
+    content = report.html.encode("utf-8")
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         beside.write_bytes(content)

@@ -1,74 +1,56 @@
-"""What a report says in words: measures, reasons, attacks, what no model defends."""
+"""What a report says in words, taken from the glossary (``schemas/glossary.toml``)."""
 
 from __future__ import annotations
 
-REASONS = {
-    "infeasible": "a value is more frequent in the quarter than its threshold",
-    "pattern_infeasible": "the same, among cases that miss all quasi-identifiers",
-    "pattern_too_small": "too few cases miss these quasi-identifiers, and no larger set takes them",
-    "no_group_fits": "every group would break a threshold",
-    "too_few_new_cases": "fewer than k cases of the quarter could carry the bounds",
-    "promised_absent": "an earlier release counted the case as absent from this quarter",
-    "released_later": "the case is first published in a later quarter",
-    "missing_qid": "incomplete, and incomplete cases are left out",
-    "deleted": "the regulator withdrew the case",
-}
-"""Why a case is withheld (docs/models.md)."""
+from typing import Any
 
-MEASURES = {
-    "nil": "NIL: detail of the quasi-identifiers that was lost (0 none, 1 all)",
-    "il_per_group": "information loss per group and quasi-identifier, as Lin 2016 prints it",
-    "dr": "DR: groups in which a value is inferred beyond its threshold",
-    "dir": "DIR: groups in which fewer than k candidates remain",
-    "dsr": "DSR: groups in which a value exceeds its threshold among those who remain",
-    "ssgr": "SSGR: groups in which too many who remain have substantially many symptoms",
-    "withheld": "withheld: of the quarter, not released",
-    "suppressed": "suppressed: values known, but released as missing",
-    "group_size": "cases per group",
-    "check_k": "check of the released rows: cases per region",
-    "check_theta": "check of the released rows: thresholds",
-    "check_theta_knowledge": "check of the released rows: thresholds with external knowledge",
-    "check_reports": "check of the released rows: reports per region",
-    "check_alpha": "check of the released rows: share of reports that hold a value",
-    "check_values": "check of the released rows: distinct values per region",
-    "check_manifest": "check of the public manifest: it names released values only",
-    "check_complete": "check: every report is released or withheld",
-    "check_inside": "check: every original value lies in its region",
-    "check_catalog": "check: the catalog has what the views show",
-}
+from srsql.schemas.glossary import Term, term, terms
 
-ATTACKS = {
-    "b": "B, backward: exclude candidates that an earlier release shows elsewhere",
-    "f": "F, forward: exclude candidates that a later release shows elsewhere",
-    "l": "L, latest: the target is new, so exclude cases of earlier releases",
-    "md": "MD, discontinuation: the target stops, so exclude cases of the next quarter",
-    "ss": "SS, substantial symptoms: infer that the target has many symptoms",
-}
-
-NEVER_DEFENDED = (
-    "P, persistence: an attacker who knows that a patient is in two consecutive quarters",
+ATTACKS = ("b", "f", "l", "md", "ss")
+"""Attacks that a model of the papers may withstand, in the order of the papers."""
+DANGER = ("dig", "dsg", "ssg")
+"""Groups in danger; DIR, DSR and SSGR are their shares."""
+CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic")
+"""The criteria of Lin 2016, Table 2."""
+_LIMITS = (
     "an attacker who knows some of a patient's terms already, or a case or report number",
     "two audiences who put their series together",
     "values with a threshold of 1, which bounds nothing",
 )
-"""By no grouping model (docs/models.md)."""
+"""What no grouping model defends against, beside persistence (docs/models.md)."""
 
-SETS = {
-    "B": "an earlier region does not cover what is known",
-    "F": "a later region does not cover what is known",
-    "L": "in an earlier release, but the target is new",
-    "MD": "in the next quarter, but the target is not",
-}
 
-CRITERIA = {
-    "signal_prr": "PRR: lower bound > 1",
-    "signal_mhra": "MHRA: PRR ≥ 2, a ≥ 3, χ² ≥ 4",
-    "signal_ror": "ROR: lower bound > 1",
-    "signal_ic": "IC: lower bound > 0",
-}
-"""The criteria of Lin 2016, Table 2."""
+def measure_meaning(measure: str) -> str:
+    """What a measure of a uniform row says; empty where the glossary does not have it."""
+    entry = terms().get(measure)
+    if entry is None:
+        return ""
+    return entry.text if measure.startswith("check_") else f"{entry.term}: {entry.short}"
+
+
+def reason_meaning(reason: str) -> str:
+    """Why a case is withheld; empty where the glossary does not have the reason."""
+    entry = terms().get(f"withheld_{reason}")
+    return "" if entry is None else entry.short
+
+
+def exclusion_meaning(name: str) -> str:
+    """Whom an exclusion set holds: ``B``, ``F``, ``L`` or ``MD``."""
+    return term(name.lower()).short
+
+
+def danger_terms() -> list[Term]:
+    """The terms of groups in danger, for the legend of an audit."""
+    return [term(key) for key in DANGER]
+
+
+def defended_attacks(manifest: dict[str, Any]) -> list[str]:
+    """The attacks that a release withstands, by its public or private manifest."""
+    listed = str(manifest.get("attacks") or "none")
+    return [] if listed == "none" else listed.split(",")
 
 
 def undefended(attacks: list[str]) -> list[str]:
     """What a release that withstands ``attacks`` does not withstand."""
-    return [text for name, text in ATTACKS.items() if name not in attacks] + list(NEVER_DEFENDED)
+    keys = [key for key in ATTACKS if key not in attacks]
+    return [f"{term(key).term}: {term(key).text}" for key in (*keys, "p")] + list(_LIMITS)

@@ -10,26 +10,31 @@ from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.checks.comparator import is_parted
 from srsql.engine.checks.series import measure_series
 from srsql.engine.models import MODELS
-from srsql.engine.report import plots, plots_shape
-from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
-from srsql.engine.report.shapes import (
-    Shapes,
-    catalog_shapes,
-    losses,
-    missingness,
-    threshold_classes,
-    withheld,
+from srsql.engine.report.glossary import (
+    defended_attacks,
+    measure_meaning,
+    reason_meaning,
+    undefended,
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
+from srsql.engine.report.quarter_figures import (
+    group_figures,
+    missing_figure,
+    reasons_figure,
+    risk_figure,
+    width_figure,
+)
+from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
-from srsql.engine.report.worked_attack import walk, walk_blocks
-from srsql.engine.report.glossary import REASONS, undefended
+from srsql.engine.report.worked_attack import attack_blocks, work_attack
 from srsql.engine.risk.linkage import measure_linkage
 from srsql.engine.risk.medical import shipped_medical
 from srsql.engine.risk.metrics import MeasureRow, measure
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+_RELEASE = "report/release"
 _DANGER = ("dir", "dsr", "ssgr", "dr")
 _HIDDEN = frozenset(
     {"cases", "reports", "withheld", "values_given_up", "infeasible", "metrics", "files", "source",
@@ -52,36 +57,29 @@ class Subject:
     manifest: dict[str, Any]
 
 
-def subject(warehouse: Warehouse, release_id: int) -> Subject:
-    """Read its row."""
+def read_subject(warehouse: Warehouse, release_id: int) -> Subject:
+    """The release as the catalog has it."""
     quarter, status, k, schema, manifest = warehouse.rows(
-        "SELECT r.quarter, r.status, r.k, r.schema_name, r.private_manifest "
-        "FROM srsql.release AS r WHERE r.release_id = ?",
-        [release_id],
+        query(_RELEASE, "subject"), {"release": release_id}
     )[0]
     return Subject(release_id, quarter, status, k, schema, json.loads(manifest))
 
 
-def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Subject) -> str:
+def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subject: Subject) -> str:
     """The page of one release, draft or not."""
     rows = [
-        *measure(warehouse, of.release_id),
-        *measure_linkage(warehouse, dataset, of.release_id, shipped_medical(dataset)),
-        *measure_series(warehouse, dataset, series, of.release_id, of.quarter),
+        *measure(warehouse, subject.release_id),
+        *measure_linkage(warehouse, dataset, subject.release_id, shipped_medical(dataset)),
+        *measure_series(warehouse, dataset, series, subject.release_id, subject.quarter),
     ]
     checks = [
-        MeasureRow(of.release_id, *row)
-        for row in warehouse.rows(
-            "SELECT q.measure, q.scope, q.violating, q.total, q.ratio, q.threshold, q.passed "
-            "FROM srsql.measure AS q WHERE q.release_id = ? AND q.stage = 'check' "
-            "ORDER BY q.measure, q.scope",
-            [of.release_id],
-        )
+        MeasureRow(subject.release_id, *row)
+        for row in warehouse.rows(query(_RELEASE, "checks"), {"release": subject.release_id})
     ]
-    shapes = catalog_shapes(warehouse, dataset, of.release_id)
-    exposed = of.status == "released"
+    shapes = catalog_shapes(warehouse, dataset, subject.release_id)
+    exposed = subject.status == "released"
     compared = (
-        comparisons(warehouse, dataset, series, of.quarter)
+        comparisons(warehouse, dataset, series, subject.quarter)
         if exposed and dataset.signals is not None and shapes.groups
         else []
     )
@@ -89,49 +87,49 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, of: Su
         warehouse,
         dataset,
         series,
-        quarter=of.quarter,
+        quarter=subject.quarter,
         scopes=("group",),
-        draft=None if exposed else of.release_id,
+        draft=None if exposed else subject.release_id,
         evidence=1,
     )
-    judged = next(row for row in audited.releases if row.release_id == of.release_id)
-    worst = [group for group in audited.evidence if group.release_id == of.release_id]
-    playable = exposed and not is_parted(warehouse, of.release_id)
-    found = walk(warehouse, dataset, series, worst[0], play=playable) if worst else None
+    verdict = next(row for row in audited.releases if row.release_id == subject.release_id)
+    worst = [group for group in audited.evidence if group.release_id == subject.release_id]
+    playable = exposed and not is_parted(warehouse, subject.release_id)
+    worked = work_attack(warehouse, dataset, series, worst[0], play=playable) if worst else None
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
         series=series,
-        quarter=of.quarter,
-        k=of.k,
+        quarter=subject.quarter,
+        k=subject.k,
         draft=not exposed,
-        facts=_facts(of, shapes, rows + checks),
-        guarantee=of.manifest["guarantee"],
-        undefended=undefended(attacks(of.manifest)),
-        parameters=_parameters(of),
-        files=_files(of.manifest),
-        changed=_changed(warehouse, of),
-        risk=_risk(rows, judged),
-        measures=measure_table("measures", "Every metric and every check", rows + checks),
+        facts=_facts(subject, shapes, rows + checks),
+        guarantee=subject.manifest["guarantee"],
+        undefended=undefended(defended_attacks(subject.manifest)),
+        parameters=_parameters(subject),
+        files=_files(subject.manifest),
+        changed=_changed(warehouse, subject),
+        risk=_risk(rows, verdict),
+        measures=_measures(rows + checks),
         shapes=shapes,
-        groups=group_figures(shapes, of.k, "group"),
-        thetas=_thetas(warehouse, of.release_id, shapes),
-        infeasible=_infeasible(of.manifest),
-        loss=_loss(warehouse, dataset, of, rows),
-        widths=None if _perturbed(of) else width_figure(shapes),
-        missing=_missing(warehouse, dataset, of.release_id),
-        gone=_withheld(warehouse, of.release_id),
+        groups=group_figures(shapes, subject.k, "group"),
+        thetas=_thetas(warehouse, subject.release_id, shapes),
+        infeasible=_infeasible(subject.manifest),
+        loss=_loss(warehouse, dataset, subject, rows),
+        widths=None if _perturbed(subject) else width_figure(shapes),
+        missing=_missing(warehouse, dataset, subject.release_id),
+        withheld=_withheld(warehouse, subject.release_id),
         has_signals=dataset.signals is not None,
         signals=compared,
         signal_blocks=compared_blocks(compared),
-        walk=found,
-        walk_blocks=walk_blocks(found, of.k) if found else [],
+        attack=worked,
+        attack_blocks=attack_blocks(worked, subject.k) if worked else [],
     )
 
 
-def _facts(of: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
-    cases, reports = of.manifest["cases"], of.manifest["reports"]
-    name, lost = _lost(rows)
+def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
+    cases, reports = subject.manifest["cases"], subject.manifest["reports"]
+    name, loss = _total_loss(rows)
     broken = sum(row.passed is False for row in rows)
     return [
         Fact("cases", "cases released", cases["released"]),
@@ -139,18 +137,18 @@ def _facts(of: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
         Fact("reports", "reports released", reports["released"]),
         Fact("groups", "groups", shapes.groups),
         Fact("withheld", "cases withheld", cases["withheld"]),
-        Fact("nil", name, lost.ratio),
+        Fact("nil", name, loss.ratio),
         Fact("broken", "bounds broken", broken),
     ]
 
 
-def _parameters(of: Subject) -> Table:
-    rows: list[tuple[Value, ...]] = [("release", of.release_id), ("views", of.schema)]
-    for key, value in of.manifest.items():
+def _parameters(subject: Subject) -> Table:
+    rows: list[tuple[Value, ...]] = [("release", subject.release_id), ("views", subject.schema)]
+    for key, value in subject.manifest.items():
         if key not in _HIDDEN:
-            told = value if isinstance(value, (str, int)) or value is None else json.dumps(value)
-            rows.append((key.replace("_", " "), told if key != "seed" else str(told)))
-    after = of.manifest.get("made_after", [])
+            plain = value if isinstance(value, (str, int)) or value is None else json.dumps(value)
+            rows.append((key.replace("_", " "), plain if key != "seed" else str(plain)))
+    after = subject.manifest.get("made_after", [])
     rows.append(("releases known to attackers when it was made", len(after)))
     return Table("parameters", "Parameters of the release", ("parameter", "value"), rows)
 
@@ -169,19 +167,29 @@ def _files(manifest: dict[str, Any]) -> Table:
     )
 
 
-def _changed(warehouse: Warehouse, of: Subject) -> bool:
+def _changed(warehouse: Warehouse, subject: Subject) -> bool:
     """Whether the raw rows behind the release were replaced since."""
     return bool(
-        warehouse.value(
-            "SELECT i.replaced FROM srsql.release AS r INNER JOIN srsql.ingestion AS i "
-            "ON r.ingestion_id = i.ingestion_id WHERE r.release_id = ?",
-            [of.release_id],
-        )
+        warehouse.value(query(_RELEASE, "raw_rows_replaced"), {"release": subject.release_id})
     )
 
 
-def _risk(rows: list[MeasureRow], judged: AuditRow) -> Figure | None:
-    """Bars of every share of groups, and of persistence, which only informs."""
+def _measures(rows: list[MeasureRow]) -> Table:
+    """Uniform rows as they are, with their meaning."""
+    return Table(
+        "measures",
+        "Every metric and every check",
+        ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
+        [
+            (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,
+             measure_meaning(r.measure))
+            for r in rows
+        ],
+    )  # fmt: skip
+
+
+def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
+    """Every share of groups in danger, and of persistence, which only informs."""
     bars: list[tuple[str, float, float, bool | None]] = [
         (
             f"{row.measure.upper()} ({row.scope.partition(':')[0]})",
@@ -196,22 +204,17 @@ def _risk(rows: list[MeasureRow], judged: AuditRow) -> Figure | None:
     if not bars or not bars[0][2]:
         return None
     bars.append(
-        ("P (group), not defended", float(judged.persistence or 0), float(judged.groups), None)
+        ("P (group), not defended", float(verdict.persistence or 0), float(verdict.groups), None)
     )
-    return Figure(
-        "risk",
-        plots.risk(bars),
-        "Share of groups in danger, attacked with the whole series. In brackets the candidates: "
-        "those of the target's group, or all cases whose region matches what the attacker knows; "
-        "for DR, with or without external knowledge. Hatched: measured, not promised by the model.",
-    )
+    return risk_figure(bars)
 
 
 def _thetas(warehouse: Warehouse, release_id: int, shapes: Shapes) -> Table:
-    seen = {theta: (terms, highest) for theta, terms, highest in shapes.highest}
+    in_groups = {theta: (terms, highest) for theta, terms, highest in shapes.highest}
     rows = []
-    for theta, (terms, least, most) in threshold_classes(warehouse, release_id).items():
-        released, highest = seen.get(theta, (0, None))
+    classes = warehouse.rows(query(_RELEASE, "threshold_classes"), {"release": release_id})
+    for theta, terms, least, most in classes:
+        released, highest = in_groups.get(theta, (0, None))
         rows.append((theta, terms, least, most, released, highest))
     return Table(
         "thetas",
@@ -238,26 +241,31 @@ def _infeasible(manifest: dict[str, Any]) -> Table | None:
     )
 
 
-def _lost(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
+def _total_loss(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
     """The measure of information loss: NIL; of perturbed values, which have no width, NIL*."""
     by_name = {row.measure: row for row in rows}
     name = "nil" if "nil" in by_name else "nil_star"
     return {"nil": "NIL", "nil_star": "NIL*"}[name], by_name[name]
 
 
-def _perturbed(of: Subject) -> bool:
+def _perturbed(subject: Subject) -> bool:
     """Whether what is published was drawn, so that regions are not what was lost."""
-    model = MODELS.get(of.manifest["model"])
+    model = MODELS.get(subject.manifest["model"])
     return model is not None and model.perturbs
 
 
-def _loss(warehouse: Warehouse, dataset: Dataset, of: Subject, rows: list[MeasureRow]) -> Table:
-    listed = [] if _perturbed(of) else losses(warehouse, dataset, of.release_id)
+def _loss(
+    warehouse: Warehouse, dataset: Dataset, subject: Subject, rows: list[MeasureRow]
+) -> Table:
+    rows_of_qids: list[tuple[int, int, float]] = []
+    if not _perturbed(subject):
+        rows_of_qids = warehouse.rows(query(_RELEASE, "losses"), {"release": subject.release_id})
     found: list[tuple[Value, ...]] = [
-        (name, cases, loss, loss / cases if cases else None) for name, cases, loss in listed
+        (dataset.qid[position].name, cases, loss, loss / cases if cases else None)
+        for position, cases, loss in rows_of_qids
     ]
-    name, lost = _lost(rows)
-    found.append((f"all ({name})", lost.total, lost.violating, lost.ratio))
+    name, total = _total_loss(rows)
+    found.append((f"all ({name})", total.total, total.violating, total.ratio))
     return Table(
         "loss",
         "Information loss per quasi-identifier: 0 nothing lost, 1 all",
@@ -270,14 +278,7 @@ def _missing(
     warehouse: Warehouse, dataset: Dataset, release_id: int
 ) -> tuple[Figure | None, Table]:
     rows = missingness(warehouse, dataset, release_id)
-    figure = None
-    if any(row.released for row in rows):
-        figure = Figure(
-            "missing",
-            plots_shape.missing(rows),
-            "Released cases per quasi-identifier: released as a region, known but given up (its "
-            "set of cases was too small), missing in the originals.",
-        )
+    figure = missing_figure(rows) if any(row.released for row in rows) else None
     table = Table(
         "missingness",
         "Missing values in the quarter and in what is released",
@@ -294,15 +295,12 @@ def _missing(
 
 
 def _withheld(warehouse: Warehouse, release_id: int) -> tuple[Figure | None, Table | None]:
-    rows = withheld(warehouse, release_id)
+    rows = warehouse.rows(query(_RELEASE, "withheld"), {"release": release_id})
     if not rows:
         return None, None
-    return (
-        Figure("reasons", plots.reasons([row[:2] for row in rows]), "Cases withheld, by reason."),
-        Table(
-            "withheld",
-            "What was withheld and why",
-            ("reason", "meaning", "cases", "reports"),
-            [(name, REASONS.get(name, ""), cases, reports) for name, cases, reports in rows],
-        ),
+    return reasons_figure([(reason, cases) for reason, cases, _ in rows]), Table(
+        "withheld",
+        "What was withheld and why",
+        ("reason", "meaning", "cases", "reports"),
+        [(reason, reason_meaning(reason), cases, reports) for reason, cases, reports in rows],
     )

@@ -1,4 +1,8 @@
-"""What a report shows of one quarter, as arrays; the SQL is in ``sql_macros/report.sql``."""
+"""Groups, or published regions, of one quarter as arrays: sizes, widths, confidences.
+
+The steward's edition takes them from the catalog, the public edition from the published rows; the
+distributions are the same macros in ``sql_macros/report/report.sql``.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from srsql.engine.report.released import (
-    CONFIDENCE,
-    HELD,
-    MEMBER,
-    REGION,
-    THETA,
-    Released,
-    load_confidences,
-    load_regions,
+from sqlglot import exp
+
+from srsql.engine.release.views import region_columns
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    dotted,
+    query,
+    table,
+    temporary,
+    union_all,
 )
-from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-_TEMPORARIES = (MEMBER, REGION, HELD, THETA, CONFIDENCE, "srsql_report_row")
+_RELEASE, _SHAPES = "report/release", "report/shapes"
+ROW, MEMBER, REGION, VALUE, THETA, CONFIDENCE = (
+    f"srsql_report_{name}" for name in ("row", "member", "region", "value", "theta", "confidence")
+)
+"""Temporary tables; ``ROW`` has one row per published report with the number of its region."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,12 @@ class Widths:
     """Categorical: height of the root."""
     root: str
     """Categorical: its label."""
+
+    @property
+    def without_region(self) -> int:
+        """Cases that the release tells nothing of in this quasi-identifier."""
+        at_root = 0 if self.kind == "numeric" else self.cases.get(float(self.top), 0)
+        return self.missing + at_root
 
 
 @dataclass(frozen=True)
@@ -77,37 +93,41 @@ class Missingness:
 
 
 def catalog_shapes(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Shapes:
-    """Of a release's groups; the steward's."""
+    """The groups of a release; the steward's."""
     with _workspace(warehouse):
-        for name, macro in (
-            (MEMBER, "report_members"),
-            (REGION, "report_regions"),
-            (CONFIDENCE, "report_confidences"),
-        ):
-            warehouse.run(
-                f"CREATE OR REPLACE TEMP TABLE {name} AS "
-                f"SELECT t.* FROM srsql.{macro}({release_id:d}) AS t"
-            )
+        for name in ("members", "regions", "confidences"):
+            warehouse.run(query(_SHAPES, name), {"release": release_id})
         return _shapes(warehouse, dataset)
 
 
-def released_shapes(released: Released, quarter: str) -> Shapes:
-    """Of the published regions of a quarter; anybody's."""
-    with _workspace(released.warehouse):
-        load_regions(released, quarter)
-        load_confidences(released, quarter)
-        return _shapes(released.warehouse, released.dataset)
+def published_shapes(
+    warehouse: Warehouse, dataset: Dataset, schema: str, *, confidences: bool = True
+) -> Shapes:
+    """The published regions of a quarter; anybody's.
 
+    Args:
+        warehouse: has the released views.
+        dataset: the dataset of the release.
+        schema: schema of its views.
+        confidences: also what can be inferred, which takes the views of sensitive attributes.
 
-def released_regions(released: Released, quarter: str) -> Shapes:
-    """The same without what can be inferred, from the report table alone."""
-    with _workspace(released.warehouse):
-        load_regions(released, quarter)
-        released.warehouse.run(
-            f"CREATE OR REPLACE TEMP TABLE {CONFIDENCE} "
-            "(group_id BIGINT, term VARCHAR, theta DOUBLE, conf DOUBLE)"
-        )
-        return _shapes(released.warehouse, released.dataset)
+    Returns:
+        The distributions of the regions.
+    """
+    with _workspace(warehouse):
+        warehouse.run(create(temporary(ROW), published_rows(dataset, schema), temp=True))
+        warehouse.run(query(_SHAPES, "published_members"))
+        warehouse.run(create(temporary(REGION), published_widths(dataset), temp=True))
+        if confidences:
+            for name, rows in (
+                (VALUE, published_values(dataset, schema)),
+                (THETA, published_thresholds(schema)),
+            ):
+                warehouse.run(create(temporary(name), rows, temp=True))
+            warehouse.run(query(_SHAPES, "published_confidences"))
+        else:
+            warehouse.run(query(_SHAPES, "no_confidences"))
+        return _shapes(warehouse, dataset)
 
 
 @contextmanager
@@ -115,26 +135,14 @@ def _workspace(warehouse: Warehouse) -> Iterator[None]:
     try:
         yield
     finally:
-        for name in _TEMPORARIES:
+        for name in (ROW, MEMBER, REGION, VALUE, THETA, CONFIDENCE):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
 
 
 def _shapes(warehouse: Warehouse, dataset: Dataset) -> Shapes:
-    sizes = warehouse.rows(
-        f"SELECT s.size, s.groups FROM srsql.report_sizes('temp.main.{MEMBER}') AS s "
-        "ORDER BY s.size"
-    )
-    widths = warehouse.rows(
-        "SELECT w.position, w.width, w.cases FROM srsql.report_widths("
-        f"'temp.main.{MEMBER}', 'temp.main.{REGION}') AS w ORDER BY w.position, w.width"
-    )
-    exposure = warehouse.rows(
-        f"SELECT e.exposure, e.groups FROM srsql.report_exposure('temp.main.{CONFIDENCE}') AS e "
-        "ORDER BY e.exposure"
-    )
-    highest = warehouse.rows(
-        "SELECT h.theta, h.terms, h.highest FROM "
-        f"srsql.report_highest('temp.main.{CONFIDENCE}') AS h ORDER BY h.theta"
+    sizes, widths, exposures, highest = (
+        warehouse.rows(query(_SHAPES, name))
+        for name in ("sizes", "widths", "exposures", "highest_confidences")
     )
     return Shapes(
         sizes=dict(sizes),
@@ -142,7 +150,7 @@ def _shapes(warehouse: Warehouse, dataset: Dataset) -> Shapes:
             _widths(dataset, position, [row[1:] for row in widths if row[0] == position])
             for position in range(len(dataset.qid))
         ),
-        exposure=dict(exposure),
+        exposure=dict(exposures),
         highest=tuple(highest),
     )
 
@@ -162,49 +170,84 @@ def _widths(dataset: Dataset, position: int, rows: list[tuple[float | None, int]
     )
 
 
+def published_rows(dataset: Dataset, schema: str) -> exp.Query:
+    """One row per published report: case_id, its region's columns, the region's number."""
+    names = region_columns(dataset)
+    number = exp.Window(
+        this=exp.Anonymous(this="dense_rank"),
+        order=exp.Order(expressions=[exp.Ordered(this=column(name, "v")) for name in names]),
+    )
+    return exp.select(
+        column(dataset.case_id, "v").as_("case_id"),
+        *[column(name, "v") for name in names],
+        number.as_("group_id"),
+    ).from_(table(schema, dataset.report_table, alias="v"))
+
+
+def published_widths(dataset: Dataset) -> exp.Query:
+    """(group_id, position, width) as of the catalog: granules, or height of the node."""
+    parts: list[exp.Query] = []
+    for position, qid in enumerate(dataset.qid):
+        rows = exp.select(
+            column("group_id", "r"), exp.Literal.number(position).as_("position")
+        ).from_(temporary(ROW, alias="r"))
+        width: exp.Expr
+        if qid.kind == "numeric":
+            extent = exp.Paren(
+                this=exp.Sub(
+                    this=column(f"{qid.name}_high", "r"), expression=column(f"{qid.name}_low", "r")
+                )
+            )
+            size = exp.Literal.number(format(qid.granularity.normalize(), "f"))
+            width = exp.func("round", exp.Div(this=extent, expression=size))
+        else:
+            width = column("height", "n")
+            rows = rows.join(
+                table("srsql", "node", alias="n"),
+                on=exp.and_(
+                    column("dataset", "n").eq(exp.Literal.string(dataset.name)),
+                    column("attribute", "n").eq(exp.Literal.string(qid.name)),
+                    column("node", "n").eq(column(qid.name, "r")),
+                ),
+                join_type="left",
+            )
+        parts.append(rows.select(exp.cast(width, "DOUBLE").as_("width")).distinct())
+    return union_all(parts)
+
+
+def published_values(dataset: Dataset, schema: str) -> exp.Query:
+    """Distinct (case_id, normalized term) of the published sensitive columns."""
+    case_id = column(dataset.case_id, "v").as_("case_id")
+    parts: list[exp.Query] = []
+    for name, value in dict.fromkeys((a.table, a.column) for a in dataset.sensitive):
+        if value not in dataset.table(name).publish:
+            continue
+        term = normalized(column(value, "v"))
+        parts.append(
+            exp.select(case_id.copy(), term.as_("term"))
+            .from_(table(schema, name, alias="v"))
+            .where(term.copy().is_(exp.null()).not_())
+        )
+    if not parts:
+        nothing = exp.cast(exp.null(), "VARCHAR").as_("term")
+        source = table(schema, dataset.report_table, alias="v")
+        parts = [exp.select(case_id, nothing).from_(source).where(exp.false())]
+    return exp.select("u.case_id", "u.term").distinct().from_(union_all(parts).subquery("u"))
+
+
+def published_thresholds(schema: str) -> exp.Query:
+    """(term, theta) of the public manifest."""
+    listed = exp.select("unnest(m.thresholds) AS threshold", dialect="duckdb")
+    return exp.select(
+        "t.threshold.value AS term", "t.threshold.theta AS theta", dialect="duckdb"
+    ).from_(listed.from_(table(schema, "manifest", alias="m")).subquery("t"))
+
+
 def missingness(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Missingness]:
     """Per quasi-identifier, in the schema's order; the steward's."""
     return [
         Missingness(dataset.qid[position].name, *counts)
         for position, *counts in warehouse.rows(
-            "SELECT m.position, m.cases, m.missing, m.released, m.released_missing, m.given_up "
-            "FROM srsql.report_missingness(?) AS m ORDER BY m.position",
-            [release_id],
+            query(_RELEASE, "missingness"), {"release": release_id}
         )
     ]
-
-
-def losses(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[tuple[str, int, float]]:
-    """(quasi-identifier, released cases, loss summed over them); the steward's."""
-    return [
-        (dataset.qid[position].name, cases, loss)
-        for position, cases, loss in warehouse.rows(
-            "SELECT l.position, l.cases, l.loss FROM srsql.report_losses(?) AS l "
-            "ORDER BY l.position",
-            [release_id],
-        )
-    ]
-
-
-def withheld(warehouse: Warehouse, release_id: int) -> list[tuple[str, int, int]]:
-    """(reason, cases, reports), the most cases first; the steward's."""
-    return [
-        (reason, cases, reports)
-        for reason, cases, reports in warehouse.rows(
-            "SELECT w.reason, w.cases, w.reports FROM srsql.report_withheld(?) AS w "
-            "ORDER BY w.cases DESC, w.reason",
-            [release_id],
-        )
-    ]
-
-
-def threshold_classes(warehouse: Warehouse, release_id: int) -> dict[float, tuple[int, int, int]]:
-    """theta -> values of the quarter, fewest and most cases of one; the steward's."""
-    return {
-        theta: (terms, least, most)
-        for theta, terms, least, most in warehouse.rows(
-            "SELECT t.theta, t.terms, t.least, t.most FROM srsql.report_thresholds(?) AS t "
-            "ORDER BY t.theta",
-            [release_id],
-        )
-    }

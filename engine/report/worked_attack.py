@@ -8,9 +8,9 @@ from typing import Any
 
 from srsql.engine.audit.attack import Attack, Inference, attack
 from srsql.engine.audit.evidence import GroupEvidence
-from srsql.engine.report import plots
+from srsql.engine.report.glossary import exclusion_meaning
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.report.glossary import SETS
+from srsql.engine.report.quarter_figures import steps
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -21,7 +21,7 @@ VALUES = 10
 
 
 @dataclass(frozen=True)
-class Walk:
+class WorkedAttack:
     """The worst target of the worst group, and what one who knows it finds out."""
 
     worst: GroupEvidence
@@ -35,13 +35,21 @@ class Walk:
     """Of ``played``: exclusion set, its meaning, its cases."""
 
 
-def walk(
+def work_attack(
     warehouse: Warehouse, dataset: Dataset, series: str, worst: GroupEvidence, *, play: bool
-) -> Walk:
-    """The walk through the group that an audit found the worst.
+) -> WorkedAttack:
+    """The attack on the group that an audit found the worst, step by step.
 
-    ``play``: also among all that match, which needs a release that is out and in which no case has
-    several regions.
+    Args:
+        warehouse: where the releases are; nothing but temporary tables is written.
+        dataset: the dataset of the release.
+        series: the releases that the attacker joins.
+        worst: the group and its target of whom the fewest candidates remain.
+        play: also attack among all cases that match, which needs a release that is out and in
+            which no case has several regions.
+
+    Returns:
+        What the attacker knows, excludes and infers.
     """
     played = _play(warehouse, dataset, series, worst) if play else None
     knows = [f"{name} {_text(value)}" for name, value in worst.qid.items()]
@@ -50,7 +58,7 @@ def walk(
     sets = [("B", worst.b), ("F", worst.f)]
     sets += [("L", worst.l)] if worst.new else []
     sets += [("MD", worst.md)] if worst.stopped else []
-    return Walk(
+    return WorkedAttack(
         worst,
         "; ".join(knows),
         [
@@ -59,7 +67,7 @@ def walk(
             ("remain", worst.remaining),
         ],
         played,
-        [(e.name, SETS[e.name], e.cases) for e in played.exclusions if e.evaluated]
+        [(e.name, exclusion_meaning(e.name), e.cases) for e in played.exclusions if e.evaluated]
         if played
         else [],
     )
@@ -94,17 +102,17 @@ def _text(value: Any, nothing: str = "missing") -> str:
     return str(value)
 
 
-def walk_blocks(found: Walk, k: int) -> list[Figure | Table]:
-    """The figure and the tables of the walk."""
+def attack_blocks(worked: WorkedAttack, k: int) -> list[Figure | Table]:
+    """The figure and the tables of the attack."""
     blocks: list[Figure | Table] = [
         Figure(
             "steps",
-            plots.steps(found.steps, k),
+            steps(worked.steps, k),
             "The attack on the worst group, within the group. Sets may overlap; dashed: k.",
         )
     ]
-    if found.played is not None:
-        blocks += [_candidates(found.played), _inferences(found.played)]
+    if worked.played is not None:
+        blocks += [_candidates(worked.played), _inferences(worked.played)]
     return blocks
 
 
@@ -113,8 +121,8 @@ def _candidates(played: Attack) -> Table:
     remaining = set(played.remaining)
     regions: dict[str, list[int]] = {}
     for candidate in played.candidates:
-        told = ", ".join(f"{name} {_text(v, 'any')}" for name, v in candidate.region.items())
-        counts = regions.setdefault(told, [0, 0])
+        region = ", ".join(f"{name} {_text(v, 'any')}" for name, v in candidate.region.items())
+        counts = regions.setdefault(region, [0, 0])
         counts[0] += 1
         counts[1] += candidate.case_id in remaining
     listed = sorted(regions.items(), key=lambda item: (-item[1][1], item[0]))
