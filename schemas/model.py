@@ -440,7 +440,8 @@ def _sources(table: Table, name: str) -> set[str]:
 def builtin_names() -> list[str]:
     """Names of the dataset schemas that ship."""
     folder = resources.files("srsql.schemas")
-    return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml"))
+    files = (f.name for f in folder.iterdir() if f.name != "glossary.toml")
+    return sorted(name[:-5] for name in files if name.endswith(".toml"))
 
 
 def load_dataset(name_or_path: str | Path) -> Dataset:

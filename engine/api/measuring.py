@@ -13,7 +13,7 @@ from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import AttackError, AuditError, SignalError
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query.query import Answer, query
+from srsql.engine.query.answer import Answer, query
 from srsql.engine.release.options import DEFAULTS
 from srsql.engine.release.ranges import is_range, range_ends
 from srsql.engine.risk.group_questions import GroupAnswer, answer_errors, group_answers

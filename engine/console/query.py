@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srsql.engine.console.text import printable
-from srsql.engine.query.query import BOUNDS, Answer
+from srsql.engine.query.answer import BOUNDS, Answer
 
 SHOWN = 200
 """Rows in the table; `--json` and `Engine.query` give all."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition
-from srsql.engine.signals.run import LEAST
+from srsql.engine.signals.signals import LEAST
 
 SHOWN = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""

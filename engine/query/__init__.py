@@ -1,1 +1,7 @@
-"""`srsql query`: a COUNT over the original schema, rewritten onto the released views."""
+"""Questions over the original schema, answered from released views with bounds.
+
+A question goes through these modules in order: ``answer`` finds the views, ``question`` reads the
+SELECT with ``relations`` (FROM and JOIN), ``expressions`` (conditions and groups), ``vocabulary``
+(names and syntax) and ``limits`` (what a release does not tell); ``worlds`` cuts the
+quasi-identifiers into cells, and ``count_bounds`` composes the statement that counts.
+"""

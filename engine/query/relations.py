@@ -11,12 +11,20 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.names import QUARTER, Block, Item, Links, Names
-from srsql.engine.query.nodes import only, refused, shown
-from srsql.engine.query.scalars import Limits
-from srsql.engine.query.terms import Terms
-from srsql.engine.query.views import Views
-from srsql.engine.query.worlds import undecided
+from srsql.engine.query.expressions import Expressions
+from srsql.engine.query.limits import Limits
+from srsql.engine.query.vocabulary import (
+    QUARTER,
+    Block,
+    Item,
+    Links,
+    Names,
+    Views,
+    excerpt,
+    only_parts,
+    refusal,
+)
+from srsql.engine.query.worlds import depends_on_world
 from srsql.engine.warehouse.statements import column
 from srsql.schemas import Dataset
 
@@ -53,11 +61,20 @@ def parts(select: exp.Select, *known: str) -> None:
     for key, reason in _REASONS.items():
         if key not in known and select.args.get(key):
             raise QueryError(reason)
-    only(select, *known)
+    only_parts(select, *known)
 
 
 def add_tables(select: exp.Select, views: Views, joins: Joins) -> exp.Select:
-    """FROM the released tables."""
+    """Add the released tables of a question to a SELECT.
+
+    Args:
+        select: the statement, without FROM.
+        views: where the released tables are.
+        joins: the tables in their order, each with its exact condition.
+
+    Returns:
+        The statement with FROM and JOIN.
+    """
     for n, (item, on) in enumerate(joins):
         source = views.table(item.table.name, item.alias)
         if n == 0:
@@ -73,8 +90,8 @@ class Blocks:
     def __init__(self, dataset: Dataset, views: Views) -> None:
         self.dataset, self.views = dataset, views
         self.names = Names(dataset)
-        limits = Limits(dataset, views.keyed)
-        self.terms = Terms(self.names, limits, views.quarter, self.subquery)
+        limits = Limits(dataset, views.pseudonym_series)
+        self.expressions = Expressions(self.names, limits, views.quarter, self.subquery)
         self._tables = 0
 
     def subquery(self, node: exp.Expr, block: Block) -> exp.Expr:
@@ -88,13 +105,18 @@ class Blocks:
         for item in query.expressions:
             if not isinstance(item, (exp.Literal, exp.Star)):
                 if not isinstance(item.unalias(), exp.Column):
-                    raise refused(item)
+                    raise refusal(item)
                 self.names.find(item.unalias(), rows.block)
         built = add_tables(exp.select("1"), self.views, rows.joins)
         return exp.Exists(this=built.where(*rows.conditions))
 
     def rows(self, select: exp.Select, outer: Block | None, member: exp.In | None = None) -> Rows:
-        """FROM, JOIN and WHERE of a block; ``member``: the IN whose subquery it is.
+        """FROM, JOIN and WHERE of one SELECT.
+
+        Args:
+            select: the SELECT.
+            outer: the block that it stands in; None for the question itself.
+            member: the IN whose subquery it is, if it is one.
 
         Raises:
             QueryError: they are not understood, or join rows of different cases.
@@ -113,11 +135,15 @@ class Blocks:
         conditions += self._same_quarter(block.items[0], block)
         joins: list[tuple[Item, exp.Expr | None]] = [(block.items[0], None)]
         for join, item, same in zip(joined, block.items[1:], shared, strict=True):
-            built = [self.terms.predicate(f, block) for f in _conjuncts(join.args.get("on"))]
-            on = [*self._same_quarter(item, block), *same, *(f for f in built if not undecided(f))]
+            built = [self.expressions.predicate(f, block) for f in _conjuncts(join.args.get("on"))]
+            on = [
+                *self._same_quarter(item, block),
+                *same,
+                *(f for f in built if not depends_on_world(f)),
+            ]
             joins.append((item, exp.and_(*on) if on else None))
-            conditions += [f for f in built if undecided(f)]
-        conditions += [self.terms.predicate(fact, block) for fact in facts]
+            conditions += [f for f in built if depends_on_world(f)]
+        conditions += [self.expressions.predicate(fact, block) for fact in facts]
         return Rows(block, tuple(joins), tuple(conditions))
 
     def _inner(self, join: exp.Join) -> exp.Join:
@@ -126,7 +152,7 @@ class Blocks:
             raise QueryError(
                 f"{' '.join(words.split())} JOIN is refused: only inner joins are answered"
             )
-        only(join, "this", "on", "using", "kind")
+        only_parts(join, "this", "on", "using", "kind")
         return join
 
     def _items(self, sources: list[exp.Expr]) -> tuple[Item, ...]:
@@ -136,12 +162,12 @@ class Blocks:
                 raise QueryError("a subquery in FROM is refused: join the original tables")
             if node.args.get("db") or not isinstance(node.this, exp.Identifier):
                 raise QueryError(
-                    f"{shown(node)} in FROM is refused: the tables are those of the "
+                    f"{excerpt(node)} in FROM is refused: the tables are those of the "
                     "original schema, without a schema name"
                 )
-            known = self.names.table(only(node, "this", "alias").name)
+            known = self.names.table(only_parts(node, "this", "alias").name)
             if node.args.get("alias"):
-                only(node.args["alias"], "this")
+                only_parts(node.args["alias"], "this")
             given = node.alias_or_name.lower()
             if any(item.given == given for item in items):
                 raise QueryError(f"FROM has {given} twice: give them aliases")

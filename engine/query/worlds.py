@@ -5,6 +5,9 @@ decided; a world is one cell per quasi-identifier. Within a world a question has
 left, so it is asked exactly; what holds in every world of a region is certain, what holds in one of
 them possible. A cell for the missing value, in which every comparison is NULL, belongs to regions
 that may hide one: NULL bounds and the root.
+
+``Shares`` composes the steps of the rewritten statement that say how much of each region lies in
+each cell.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from itertools import product
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.signals.rules import leaves
-from srsql.engine.warehouse.statements import column
-from srsql.schemas import Dataset, Hierarchy, Qid
+from srsql.engine.query.vocabulary import Views
+from srsql.engine.signals.rules import granules, leaves
+from srsql.engine.warehouse.statements import column, table
+from srsql.schemas import Dataset, Qid
 
+_MISSING = exp.cast(exp.null(), "BIGINT")
 WORLD = "w"
 """Alias of the worlds in rewritten statements."""
 FAR = 2**40
@@ -71,43 +76,9 @@ def label_column(qid: Qid) -> exp.Column:
     return column(f"leaf_{qid.name}", WORLD)
 
 
-def undecided(node: exp.Expr) -> bool:
+def depends_on_world(node: exp.Expr) -> bool:
     """Whether an expression depends on the world."""
     return any(c.table == WORLD for c in node.find_all(exp.Column))
-
-
-def numeric_spans(qid: Qid, operator: type[exp.Expr], limit: Fraction) -> tuple[Span, ...]:
-    """The granules that compare so with a number in the unit of the quasi-identifier."""
-    point = limit / Fraction(qid.granularity)
-    below, above = math.floor(point), math.ceil(point)
-    if operator in (exp.EQ, exp.NEQ):
-        spans = ((below, below),) if below == above else ()
-        return spans if operator is exp.EQ else complement(spans)
-    ends: dict[type[exp.Expr], Span] = {
-        exp.LT: (-FAR, above - 1),
-        exp.LTE: (-FAR, below),
-        exp.GT: (below + 1, FAR),
-        exp.GTE: (above, FAR),
-    }
-    low, high = ends[operator]
-    return ((max(low, -FAR), min(high, FAR)),) if max(low, -FAR) <= min(high, FAR) else ()
-
-
-def node_spans(qid: Qid, tree: Hierarchy, text: str) -> tuple[Span, ...]:
-    """The leaves under the node of that label or source code, whatever its case.
-
-    Raises:
-        QueryError: no such node, or a code that means "not known".
-    """
-    wanted = text.strip().upper()
-    codes = {code.strip().upper(): label for code, label in qid.aliases.items()}
-    labels = {label.strip().upper(): label for label in tree.labels}
-    label = labels.get(wanted) or codes.get(wanted)
-    if wanted in {code.strip().upper() for code in qid.missing}:
-        raise QueryError(f"{qid.name} = '{text}': a release does not tell which values are missing")
-    if label is None or label not in tree.number:
-        raise QueryError(f"{qid.name} has no value '{text}': it has {', '.join(tree.labels[:12])}")
-    return (leaves(tree)[tree.number[label]],)
 
 
 def union(parts: Iterable[tuple[Span, ...]]) -> tuple[Span, ...]:
@@ -143,7 +114,17 @@ def possible_span(dataset: Dataset, qid: Qid) -> Span:
 def make_cells(
     dataset: Dataset, position: int, atoms: Sequence[Atom], *, labelled: bool
 ) -> list[Cell]:
-    """The cells of one quasi-identifier; the last one is the missing value."""
+    """Cut one quasi-identifier into cells.
+
+    Args:
+        dataset: has the quasi-identifier and its hierarchy.
+        position: which of its quasi-identifiers.
+        atoms: the comparisons of it, each of which is decided within a cell.
+        labelled: the question groups by its leaves, so that no cell has two of them.
+
+    Returns:
+        The cells; the last one is the missing value.
+    """
     qid = dataset.qid[position]
     first, last = possible_span(dataset, qid)
     tree = dataset.hierarchies.get(qid.name) if qid.kind == "categorical" else None
@@ -219,3 +200,117 @@ def _either(one: Truth, other: Truth) -> Truth:
     if one is True or other is True:
         return True
     return None if one is None or other is None else False
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The steps for each quasi-identifier of a question."""
+
+    dataset: Dataset
+    views: Views
+    cells: Mapping[int, Sequence[Cell]]
+    """Position -> cells."""
+
+    def steps(self, position: int, qid: Qid) -> dict[str, exp.Select]:
+        """Of each region, the cells that it touches."""
+        steps = {f"piece_{qid.name}": _pieces(self.cells[position])}
+        names = bounds_of(qid)
+        if qid.kind == "categorical":
+            tree = self.dataset.hierarchies[qid.name]
+            ends = leaves(tree)
+            nodes: list[list[exp.Expr]] = [
+                [
+                    exp.Literal.string(label),
+                    *([_MISSING] * 2 if n == 0 else map(exp.convert, ends[n])),
+                ]
+                for n, label in enumerate(tree.labels)
+            ]
+            steps[f"region_{qid.name}"] = constants(nodes, [qid.name, "low", "high"])
+        else:
+            steps[f"region_{qid.name}"] = (
+                exp.select(
+                    *[column(name, "a") for name in names],
+                    column(names[0], "a").as_("low"),
+                    column(names[1], "a").as_("high"),
+                )
+                .distinct()
+                .from_(table("exact_match", alias="a"))
+            )
+        low, high = self._domain(qid)
+        if not isinstance(low, exp.Literal):
+            steps[f"domain_{qid.name}"] = self._observed(qid)
+        region = [column(name, "r") for name in names]
+        start = exp.func("coalesce", column("low", "r"), low)
+        end = exp.func("coalesce", column("high", "r"), high)
+        inside = exp.func("least", end, column("high", "p")) - exp.func(
+            "greatest", start, column("low", "p")
+        )
+        part = (
+            exp.case()
+            .when(column("low", "p").is_(exp.null()).not_(), exp.func("greatest", 0, inside + 1))
+            .else_("0")
+        )
+        share = exp.cast(exp.Sum(this=part), "DOUBLE") / exp.paren(
+            exp.func("max", end.copy()) - exp.func("max", start.copy()) + 1
+        )
+        query = (
+            exp.select(*region, column("cell", "p"), share.as_("share"))
+            .select(
+                exp.Window(
+                    this=exp.Count(this=exp.Star()), partition_by=[e.copy() for e in region]
+                ).as_("cells")
+            )
+            .from_(table(f"region_{qid.name}", alias="r"))
+        )
+        if not isinstance(low, exp.Literal):
+            query = query.join(table(f"domain_{qid.name}", alias="d"), join_type="cross")
+        touches = exp.or_(
+            column("low", "r").is_(exp.null()),
+            exp.and_(
+                exp.LTE(this=column("low", "r"), expression=column("high", "p")),
+                exp.LTE(this=column("low", "p"), expression=column("high", "r")),
+            ),
+        )
+        steps[f"share_{qid.name}"] = query.join(
+            table(f"piece_{qid.name}", alias="p"), on=touches
+        ).group_by(*[e.copy() for e in region], column("cell", "p"))
+        return steps
+
+    def _domain(self, qid: Qid) -> tuple[exp.Expr, exp.Expr]:
+        """What a region without bounds spans: the declared domain, or what all regions span."""
+        if qid.kind == "numeric" and not isinstance(qid.domain, tuple):
+            return column("low", "d"), column("high", "d")
+        low, high = possible_span(self.dataset, qid)
+        return exp.convert(low), exp.convert(high)
+
+    def _observed(self, qid: Qid) -> exp.Select:
+        low, high = (granules(qid, column(name, "t")) for name in bounds_of(qid))
+        return exp.select(
+            exp.func("coalesce", exp.func("min", low), 0).as_("low"),
+            exp.func("coalesce", exp.func("max", high), 0).as_("high"),
+        ).from_(self.views.table(self.dataset.report_table, "t"))
+
+
+def bounds_of(qid: Qid) -> list[str]:
+    """The released columns of a quasi-identifier."""
+    return [f"{qid.name}_low", f"{qid.name}_high"] if qid.kind == "numeric" else [qid.name]
+
+
+def _pieces(cells: Sequence[Cell]) -> exp.Select:
+    """The values of each cell; the missing one has none."""
+    rows: list[list[exp.Expr]] = []
+    for number, cell in enumerate(cells):
+        rows += [
+            [exp.convert(number), exp.convert(low), exp.convert(high)] for low, high in cell.spans
+        ] or [[exp.convert(number), _MISSING, _MISSING]]
+    return constants(rows, ["cell", "low", "high"])
+
+
+def constants(rows: Sequence[Sequence[exp.Expr]], names: Sequence[str]) -> exp.Select:
+    """Rows of constants."""
+    values = exp.values(
+        [tuple(item.copy() for item in row) for row in rows],
+        alias="v",
+        columns=list(names),
+    )
+    return exp.select(*[column(name, "v") for name in names]).from_(values)

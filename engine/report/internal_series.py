@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srsql.engine.audit.audit import AuditRow, audit
-from srsql.engine.report.blocks import attacks
-from srsql.engine.report.internal import subject
+from srsql.engine.report.drawing import Line, lines, stacked
+from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
+from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Table, render
-from srsql.engine.report.plots_series import Line, lines, stacked
-from srsql.engine.report.words import undefended
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -37,13 +37,12 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
     rows = [
         Row(*row)
         for row in warehouse.rows(
-            "SELECT s.* FROM srsql.report_series(?, ?) AS s ORDER BY s.quarter",
-            [dataset.name, series],
+            query("report/release", "series"), {"dataset": dataset.name, "series": series}
         )
     ]
     audited = audit(warehouse, dataset, series, scopes=("group",), evidence=0)
-    judged = {row.release_id: row for row in audited.releases}
-    latest = subject(warehouse, rows[-1].release_id)
+    verdicts = {row.release_id: row for row in audited.releases}
+    latest = read_subject(warehouse, rows[-1].release_id)
     return render(
         "internal_series.html.j2",
         dataset=dataset,
@@ -55,10 +54,10 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             Fact("cases", "cases in all", rows[-1].everyone),
             Fact("reports", "reports in all", sum(row.reports for row in rows)),
             Fact("withheld", "cases withheld, summed", sum(row.withheld for row in rows)),
-            Fact("dangerous", "groups in danger", sum(_dangerous(row) for row in judged.values())),
+            Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values()))),
         ],
         guarantee=latest.manifest["guarantee"],
-        undefended=undefended(attacks(latest.manifest)),
+        undefended=undefended(defended_attacks(latest.manifest)),
         quarters=Table(
             "quarters",
             "The series, quarter by quarter",
@@ -81,10 +80,11 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
                  j.ssg if "ss" in j.attacks else None, j.dir, j.dsr,
                  j.ssgr if "ss" in j.attacks else None, j.persistence, j.safe)
                 for r in rows
-                for j in [judged[r.release_id]]
+                for j in [verdicts[r.release_id]]
             ],
         ),
-        figures=_figures(rows, judged),
+        legend=danger_terms(),
+        figures=_figures(rows, verdicts),
     )  # fmt: skip
 
 
@@ -92,9 +92,9 @@ def _dangerous(row: AuditRow) -> int:
     return row.dig + row.dsg + row.ssg
 
 
-def _figures(rows: list[Row], judged: dict[int, AuditRow]) -> list[Figure]:
+def _figures(rows: list[Row], verdicts: dict[int, AuditRow]) -> list[Figure]:
     quarters = [row.quarter for row in rows]
-    audits = [judged[row.release_id] for row in rows]
+    audits = [verdicts[row.release_id] for row in rows]
     danger: list[Line] = [
         ("DIR", [j.dir for j in audits]),
         ("DSR", [j.dsr for j in audits]),

@@ -9,8 +9,8 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from srsql.engine.report.plots import number
-from srsql.engine.report.svg import plain
+from srsql.engine.report.drawing import number, plain
+from srsql.schemas.glossary import term
 from srsql.version import __version__
 
 Value = str | int | float | bool | None
@@ -57,7 +57,7 @@ class Fact:
 
 
 def _source(name: str) -> str:
-    return (resources.files("srsql.engine.report.templates") / name).read_text(encoding="utf-8")
+    return (resources.files("srsql.engine.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def cell(value: Value) -> str:
@@ -86,6 +86,7 @@ def render(template: str, **context: Any) -> str:
     )
     environment.filters["cell"] = cell
     environment.tests["a_number"] = is_number
+    environment.globals["term"] = term
     return environment.get_template(template).render(
         style=_source("report.css"), software_version=__version__, **context
     )

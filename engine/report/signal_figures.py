@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from srsql.engine.report import plots_signals
+import matplotlib
+from matplotlib.figure import Figure as Canvas
+
+from srsql.engine.report.drawing import (
+    BLUE,
+    GREY,
+    RED,
+    WIDTH,
+    label,
+    plain_numbers,
+    settings,
+    svg,
+)
+from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.report.words import CRITERIA
 from srsql.engine.signals.results import Measures, Signal
 from srsql.engine.signals.rules import AGE, Condition
 from srsql.engine.signals.signals import signals
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.glossary import term
 
 ADULT = Decimal(18)
 """Years from which the condition of the second comparison holds."""
 SHOWN = 12
 """Pairs in a table or a forest plot."""
+_FEW = 100
+"""Pairs up to which the dots are large."""
+_POINTS = 1500
+"""Pairs up to which a scatter draws every one."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +85,12 @@ def _comparison(
         before = signal.original.prr if signal.original else None
         if before and signal.released.prr:
             points.append((before, signal.released.prr))
-    for name, text in CRITERIA.items():
+    for name in CRITERIA:
         before_set = {n for n, s in enumerate(found.signals) if getattr(s.original, name)}
         after_set = {n for n, s in enumerate(found.signals) if getattr(s.released, name)}
         criteria.append(
             (
-                text,
+                term(name).short,
                 len(before_set),
                 len(after_set),
                 len(before_set - after_set),
@@ -116,7 +134,7 @@ def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
         blocks.append(
             Figure(
                 "scatter",
-                plots_signals.scatter([(found.title, found.points) for found in compared]),
+                scatter([(found.title, found.points) for found in compared]),
                 "Signals before and after: PRR of each pair of drug and reaction, originals "
                 "against what is released, on the identity line where nothing changes. A "
                 "condition makes regions that straddle it count in part.",
@@ -174,7 +192,7 @@ def strongest_blocks(listed: list[Signal]) -> list[Figure | Table]:
     return [
         Figure(
             "forest",
-            plots_signals.forest(bars),
+            forest(bars),
             "The pairs that stand out most (by IC025, which allows for small counts): PRR with its "
             "95 % interval, from released rows. A disproportion is no proof of a cause.",
         ),
@@ -190,3 +208,65 @@ def strongest_blocks(listed: list[Signal]) -> list[Figure | Table]:
             ],
         ),
     ]  # fmt: skip
+
+
+def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
+    """Released against original PRR on logarithmic axes, one panel per condition.
+
+    Every pair is a dot; where there are too many, cells are shaded by their number of pairs.
+    """
+    panels = [panel for panel in panels if panel[1]]
+    everything = [value for _, pairs in panels for pair in pairs for value in pair]
+    low, high = min(everything) / 1.4, max(everything) * 1.4
+    # few enough shades that the scale beside it is drawn as shapes, not as a picture
+    shades = matplotlib.colormaps["Blues"].resampled(12)
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 3.2), layout="constrained")
+        for place, (title, pairs) in enumerate(panels):
+            axis = figure.add_subplot(1, max(2, len(panels)), place + 1)
+            x, y = [p[0] for p in pairs], [p[1] for p in pairs]
+            axis.set_xscale("log")
+            axis.set_yscale("log")
+            axis.plot([low, high], [low, high], color=RED, linewidth=0.8, zorder=1)
+            if len(pairs) <= _POINTS:
+                size, shade = (16, 0.8) if len(pairs) <= _FEW else (7, 0.45)
+                axis.scatter(x, y, s=size, color=BLUE, alpha=shade, linewidths=0, zorder=2)
+            else:
+                cells = axis.hexbin(
+                    x, y, gridsize=44, xscale="log", yscale="log", bins="log", cmap=shades,
+                    mincnt=1, zorder=2, linewidths=0.1,
+                    extent=(math.log10(low), math.log10(high)) * 2, vmin=0.4,
+                )  # fmt: skip
+                # along the identity line, so that this corner is free
+                bar = figure.colorbar(cells, cax=axis.inset_axes((0.7, 0.08, 0.05, 0.4)))
+                bar.outline.set_visible(False)
+                bar.set_label("pairs", fontsize=8)
+                plain_numbers(bar.ax.yaxis)
+            axis.set_xlim(low, high)
+            axis.set_ylim(low, high)
+            axis.set_box_aspect(1)
+            plain_numbers(axis.xaxis, axis.yaxis)
+            axis.set_title(f"{title} ({len(pairs):,} pairs)", loc="left")
+            axis.set_xlabel("PRR, originals")
+            axis.set_ylabel("PRR, released" if place == 0 else "")
+        return svg(figure, "scatter", "Released against original PRR of every pair, identity line")
+
+
+def forest(rows: Sequence[tuple[str, float, float, float]]) -> str:
+    """Released PRR with its interval, one line per pair: name, low, point, high."""
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 0.6 + 0.25 * len(rows)))
+        axis = figure.add_subplot()
+        places = range(len(rows))
+        for place, (_, low, _, high) in zip(places, rows, strict=True):
+            axis.plot([low, high], [place, place], color=GREY, linewidth=1.1, zorder=1)
+        axis.scatter([row[2] for row in rows], places, s=22, color=BLUE, marker="s", zorder=2)
+        axis.axvline(1, color=RED, linestyle="--", linewidth=1)
+        axis.set_xscale("log")
+        plain_numbers(axis.xaxis)
+        axis.set_yticks(places, [label(row[0], 52) for row in rows])
+        axis.set_xlim(min(0.8, min(row[1] for row in rows) * 0.9), None)
+        axis.invert_yaxis()
+        axis.set_xlabel("PRR with 95 % interval (logarithmic)")
+        axis.tick_params(axis="y", length=0)
+        return svg(figure, "forest", "PRR of the strongest pairs with 95 % intervals")

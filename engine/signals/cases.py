@@ -11,10 +11,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.signals.rules import AGE, SEX, leaves
+from srsql.engine.grouping.cases import derived, raw_table
+from srsql.engine.signals.rules import AGE, SEX, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    query,
+    table,
+    temporary,
+    union_all,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Signals
 
@@ -37,39 +44,48 @@ class Scope:
     """Normalized; empty: every role."""
 
 
-def part(side: str, name: str) -> str:
+def side_table(side: str, name: str) -> str:
     """Name of a temporary table of one side."""
     return f"srsql_signal_{side}_{name}"
 
 
 def load_wanted(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> None:
     """Fill ``srsql_signal_wanted``: pairs of names, normalized, with their numbers."""
-    drug, reaction = (
-        normalized(column(name, "n")).sql(dialect="duckdb") for name in ("drug", "reaction")
-    )
     warehouse.run(
-        f"CREATE OR REPLACE TEMP TABLE {WANTED} AS "
-        f"SELECT n.pair_no, {drug} AS drug, {reaction} AS reaction FROM ("
-        "SELECT unnest(range(len($drugs))) AS pair_no, unnest($drugs::VARCHAR[]) AS drug,"
-        " unnest($reactions::VARCHAR[]) AS reaction) AS n",
+        create(temporary(WANTED), wanted_pairs(), temp=True),
         {"drugs": [pair[0] for pair in pairs], "reactions": [pair[1] for pair in pairs]},
     )
 
 
+def wanted_pairs() -> exp.Select:
+    """Number and normalized names of the pairs in the lists ``$drugs`` and ``$reactions``."""
+    names = {
+        name: exp.cast(exp.Placeholder(this=f"{name}s"), "VARCHAR[]")
+        for name in ("drug", "reaction")
+    }
+    numbers = exp.func("range", exp.func("len", names["drug"]))
+    listed = exp.select(exp.Explode(this=numbers).as_("pair_no")).select(
+        *[exp.Explode(this=texts.copy()).as_(name) for name, texts in names.items()]
+    )
+    return exp.select(
+        column("pair_no", "n"), *[normalized(column(name, "n")).as_(name) for name in names]
+    ).from_(listed.subquery("n"))
+
+
 def load_nodes(warehouse: Warehouse, dataset: Dataset) -> None:
     """Fill ``srsql_signal_node``: the leaves under each node that a record may name."""
+    rows = [
+        (position, node, low, high)
+        for position, qid in _conditional(dataset)
+        if qid.kind == "categorical"
+        for tree in [dataset.hierarchies[qid.name]]
+        for node, (low, high) in zip(tree.labels, leaves(tree), strict=True)
+    ]
+    names = ("positions", "nodes", "lows", "highs")
     warehouse.run(
-        f"CREATE OR REPLACE TEMP TABLE {NODE} "
-        "(position INTEGER, node VARCHAR, low BIGINT, high BIGINT)"
+        query("signals/tables", "node"),
+        {name: [row[place] for row in rows] for place, name in enumerate(names)},
     )
-    for position, qid in _conditional(dataset):
-        if qid.kind == "categorical":
-            tree = dataset.hierarchies[qid.name]
-            ends = leaves(tree)
-            warehouse.run(
-                f"INSERT INTO temp.main.{NODE} SELECT ?, unnest(?), unnest(?), unnest(?)",
-                [position, list(tree.labels), [e[0] for e in ends], [e[1] for e in ends]],
-            )
 
 
 def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
@@ -83,14 +99,19 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
         scope: which rows count.
         side: ``RELEASED`` or ``ORIGINAL``.
     """
-    warehouse.run(_cases(scope, side))
-    warehouse.run(_boxes(scope, side))
+    for name, rows in side_tables(scope, side).items():
+        warehouse.run(create(temporary(side_table(side, name)), rows, temp=True))
+
+
+def side_tables(scope: Scope, side: str) -> dict[str, exp.Query]:
+    """Name of each table of a side -> its rows; each reads tables before it."""
     signals = scope.signals
-    for name, source, value in (
-        ("drug", signals.drug_table, signals.drug),
-        ("reaction", signals.reaction_table, signals.reaction),
-    ):
-        warehouse.run(_terms(scope, side, name, source, value))
+    return {
+        "case": _cases(scope, side),
+        "box": _boxes(scope, side),
+        "drug": _terms(scope, side, "drug", signals.drug_table, signals.drug),
+        "reaction": _terms(scope, side, "reaction", signals.reaction_table, signals.reaction),
+    }
 
 
 def _conditional(dataset: Dataset) -> list[tuple[int, Qid]]:
@@ -108,10 +129,10 @@ def _source(scope: Scope, side: str, name: str, alias: str) -> exp.Table:
     return raw_table(scope.dataset, name, alias=alias)
 
 
-def _cases(scope: Scope, side: str) -> str:
+def _cases(scope: Scope, side: str) -> exp.Query:
     """Each case and its latest quarter among those of the scope."""
     case_id = column(scope.dataset.case_id, "t")
-    query = (
+    cases = (
         exp.select(case_id.as_("case_id"), exp.func("max", column("quarter", "t")).as_("quarter"))
         .from_(_source(scope, side, scope.dataset.report_table, "t"))
         .where(column("quarter", "t").isin(*map(exp.Literal.string, scope.releases)))
@@ -128,7 +149,7 @@ def _cases(scope: Scope, side: str) -> str:
             .where(column("release_id", "w").isin(*map(exp.convert, scope.releases.values())))
             .where(column("reason", "w").eq(exp.Literal.string("deleted")))
         )
-        query = query.join(
+        cases = cases.join(
             withdrawn.subquery("gone"),
             on=exp.and_(
                 column("quarter", "t").eq(column("quarter", "gone")),
@@ -136,13 +157,13 @@ def _cases(scope: Scope, side: str) -> str:
             ),
             join_type="anti",
         )
-    return create(exp.to_table(part(side, "case")), query, temp=True)
+    return cases
 
 
-def _in_latest(query: exp.Select, scope: Scope, side: str, alias: str) -> exp.Select:
-    """``query`` over rows of the table ``alias`` that are of each case's latest quarter."""
-    return query.join(
-        temporary(part(side, "case"), alias="c"),
+def _in_latest(rows: exp.Select, scope: Scope, side: str, alias: str) -> exp.Select:
+    """``rows`` of the table ``alias`` that are of each case's latest quarter."""
+    return rows.join(
+        temporary(side_table(side, "case"), alias="c"),
         on=exp.and_(
             column(scope.dataset.case_id, alias).eq(column("case_id", "c")),
             column("quarter", alias).eq(column("quarter", "c")),
@@ -150,17 +171,17 @@ def _in_latest(query: exp.Select, scope: Scope, side: str, alias: str) -> exp.Se
     )
 
 
-def _boxes(scope: Scope, side: str) -> str:
+def _boxes(scope: Scope, side: str) -> exp.Query:
     """The hull of each case's values or regions: granules, or numbers of leaves."""
     parts: list[exp.Query] = []
     for position, qid in _conditional(scope.dataset):
-        query = exp.select(column("case_id", "c"), exp.Literal.number(position).as_("position"))
-        query = query.from_(_source(scope, side, scope.dataset.report_table, "t"))
+        rows = exp.select(column("case_id", "c"), exp.Literal.number(position).as_("position"))
+        rows = rows.from_(_source(scope, side, scope.dataset.report_table, "t"))
         low: exp.Expr
         high: exp.Expr
         if qid.kind == "categorical":
             node = qid.name if side == RELEASED else derived(qid.name)
-            query = query.join(
+            rows = rows.join(
                 temporary(NODE, alias="n"),
                 on=exp.and_(
                     column("position", "n").eq(position), column("node", "n").eq(column(node, "t"))
@@ -169,55 +190,44 @@ def _boxes(scope: Scope, side: str) -> str:
             )
             low, high = column("low", "n"), column("high", "n")
         elif side == RELEASED:
-            low, high = (
-                _granules(qid, column(f"{qid.name}_{end}", "t")) for end in ("low", "high")
-            )
+            low, high = (granules(qid, column(f"{qid.name}_{end}", "t")) for end in ("low", "high"))
         else:
             low, high = column(derived(qid.name), "t"), column(derived(qid.name), "t")
-        query = query.select(
+        rows = rows.select(
             exp.cast(exp.func("min", low), "BIGINT").as_("low"),
             exp.cast(exp.func("max", high), "BIGINT").as_("high"),
         )
-        parts.append(_in_latest(query, scope, side, "t").group_by(column("case_id", "c")))
+        parts.append(_in_latest(rows, scope, side, "t").group_by(column("case_id", "c")))
     if not parts:  # no condition can be asked for
         parts = [
             exp.select(column("case_id", "c"), "0 AS position", "0 AS low", "0 AS high")
-            .from_(temporary(part(side, "case"), alias="c"))
+            .from_(temporary(side_table(side, "case"), alias="c"))
             .where(exp.false())
         ]
-    return create(exp.to_table(part(side, "box")), union_all(parts), temp=True)
+    return union_all(parts)
 
 
-def _granules(qid: Qid, value: exp.Expr) -> exp.Expr:
-    """A published bound in granules, which it is a multiple of."""
-    if qid.granularity == 1:
-        return value
-    granularity = exp.Literal.number(format(qid.granularity.normalize(), "f"))
-    return exp.func("round", exp.Div(this=value, expression=granularity))
-
-
-def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> str:
+def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Query:
     """Distinct (case, normalized term); of drugs, those in a role that counts."""
     dataset, signals = scope.dataset, scope.signals
     term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
-    query = exp.select(column("case_id", "c"), term.as_(name))
-    query = query.from_(_source(scope, side, source, "t"))
+    rows = exp.select(column("case_id", "c"), term.as_(name))
+    rows = rows.from_(_source(scope, side, source, "t"))
     if side == RELEASED:
-        query = _in_latest(query, scope, side, "t")
+        rows = _in_latest(rows, scope, side, "t")
     else:  # child rows of legacy quarters name the report only
         reports = exp.and_(
             column(dataset.report_id, "t").eq(column(dataset.report_id, "p")),
             column("quarter", "t").eq(column("quarter", "p")),
         )
-        query = query.join(raw_table(dataset, dataset.report_table, alias="p"), on=reports)
-        query = _in_latest(query, scope, side, "p")
+        rows = rows.join(raw_table(dataset, dataset.report_table, alias="p"), on=reports)
+        rows = _in_latest(rows, scope, side, "p")
     if name == "drug" and signals.role and scope.roles:
         role = normalized(column(signals.role, "t"))
-        query = query.where(role.isin(*map(exp.Literal.string, scope.roles)))
-    terms = (
+        rows = rows.where(role.isin(*map(exp.Literal.string, scope.roles)))
+    return (
         exp.select(column("case_id", "u"), column(name, "u"))
         .distinct()
-        .from_(query.subquery("u"))
+        .from_(rows.subquery("u"))
         .where(column(name, "u").is_(exp.null()).not_())
     )
-    return create(exp.to_table(part(side, name)), terms, temp=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+from sqlglot import exp
+
 from srsql.engine.errors import SignalError
 from srsql.schemas import Dataset, Hierarchy, Qid
 
@@ -51,7 +53,14 @@ class Interval:
 def make_condition(
     dataset: Dataset, min_age: str | None, max_age: str | None, sex: str | None, where: str = ""
 ) -> Condition:
-    """The condition that texts ask for; ``where`` precedes what is wrong with them.
+    """The condition that texts ask for.
+
+    Args:
+        dataset: has the quasi-identifiers of the condition.
+        min_age: a number, inclusive; None or blank does not restrict.
+        max_age: a number, inclusive; None or blank does not restrict.
+        sex: label or source code of a node of its hierarchy; None or blank does not restrict.
+        where: precedes what is wrong in messages.
 
     Raises:
         SignalError: no number, no such sex, or the dataset has no such quasi-identifier.
@@ -129,6 +138,14 @@ def leaves(tree: Hierarchy) -> list[tuple[int, int]]:
         first.append(seen)
         seen += height == 0
     return [(low, low + count - 1) for low, count in zip(first, tree.leaf_count, strict=True)]
+
+
+def granules(qid: Qid, bound: exp.Expr) -> exp.Expr:
+    """A published bound of a number in granules, which it is a multiple of; a node as it is."""
+    if qid.kind == "categorical" or qid.granularity == 1:
+        return bound
+    granularity = exp.Literal.number(format(qid.granularity.normalize(), "f"))
+    return exp.cast(exp.func("round", exp.Div(this=bound, expression=granularity)), "BIGINT")
 
 
 def _rule(dataset: Dataset, row: dict[str, str | None], where: str) -> Rule:

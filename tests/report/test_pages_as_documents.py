@@ -11,9 +11,9 @@ from report.conftest import MARKUP, QUARTERS, SCRIPT, Pages
 from support.pages import Page
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.report import plots, plots_shape, plots_signals
-from srsql.engine.report.figures import Widths
-from srsql.engine.report.svg import plain, svg
+from srsql.engine.report import quarter_figures, signal_figures
+from srsql.engine.report.drawing import plain, svg
+from srsql.engine.report.shapes import Widths
 
 QUARTER = QUARTERS[1]
 EVERY = [f"internal {QUARTER}", f"public {QUARTER}", "internal series", "public series"]
@@ -86,7 +86,7 @@ ODD = [
 
 
 def test_names_that_are_formulas_or_no_characters_at_all_can_be_drawn() -> None:
-    drawn = plots_signals.forest([(name, 1.0, 2.0, 3.0) for name in ODD])
+    drawn = signal_figures.forest([(name, 1.0, 2.0, 3.0) for name in ODD])
     page = Page(drawn)
     texts = "".join(page.text)
     assert "$x^2$ costs $5" in texts
@@ -97,13 +97,13 @@ def test_names_that_are_formulas_or_no_characters_at_all_can_be_drawn() -> None:
 
 
 def test_the_same_figure_has_the_same_bytes_and_no_setting_of_the_reader_changes_it() -> None:
-    first = plots.group_sizes({3: 10, 4: 2, 60: 1}, 3, "group")
+    first = quarter_figures.group_sizes({3: 10, 4: 2, 60: 1}, 3, "group")
     before = dict(rcParams)
-    assert plots.group_sizes({3: 10, 4: 2, 60: 1}, 3, "group") == first
+    assert quarter_figures.group_sizes({3: 10, 4: 2, 60: 1}, 3, "group") == first
     rcParams["font.size"], rcParams["svg.hashsalt"] = 30, "other"
     rcParams["axes.facecolor"] = "red"
     try:
-        assert plots.group_sizes({3: 10, 4: 2, 60: 1}, 3, "group") == first
+        assert quarter_figures.group_sizes({3: 10, 4: 2, 60: 1}, 3, "group") == first
     finally:
         rcParams.update(before)
     assert dict(rcParams) == before
@@ -112,7 +112,7 @@ def test_the_same_figure_has_the_same_bytes_and_no_setting_of_the_reader_changes
 
 def test_a_scatter_of_many_pairs_stays_small_and_draws_shapes_only() -> None:
     pairs = [(1.01**n, 1.01**n * (1 + n % 7 / 50)) for n in range(1, 900)] * 40
-    drawn = plots_signals.scatter([("all", pairs), ("some", pairs[:1000]), ("none", [])])
+    drawn = signal_figures.scatter([("all", pairs), ("some", pairs[:1000]), ("none", [])])
     assert len(drawn) < 600_000
     page = Page(drawn)
     assert page.all("image") == []
@@ -123,7 +123,7 @@ def test_a_scatter_of_many_pairs_stays_small_and_draws_shapes_only() -> None:
 def test_regions_of_a_fine_granularity_stay_small() -> None:
     fine = Widths("dose", "numeric", "mg", {n / 1000: 1 + n % 3 for n in range(50_000)}, 0, 0, "")
     flat = Widths("odd", "categorical", "", {}, 0, 0, "Any")
-    drawn = plots_shape.widths([fine, flat])
+    drawn = quarter_figures.widths([fine, flat])
     assert len(drawn) < 200_000
     assert "median 25" in "".join(Page(drawn).text)
 

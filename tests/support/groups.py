@@ -99,8 +99,8 @@ def groups(draw: st.DrawFn) -> Groups:
     for _ in range(draw(st.integers(1, 5))):
         old, in_next_quarter, in_previous_quarter = draw(flag), draw(flag), draw(flag)
         targets.append(
-            Target(draw(st.integers(0, len(made) - 1)), old or in_previous_quarter, in_next_quarter, in_previous_quarter,
-                   draw(some), draw(some))
+            Target(draw(st.integers(0, len(made) - 1)), old or in_previous_quarter, in_next_quarter,
+                   in_previous_quarter, draw(some), draw(some))
         )  # fmt: skip
     thetas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(1, 5)])
     return Groups(made, tuple(targets), draw(st.dictionaries(st.sampled_from(TERMS), thetas)))

@@ -8,8 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, PALE, RED, WIDTH, label
-from srsql.engine.report.svg import settings, svg
+from srsql.engine.report.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    RED,
+    WIDTH,
+    label,
+    settings,
+    svg,
+)
 from srsql.engine.study.advise.figures import Setting
 
 _COLOURS = (BLUE, ORANGE, GREEN, GREY, "#CC79A7", "#56B4E9", "black")

@@ -1,0 +1,346 @@
+"""The conditions of a question, rebuilt from the constructs that are understood.
+
+Every node of the analyst's statement is read and written anew; nothing of it is passed on as it is.
+A comparison of a quasi-identifier becomes an atom, a column of the worlds (see ``worlds``);
+everything else is a condition on columns that are released as they were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from srsql.engine.errors import QueryError
+from srsql.engine.query.limits import Limits, Scalar
+from srsql.engine.query.vocabulary import (
+    Block,
+    Exact,
+    Generalized,
+    Names,
+    excerpt,
+    number,
+    only_parts,
+    refusal,
+    region_refusal,
+)
+from srsql.engine.query.worlds import (
+    FAR,
+    Atom,
+    Span,
+    complement,
+    label_column,
+    truth_column,
+    union,
+)
+from srsql.engine.signals.rules import leaves
+from srsql.engine.warehouse.statements import column
+from srsql.schemas import Hierarchy, Qid
+
+COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE
+}  # fmt: skip
+_FUNCTIONS = (exp.Upper, exp.Lower, exp.Trim)
+_TESTS = (exp.StartsWith, exp.Contains)
+_UNKNOWN = "a release does not tell missing values from those that were given up"
+
+
+@dataclass
+class Expressions:
+    """Rebuilds the expressions of one question, and collects its atoms."""
+
+    names: Names
+    limits: Limits
+    quarter: Callable[[str], exp.Expr]
+    """Our alias of a table -> the expression for its quarter."""
+    subquery: Callable[[exp.Expr, Block], exp.Expr]
+    """Rebuilds EXISTS and IN (SELECT ...)."""
+    atoms: list[Atom] = field(default_factory=list)
+    labelled: set[int] = field(default_factory=set)
+    """Quasi-identifiers by whose leaves the question groups."""
+    blanked: dict[exp.Expr, str] = field(default_factory=dict)
+    """Values with placeholders by which the question groups -> name of the column."""
+
+    def predicate(self, node: exp.Expr, block: Block, positive: bool = True) -> exp.Expr:
+        """A condition, rebuilt.
+
+        Args:
+            node: the condition as the analyst wrote it.
+            block: the SELECT that it stands in.
+            positive: whether it stands under an even number of NOTs.
+
+        Raises:
+            QueryError: it is not one that can be answered.
+        """
+        if isinstance(node, exp.Paren):
+            return self.predicate(only_parts(node, "this").this, block, positive)
+        if isinstance(node, (exp.And, exp.Or)):
+            only_parts(node, "this", "expression")
+            join = exp.and_ if isinstance(node, exp.And) else exp.or_
+            sides = [self.predicate(side, block, positive) for side in (node.left, node.right)]
+            return join(*sides)
+        if isinstance(node, exp.Not):
+            return exp.not_(self.predicate(only_parts(node, "this").this, block, not positive))
+        if isinstance(node, exp.Boolean):
+            return exp.Boolean(this=bool(node.this))
+        if isinstance(node, COMPARISONS):
+            only_parts(node, "this", "expression")
+            return self._comparison(type(node), node.left, node.right, block, positive)
+        if isinstance(node, exp.Between):
+            only_parts(node, "this", "low", "high")
+            return exp.and_(
+                self._comparison(exp.GTE, node.this, node.args["low"], block, positive),
+                self._comparison(exp.LTE, node.this, node.args["high"], block, positive),
+            )
+        if isinstance(node, exp.In):
+            return self._in(node, block, positive)
+        if isinstance(node, exp.Exists):
+            return self.subquery(node, block)
+        if isinstance(node, exp.Is):
+            return self._is_null(node, block)
+        if isinstance(node, (exp.Like, exp.ILike, *_TESTS)):
+            return self._search(node, block, positive)
+        raise refusal(node)
+
+    def scalar(self, node: exp.Expr, block: Block) -> Scalar:
+        """A value that is released as it was, or a literal."""
+        if isinstance(node, exp.Paren):
+            return self.scalar(only_parts(node, "this").this, block)
+        if isinstance(node, exp.Column):
+            found = self.names.find(only_parts(node, "this", "table"), block)
+            if isinstance(found, Generalized):
+                raise region_refusal(found)
+            if found.kind == "quarter":
+                return Scalar(self.quarter(found.item.alias), "quarter")
+            return self._released_column(found)
+        if isinstance(node, exp.Literal) and node.is_string:
+            return Scalar(exp.Literal.string(node.name), "text", literal=node.name)
+        if isinstance(node, (exp.Literal, exp.Neg)):
+            return Scalar(exp.Literal.number(format(number(node), "f")), "number")
+        if isinstance(node, _FUNCTIONS):
+            value = self.scalar(only_parts(node, "this").this, block)
+            if value.kind != "text":
+                raise QueryError(f"{excerpt(node)}: {node.key} is for text")
+            self.limits.check_spelling(value)
+            return replace(value, node=type(node)(this=value.node))
+        for inner in node.find_all(exp.Column):
+            found = self.names.find(inner, block)
+            if isinstance(found, Generalized):
+                raise region_refusal(found)
+        raise refusal(node)
+
+    def group(self, node: exp.Expr, block: Block) -> exp.Expr:
+        """What to group by: exact, a categorical quasi-identifier, or CASE of conditions."""
+        if isinstance(node, exp.Paren):
+            return self.group(only_parts(node, "this").this, block)
+        if isinstance(node, exp.Case):
+            return self._case(node, block)
+        found = self.names.find(node, block) if isinstance(node, exp.Column) else None
+        if not isinstance(found, Generalized):
+            return self._group_value(self.scalar(node, block))
+        if found.qid.kind == "numeric":
+            raise QueryError(
+                f"{found.qid.name} is released as intervals: group by ranges, such as CASE WHEN "
+                f"{found.qid.name} < 18 THEN 'below' ELSE 'above' END"
+            )
+        self.labelled.add(found.position)
+        return label_column(found.qid)
+
+    def _case(self, node: exp.Case, block: Block) -> exp.Expr:
+        if node.this:
+            raise QueryError("CASE value WHEN: write CASE WHEN value = ...")
+        only_parts(node, "ifs", "default")
+        built = exp.Case()
+        for branch in node.args["ifs"]:
+            only_parts(branch, "this", "true")
+            value = self._result(branch.args["true"], block)
+            built = built.when(self.predicate(branch.this, block), value)
+        default = node.args.get("default")
+        if default is None or isinstance(default, exp.Null):
+            return built
+        return built.else_(self._result(default, block))
+
+    def _result(self, node: exp.Expr, block: Block) -> exp.Expr:
+        value = self.scalar(node, block)
+        self.limits.check_result(value)
+        return value.node
+
+    def _group_value(self, value: Scalar) -> exp.Expr:
+        """A value to group by; rows without one are left out where a placeholder may be behind."""
+        self.limits.check_group(value)
+        if self.limits.placeholders(value):
+            self.blanked[value.node] = value.name
+        return value.node
+
+    def _released_column(self, found: Exact) -> Scalar:
+        origin = (found.item.table.name, found.name)
+        alias = found.item.alias
+        return Scalar(column(found.name, alias), found.kind, origin, alias=alias)
+
+    def _qid(self, node: exp.Expr, block: Block) -> Generalized | None:
+        bare = node.unnest()
+        if not isinstance(bare, exp.Column):
+            return None
+        found = self.names.find(bare, block)
+        return found if isinstance(found, Generalized) else None
+
+    def _comparison(
+        self,
+        operator: type[exp.Expr],
+        left: exp.Expr,
+        right: exp.Expr,
+        block: Block,
+        positive: bool,
+    ) -> exp.Expr:
+        first, second = self._qid(left, block), self._qid(right, block)
+        if first and second:
+            raise QueryError(
+                f"{first.qid.name} and {second.qid.name} are released as regions: their values "
+                "cannot be compared with each other"
+            )
+        if first:
+            return self._atom(first, self._spans(first, operator, right), block)
+        if second:
+            mirrored = _MIRRORED.get(operator, operator)
+            return self._atom(second, self._spans(second, mirrored, left), block)
+        values = self.scalar(left, block), self.scalar(right, block)
+        self._comparable(*values)
+        self.limits.check_comparison(operator, *values, block.links, positive)
+        return operator(this=values[0].node, expression=values[1].node)
+
+    def _in(self, node: exp.In, block: Block, positive: bool) -> exp.Expr:
+        if node.args.get("query"):
+            self.scalar(node.this, block)
+            return self.subquery(node, block)
+        only_parts(node, "this", "expressions")
+        found = self._qid(node.this, block)
+        if found:
+            listed = [self._spans(found, exp.EQ, item) for item in node.expressions]
+            return self._atom(found, union(listed), block)
+        value = self.scalar(node.this, block)
+        items = [self.scalar(item, block) for item in node.expressions]
+        for item in items:
+            self._comparable(value, item)
+            self.limits.check_comparison(exp.EQ, value, item, block.links, positive)
+        return value.node.isin(*(item.node for item in items))
+
+    def _is_null(self, node: exp.Is, block: Block) -> exp.Expr:
+        only_parts(node, "this", "expression")
+        if not isinstance(node.expression, exp.Null):
+            raise refusal(node)
+        found = self._qid(node.this, block)
+        if found:
+            raise QueryError(f"{found.qid.name} IS NULL: {_UNKNOWN}")
+        value = self.scalar(node.this, block)
+        self.limits.check_null(value)
+        return exp.Is(this=value.node, expression=exp.null())
+
+    def _search(self, node: exp.Expr, block: Block, positive: bool) -> exp.Expr:
+        """LIKE, ILIKE, ``starts_with`` and ``contains``."""
+        only_parts(node, "this", "expression", "negate")
+        negated = bool(node.args.get("negate"))
+        text, wanted = self._text(node.this, block), self._text(node.expression, block)
+        self.limits.check_search(type(node), text, wanted, positive is not negated)
+        built = type(node)(this=text.node, expression=wanted.node)
+        return exp.not_(built) if negated else built
+
+    def _text(self, node: exp.Expr, block: Block) -> Scalar:
+        value = self.scalar(node, block)
+        if value.kind not in ("text", "quarter"):
+            raise QueryError(f"{excerpt(node)} is not text")
+        return value
+
+    def _spans(
+        self, found: Generalized, operator: type[exp.Expr], constant: exp.Expr
+    ) -> tuple[Span, ...]:
+        """The values of a quasi-identifier that compare so with a constant."""
+        qid, bare = found.qid, constant.unnest()
+        is_text = isinstance(bare, exp.Literal) and bare.is_string
+        if isinstance(bare, exp.Null):
+            raise refusal(bare)
+        if qid.kind == "numeric":
+            if is_text or not isinstance(bare, (exp.Literal, exp.Neg)):
+                raise region_refusal(found)
+            return numeric_spans(qid, operator, Fraction(number(bare)))
+        if not is_text:
+            raise region_refusal(found)
+        if operator not in (exp.EQ, exp.NEQ):
+            raise QueryError(f"{qid.name} has no order: compare it with =, <> or IN")
+        spans = node_spans(qid, self.names.dataset.hierarchies[qid.name], bare.name)
+        return spans if operator is exp.EQ else complement(spans)
+
+    def _atom(self, found: Generalized, spans: tuple[Span, ...], block: Block) -> exp.Expr:
+        if block.outer is not None:
+            raise QueryError(
+                f"{found.qid.name} stands in a subquery: put its conditions into the outer WHERE"
+            )
+        atom = Atom(found.position, spans)
+        if atom not in self.atoms:
+            self.atoms.append(atom)
+        return truth_column(self.atoms.index(atom))
+
+    def _comparable(self, one: Scalar, other: Scalar) -> None:
+        kinds = {one.kind, other.kind}
+        if "id" in kinds:
+            if kinds == {"id"} or "number" in kinds or one.literal or other.literal:
+                return
+        elif len(kinds) == 1 or (kinds == {"text", "quarter"} and (one.literal or other.literal)):
+            return
+        raise QueryError(
+            f"{one.name} and {other.name} are of different types: text is compared with '...'"
+        )
+
+
+def numeric_spans(qid: Qid, operator: type[exp.Expr], limit: Fraction) -> tuple[Span, ...]:
+    """The values of a number that meet a comparison.
+
+    Args:
+        qid: a numeric quasi-identifier.
+        operator: such as ``exp.LT``.
+        limit: what its values are compared with, in its unit.
+
+    Returns:
+        Spans of granules, ascending; none if no value meets the comparison.
+    """
+    point = limit / Fraction(qid.granularity)
+    below, above = math.floor(point), math.ceil(point)
+    if operator in (exp.EQ, exp.NEQ):
+        spans = ((below, below),) if below == above else ()
+        return spans if operator is exp.EQ else complement(spans)
+    ends: dict[type[exp.Expr], Span] = {
+        exp.LT: (-FAR, above - 1),
+        exp.LTE: (-FAR, below),
+        exp.GT: (below + 1, FAR),
+        exp.GTE: (above, FAR),
+    }
+    low, high = ends[operator]
+    return ((max(low, -FAR), min(high, FAR)),) if max(low, -FAR) <= min(high, FAR) else ()
+
+
+def node_spans(qid: Qid, tree: Hierarchy, text: str) -> tuple[Span, ...]:
+    """The leaves under a node of a hierarchy.
+
+    Args:
+        qid: a categorical quasi-identifier.
+        tree: its hierarchy.
+        text: label or source code of the node, in upper or lower case.
+
+    Returns:
+        One span of numbers of leaves.
+
+    Raises:
+        QueryError: no such node, or a code that means "not known".
+    """
+    wanted = text.strip().upper()
+    codes = {code.strip().upper(): label for code, label in qid.aliases.items()}
+    labels = {label.strip().upper(): label for label in tree.labels}
+    label = labels.get(wanted) or codes.get(wanted)
+    if wanted in {code.strip().upper() for code in qid.missing}:
+        raise QueryError(f"{qid.name} = '{text}': a release does not tell which values are missing")
+    if label is None or label not in tree.number:
+        raise QueryError(f"{qid.name} has no value '{text}': it has {', '.join(tree.labels[:12])}")
+    return (leaves(tree)[tree.number[label]],)

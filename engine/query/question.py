@@ -1,0 +1,227 @@
+"""Reads an analyst's question: one SELECT of a COUNT over the original schema.
+
+What is read is a list of what is understood; everything else is refused with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from srsql.engine.errors import QueryError
+from srsql.engine.query.relations import WITH, Blocks, Joins, parts
+from srsql.engine.query.vocabulary import Block, Generalized, Views, excerpt, only_parts, refusal
+from srsql.engine.query.worlds import Atom
+from srsql.schemas import Dataset
+
+Counted = Literal["cases", "reports", "rows"]
+LONGEST = 20_000
+"""Characters of a question."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One key of ORDER BY."""
+
+    group: int | None
+    """Number of the group column; None: the expected count."""
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that can be answered."""
+
+    counted: Counted
+    unit: str | None
+    """Our alias of the table whose id is counted; None: rows are."""
+    joins: Joins
+    conditions: tuple[exp.Expr, ...]
+    """All must hold."""
+    groups: tuple[tuple[str, exp.Expr], ...]
+    """Label and expression."""
+    order: tuple[Order, ...]
+    atoms: tuple[Atom, ...]
+    labelled: frozenset[int]
+    blanked: tuple[str, ...]
+    """Columns among the groups whose rows without a value are left out."""
+
+
+def read_question(dataset: Dataset, views: Views, text: str) -> Question:
+    """The question of an SQL text.
+
+    Raises:
+        QueryError: it is no SQL, or not a question that can be answered soundly.
+    """
+    return _Reader(dataset, views).question(_parse(text))
+
+
+def _parse(text: str) -> exp.Select:
+    if len(text) > LONGEST:
+        raise QueryError(f"the question is longer than {LONGEST:,} characters")
+    try:
+        kinds = [token.token_type.name for token in sqlglot.tokenize(text, read="duckdb")]
+        while kinds and kinds[-1] == "SEMICOLON":
+            kinds.pop()
+        if "SEMICOLON" in kinds:
+            raise QueryError("several statements: ask one question at a time")
+        if kinds[:1] == ["WITH"]:
+            raise QueryError(WITH)
+        if kinds[:1] != ["SELECT"]:
+            raise QueryError(
+                "a question is one SELECT, such as SELECT COUNT(DISTINCT ...) FROM ..."
+            )
+        (tree,) = (t for t in sqlglot.parse(text, read="duckdb") if t is not None)
+    except SqlglotError as error:
+        raise QueryError(f"not understood as SQL: {_fault(error)}") from None
+    if not isinstance(tree, exp.Select):
+        raise QueryError(f"{tree.key.upper()} is refused: write the question as one SELECT")
+    return tree
+
+
+def _fault(error: SqlglotError) -> str:
+    for item in getattr(error, "errors", ()):
+        what = (
+            item["description"] if "<class" not in item["description"] else "something is missing"
+        )
+        return f"{what} (line {item['line']}, column {item['col']})"
+    return " ".join(str(error).split())[:200]
+
+
+class _Reader:
+    def __init__(self, dataset: Dataset, views: Views) -> None:
+        self.dataset = dataset
+        self.blocks = Blocks(dataset, views)
+        self.names, self.expressions = self.blocks.names, self.blocks.expressions
+
+    def question(self, select: exp.Select) -> Question:
+        parts(select, "expressions", "from_", "joins", "where", "group", "order")
+        rows = self.blocks.rows(select, None)
+        listed = [(item.alias, item.unalias()) for item in select.expressions]
+        counts = [n for n, (_, node) in enumerate(listed) if isinstance(node, exp.Count)]
+        if len(counts) != 1:
+            others = [node for _, node in listed if isinstance(node, (exp.AggFunc, exp.Window))]
+            if others and not counts:
+                raise refusal(others[0])
+            raise QueryError(
+                "a question has one COUNT in its SELECT list, such as "
+                f"COUNT(DISTINCT {self.dataset.case_id}), beside what it is grouped by"
+            )
+        counted, unit = self._counted(listed[counts[0]][1], rows.block)
+        numbers: dict[int, int | None] = {counts[0]: None}
+        groups: list[tuple[str, exp.Expr]] = []
+        for n, (alias, node) in enumerate(listed):
+            if n not in counts:
+                numbers[n] = len(groups)
+                built = self.expressions.group(node, rows.block)
+                groups.append((alias or _label(node), built))
+        self._grouped(select, listed, numbers, groups, rows.block)
+        return Question(
+            counted,
+            unit,
+            rows.joins,
+            (*rows.conditions, *map(_known, self.expressions.blanked)),
+            tuple(groups),
+            tuple(self._order(select, listed, numbers, groups, rows.block)),
+            tuple(self.expressions.atoms),
+            frozenset(self.expressions.labelled),
+            tuple(dict.fromkeys(self.expressions.blanked.values())),
+        )
+
+    def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:
+        """What is counted, and our alias of the table whose id it is."""
+        what = only_parts(node, "this", "expressions", "big_int").this
+        if isinstance(what, (exp.Star, exp.Literal)):
+            only_parts(what, "this", "is_string")
+            return "rows", None
+        distinct = isinstance(what, exp.Distinct)
+        inner = what.expressions if isinstance(what, exp.Distinct) else [what, *node.expressions]
+        if len(inner) == 1 and isinstance(inner[0], exp.Column):
+            found = self.names.find(inner[0], block)
+            if not isinstance(found, Generalized) and found.kind == "id":
+                if not distinct:
+                    return "rows", None
+                counted: Counted = "cases" if found.name == self.dataset.case_id else "reports"
+                return counted, found.item.alias
+        raise QueryError(
+            f"{excerpt(node)}: cases, reports or rows are counted, with "
+            f"COUNT(DISTINCT {self.dataset.case_id}), COUNT(DISTINCT {self.dataset.report_id}) or "
+            "COUNT(*)"
+        )
+
+    def _grouped(
+        self,
+        select: exp.Select,
+        listed: list[tuple[str, exp.Expr]],
+        numbers: dict[int, int | None],
+        groups: list[tuple[str, exp.Expr]],
+        block: Block,
+    ) -> None:
+        """GROUP BY must name what the SELECT list shows."""
+        group = select.args.get("group")
+        wanted = set(range(len(groups)))
+        if group is None:
+            if groups:
+                raise QueryError(f"{groups[0][0]} is neither counted nor in GROUP BY")
+            return
+        only_parts(group, "expressions", "all")
+        if group.args.get("all"):
+            return
+        keys = {self._key(node, listed, numbers, groups, block) for node in group.expressions}
+        if keys != wanted:
+            raise QueryError("the SELECT list beside COUNT and GROUP BY must be the same")
+
+    def _key(
+        self,
+        node: exp.Expr,
+        listed: list[tuple[str, exp.Expr]],
+        numbers: dict[int, int | None],
+        groups: list[tuple[str, exp.Expr]],
+        block: Block,
+    ) -> int | None:
+        """The SELECT item that a key of GROUP BY or ORDER BY means; None: the count."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.name) - 1 if node.name.isdigit() else -1
+            if place not in numbers:
+                raise QueryError(f"the SELECT list has no item {node.name}")
+            return numbers[place]
+        if isinstance(node, exp.Column) and not node.table:
+            for n, (alias, _) in enumerate(listed):
+                if alias and alias.lower() == node.name.lower():
+                    return numbers[n]
+        for n, (_, item) in enumerate(listed):
+            if item == node:
+                return numbers[n]
+        built = self.expressions.group(node, block)
+        for n, (_, known) in enumerate(groups):
+            if known == built:
+                return n
+        raise QueryError(f"{excerpt(node)} is not in the SELECT list")
+
+    def _order(
+        self,
+        select: exp.Select,
+        listed: list[tuple[str, exp.Expr]],
+        numbers: dict[int, int | None],
+        groups: list[tuple[str, exp.Expr]],
+        block: Block,
+    ) -> Iterator[Order]:
+        order = select.args.get("order")
+        for ordered in only_parts(order, "expressions").expressions if order else ():
+            only_parts(ordered, "this", "desc", "nulls_first")
+            key = self._key(ordered.this, listed, numbers, groups, block)
+            yield Order(key, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
+
+
+def _known(value: exp.Expr) -> exp.Expr:
+    return exp.not_(exp.Is(this=value.copy(), expression=exp.null()))
+
+
+def _label(node: exp.Expr) -> str:
+    return node.name if isinstance(node, exp.Column) else excerpt(node)

@@ -1,0 +1,56 @@
+"""What a report says in words, taken from the glossary (``schemas/glossary.toml``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from srsql.schemas.glossary import Term, term, terms
+
+ATTACKS = ("b", "f", "l", "md", "ss")
+"""Attacks that a model of the papers may withstand, in the order of the papers."""
+DANGER = ("dig", "dsg", "ssg")
+"""Groups in danger; DIR, DSR and SSGR are their shares."""
+CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic")
+"""The criteria of Lin 2016, Table 2."""
+_LIMITS = (
+    "an attacker who knows some of a patient's terms already, or a case or report number",
+    "two audiences who put their series together",
+    "values with a threshold of 1, which bounds nothing",
+)
+"""What no grouping model defends against, beside persistence (docs/models.md)."""
+
+
+def measure_meaning(measure: str) -> str:
+    """What a measure of a uniform row says; empty where the glossary does not have it."""
+    entry = terms().get(measure)
+    if entry is None:
+        return ""
+    return entry.text if measure.startswith("check_") else f"{entry.term}: {entry.short}"
+
+
+def reason_meaning(reason: str) -> str:
+    """Why a case is withheld; empty where the glossary does not have the reason."""
+    entry = terms().get(f"withheld_{reason}")
+    return "" if entry is None else entry.short
+
+
+def exclusion_meaning(name: str) -> str:
+    """Whom an exclusion set holds: ``B``, ``F``, ``L`` or ``MD``."""
+    return term(name.lower()).short
+
+
+def danger_terms() -> list[Term]:
+    """The terms of groups in danger, for the legend of an audit."""
+    return [term(key) for key in DANGER]
+
+
+def defended_attacks(manifest: dict[str, Any]) -> list[str]:
+    """The attacks that a release withstands, by its public or private manifest."""
+    listed = str(manifest.get("attacks") or "none")
+    return [] if listed == "none" else listed.split(",")
+
+
+def undefended(attacks: list[str]) -> list[str]:
+    """What a release that withstands ``attacks`` does not withstand."""
+    keys = [key for key in ATTACKS if key not in attacks]
+    return [f"{term(key).term}: {term(key).text}" for key in (*keys, "p")] + list(_LIMITS)

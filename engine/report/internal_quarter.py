@@ -1,0 +1,306 @@
+"""The internal edition of a quarter: what the steward reads before publishing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.checks.series import measure_series
+from srsql.engine.measures import MeasureRow
+from srsql.engine.models import MODELS
+from srsql.engine.report.glossary import (
+    defended_attacks,
+    measure_meaning,
+    reason_meaning,
+    undefended,
+)
+from srsql.engine.report.page import Fact, Figure, Table, Value, render
+from srsql.engine.report.quarter_figures import (
+    group_figures,
+    missing_figure,
+    reasons_figure,
+    risk_figure,
+    width_figure,
+)
+from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
+from srsql.engine.report.signal_figures import compared_blocks, comparisons
+from srsql.engine.report.worked_attack import attack_blocks, work_attack
+from srsql.engine.risk.linkage import measure_linkage, shipped_medical
+from srsql.engine.risk.metrics import measure
+from srsql.engine.warehouse.releases import is_parted
+from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_RELEASE = "report/release"
+_DANGER = ("dir", "dsr", "ssgr", "dr")
+_HIDDEN = frozenset(
+    {"cases", "reports", "withheld", "values_given_up", "infeasible", "metrics", "files", "source",
+     "guarantee", "made_after"}
+)  # fmt: skip
+"""Keys of the private manifest that have a place of their own on the page."""
+_LISTED = 50
+"""Infeasible values in the table."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One release as the catalog has it."""
+
+    release_id: int
+    quarter: str
+    status: str
+    k: int
+    schema: str
+    manifest: dict[str, Any]
+
+
+def read_subject(warehouse: Warehouse, release_id: int) -> Subject:
+    """The release as the catalog has it."""
+    quarter, status, k, schema, manifest = warehouse.rows(
+        query(_RELEASE, "subject"), {"release": release_id}
+    )[0]
+    return Subject(release_id, quarter, status, k, schema, json.loads(manifest))
+
+
+def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subject: Subject) -> str:
+    """The page of one release, draft or not."""
+    rows = [
+        *measure(warehouse, subject.release_id),
+        *measure_linkage(warehouse, dataset, subject.release_id, shipped_medical(dataset)),
+        *measure_series(warehouse, dataset, series, subject.release_id, subject.quarter),
+    ]
+    checks = [
+        MeasureRow(subject.release_id, *row)
+        for row in warehouse.rows(query(_RELEASE, "checks"), {"release": subject.release_id})
+    ]
+    shapes = catalog_shapes(warehouse, dataset, subject.release_id)
+    exposed = subject.status == "released"
+    compared = (
+        comparisons(warehouse, dataset, series, subject.quarter)
+        if exposed and dataset.signals is not None and shapes.groups
+        else []
+    )
+    audited = audit(
+        warehouse,
+        dataset,
+        series,
+        quarter=subject.quarter,
+        scopes=("group",),
+        draft=None if exposed else subject.release_id,
+        evidence=1,
+    )
+    verdict = next(row for row in audited.releases if row.release_id == subject.release_id)
+    worst = [group for group in audited.evidence if group.release_id == subject.release_id]
+    playable = exposed and not is_parted(warehouse, subject.release_id)
+    worked = work_attack(warehouse, dataset, series, worst[0], play=playable) if worst else None
+    return render(
+        "internal_quarter.html.j2",
+        dataset=dataset,
+        series=series,
+        quarter=subject.quarter,
+        k=subject.k,
+        draft=not exposed,
+        facts=_facts(subject, shapes, rows + checks),
+        guarantee=subject.manifest["guarantee"],
+        undefended=undefended(defended_attacks(subject.manifest)),
+        parameters=_parameters(subject),
+        files=_files(subject.manifest),
+        changed=_changed(warehouse, subject),
+        risk=_risk(rows, verdict),
+        measures=_measures(rows + checks),
+        shapes=shapes,
+        groups=group_figures(shapes, subject.k, "group"),
+        thetas=_thetas(warehouse, subject.release_id, shapes),
+        infeasible=_infeasible(subject.manifest),
+        loss=_loss(warehouse, dataset, subject, rows),
+        widths=None if _perturbed(subject) else width_figure(shapes),
+        missing=_missing(warehouse, dataset, subject.release_id),
+        withheld=_withheld(warehouse, subject.release_id),
+        has_signals=dataset.signals is not None,
+        signals=compared,
+        signal_blocks=compared_blocks(compared),
+        attack=worked,
+        attack_blocks=attack_blocks(worked, subject.k) if worked else [],
+    )
+
+
+def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
+    cases, reports = subject.manifest["cases"], subject.manifest["reports"]
+    name, loss = _total_loss(rows)
+    broken = sum(row.passed is False for row in rows)
+    return [
+        Fact("cases", "cases released", cases["released"]),
+        Fact("new", "new, old", cases["new"], f"{cases['new']:,} / {cases['old']:,}"),
+        Fact("reports", "reports released", reports["released"]),
+        Fact("groups", "groups", shapes.groups),
+        Fact("withheld", "cases withheld", cases["withheld"]),
+        Fact("nil", name, loss.ratio),
+        Fact("broken", "bounds broken", broken),
+    ]
+
+
+def _parameters(subject: Subject) -> Table:
+    rows: list[tuple[Value, ...]] = [("release", subject.release_id), ("views", subject.schema)]
+    for key, value in subject.manifest.items():
+        if key not in _HIDDEN:
+            plain = value if isinstance(value, (str, int)) or value is None else json.dumps(value)
+            rows.append((key.replace("_", " "), plain if key != "seed" else str(plain)))
+    after = subject.manifest.get("made_after", [])
+    rows.append(("releases known to attackers when it was made", len(after)))
+    return Table("parameters", "Parameters of the release", ("parameter", "value"), rows)
+
+
+def _files(manifest: dict[str, Any]) -> Table:
+    source = manifest["source"]
+    rows = [
+        (f["table"], f["file"], f["records"], f["loaded"], f["rejected"], f["sha256"])
+        for f in manifest["files"]
+    ]
+    return Table(
+        "files",
+        f"Inputs: {source['name']}, SHA-256 {source['sha256']}",
+        ("table", "file", "records", "loaded", "rejected", "SHA-256"),
+        rows,
+    )
+
+
+def _changed(warehouse: Warehouse, subject: Subject) -> bool:
+    """Whether the raw rows behind the release were replaced since."""
+    return bool(
+        warehouse.value(query(_RELEASE, "raw_rows_replaced"), {"release": subject.release_id})
+    )
+
+
+def _measures(rows: list[MeasureRow]) -> Table:
+    """Uniform rows as they are, with their meaning."""
+    return Table(
+        "measures",
+        "Every metric and every check",
+        ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
+        [
+            (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,
+             measure_meaning(r.measure))
+            for r in rows
+        ],
+    )  # fmt: skip
+
+
+def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
+    """Every share of groups in danger, and of persistence, which only informs."""
+    bars: list[tuple[str, float, float, bool | None]] = [
+        (
+            f"{row.measure.upper()} ({row.scope.partition(':')[0]})",
+            row.violating or 0,
+            row.total or 0,
+            row.passed,
+        )
+        for name in _DANGER
+        for row in rows
+        if row.measure == name
+    ]  # fmt: skip
+    if not bars or not bars[0][2]:
+        return None
+    bars.append(
+        ("P (group), not defended", float(verdict.persistence or 0), float(verdict.groups), None)
+    )
+    return risk_figure(bars)
+
+
+def _thetas(warehouse: Warehouse, release_id: int, shapes: Shapes) -> Table:
+    in_groups = {theta: (terms, highest) for theta, terms, highest in shapes.highest}
+    rows = []
+    classes = warehouse.rows(query(_RELEASE, "threshold_classes"), {"release": release_id})
+    for theta, terms, least, most in classes:
+        released, highest = in_groups.get(theta, (0, None))
+        rows.append((theta, terms, least, most, released, highest))
+    return Table(
+        "thetas",
+        "Sensitive values by threshold; confidence: the highest of such a value in any group",
+        ("θ", "values", "rarest (cases)", "commonest (cases)", "in groups", "confidence"),
+        rows,
+    )
+
+
+def _infeasible(manifest: dict[str, Any]) -> Table | None:
+    listed = manifest["infeasible"]
+    if not listed:
+        return None
+    names = tuple(listed[0])
+    return Table(
+        "infeasible",
+        f"Values more frequent in the quarter than their threshold ({len(listed):,}"
+        + (f", the first {_LISTED})" if len(listed) > _LISTED else ")"),
+        tuple(name.replace("_", " ") for name in names),
+        [
+            tuple(v if isinstance(v := item[name], (str, int, float)) else str(v) for name in names)
+            for item in listed[:_LISTED]
+        ],
+    )
+
+
+def _total_loss(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
+    """The measure of information loss: NIL; of perturbed values, which have no width, NIL*."""
+    by_name = {row.measure: row for row in rows}
+    name = "nil" if "nil" in by_name else "nil_star"
+    return {"nil": "NIL", "nil_star": "NIL*"}[name], by_name[name]
+
+
+def _perturbed(subject: Subject) -> bool:
+    """Whether what is published was drawn, so that regions are not what was lost."""
+    model = MODELS.get(subject.manifest["model"])
+    return model is not None and model.perturbs
+
+
+def _loss(
+    warehouse: Warehouse, dataset: Dataset, subject: Subject, rows: list[MeasureRow]
+) -> Table:
+    rows_of_qids: list[tuple[int, int, float]] = []
+    if not _perturbed(subject):
+        rows_of_qids = warehouse.rows(query(_RELEASE, "losses"), {"release": subject.release_id})
+    found: list[tuple[Value, ...]] = [
+        (dataset.qid[position].name, cases, loss, loss / cases if cases else None)
+        for position, cases, loss in rows_of_qids
+    ]
+    name, total = _total_loss(rows)
+    found.append((f"all ({name})", total.total, total.violating, total.ratio))
+    return Table(
+        "loss",
+        "Information loss per quasi-identifier: 0 nothing lost, 1 all",
+        ("quasi-identifier", "values", "sum of losses", "mean loss"),
+        found,
+    )
+
+
+def _missing(
+    warehouse: Warehouse, dataset: Dataset, release_id: int
+) -> tuple[Figure | None, Table]:
+    rows = missingness(warehouse, dataset, release_id)
+    figure = missing_figure(rows) if any(row.released for row in rows) else None
+    table = Table(
+        "missingness",
+        "Missing values in the quarter and in what is released",
+        ("quasi-identifier", "cases of the quarter", "missing", "share", "cases released",
+         "missing before", "given up", "share missing as released"),
+        [
+            (r.name, r.cases, r.missing, r.missing / r.cases if r.cases else None, r.released,
+             r.released_missing, r.given_up,
+             (r.released_missing + r.given_up) / r.released if r.released else None)
+            for r in rows
+        ],
+    )  # fmt: skip
+    return figure, table
+
+
+def _withheld(warehouse: Warehouse, release_id: int) -> tuple[Figure | None, Table | None]:
+    rows = warehouse.rows(query(_RELEASE, "withheld"), {"release": release_id})
+    if not rows:
+        return None, None
+    return reasons_figure([(reason, cases) for reason, cases, _ in rows]), Table(
+        "withheld",
+        "What was withheld and why",
+        ("reason", "meaning", "cases", "reports"),
+        [(reason, reason_meaning(reason), cases, reports) for reason, cases, reports in rows],
+    )

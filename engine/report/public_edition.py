@@ -1,0 +1,348 @@
+"""The public edition: made of released views and public manifests, and of nothing else.
+
+It is made in a database of its own that holds nothing else: whatever its statements say, there is
+no raw table and no private catalog that they could reach.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from srsql.engine.models import MODELS
+from srsql.engine.release.views import create_views, series_views
+from srsql.engine.report.drawing import lines, stacked
+from srsql.engine.report.glossary import defended_attacks, undefended
+from srsql.engine.report.page import Fact, Figure, Table, Value, render
+from srsql.engine.report.quarter_figures import group_figures, width_figure
+from srsql.engine.report.shapes import Shapes, published_shapes
+from srsql.engine.report.signal_figures import strongest, strongest_blocks
+from srsql.engine.signals.results import Signal
+from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.layout import store_of
+from srsql.engine.warehouse.statements import (
+    STORE,
+    column,
+    create,
+    query,
+    table,
+    union_all,
+)
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_DATABASE = "report/public_database"
+_SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})
+"""Columns of the public manifest that have a place of their own on the page."""
+
+
+@dataclass(frozen=True)
+class PublicDatabase:
+    """Released views and public manifests of one series, and nothing else."""
+
+    warehouse: Warehouse
+    dataset: Dataset
+    series: str
+    schemas: dict[str, str]
+    """Quarter -> schema of its views."""
+
+    def manifest(self, quarter: str) -> dict[str, Any]:
+        """The one row of the public manifest."""
+        source = table(self.schemas[quarter], "manifest", alias="m")
+        cursor = self.warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
+        names = [item[0] for item in cursor.description or ()]
+        return dict(zip(names, cursor.fetchall()[0], strict=True))
+
+
+@contextmanager
+def public_database(
+    warehouse: Warehouse, dataset: Dataset, series: str, schemas: dict[str, str], views: set[str]
+) -> Iterator[PublicDatabase]:
+    """Copy released views into a database in memory, which is gone afterwards.
+
+    Args:
+        warehouse: has the views; nothing else of it is read.
+        dataset: for their names.
+        series: whose they are.
+        schemas: quarter -> schema of its views, oldest first.
+        views: which of them are needed, beside the manifest.
+    """
+    memory, threads = warehouse.rows(query(_DATABASE, "limits"))[0]
+    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as con:
+        con.execute("SET python_enable_replacements = false")
+        con.execute("SET enable_progress_bar = false")
+        con.execute("SET memory_limit = ?", [memory])
+        con.execute("SET threads = ?", [threads])
+        con.execute("SET temp_directory = ?", [spill])
+        own = Warehouse(con)
+        with own.transaction():
+            register_dataset(own, dataset, "released")
+        with own.guarded():
+            for number, schema in enumerate(schemas.values(), start=1):
+                stores = {view: store_of(number, view) for view in sorted(views | {"manifest"})}
+                for view, store in stores.items():
+                    _copy(warehouse, own, table(schema, view, alias="v"), store)
+                create_views(own, schema, stores)
+            database = PublicDatabase(own, dataset, series, schemas)
+            _fill_catalog(database, views)
+            yield database
+
+
+def _copy(source: Warehouse, target: Warehouse, view: exp.Table, store: str) -> None:
+    rows = exp.select("v.*").from_(view).sql(dialect="duckdb")
+    target.con.register("srsql_incoming", source.con.sql(rows).to_arrow_reader(100_000))
+    target.run(create(table(STORE, store), exp.select("i.*").from_("srsql_incoming AS i")))
+    target.con.unregister("srsql_incoming")
+
+
+def _fill_catalog(database: PublicDatabase, views: set[str]) -> None:
+    """The catalog rows by which the engine finds released views: names, and nothing private."""
+    own, dataset, cumulative = database.warehouse, database.dataset, "released"
+    names = {"dataset": dataset.name, "series": database.series}
+    own.run(query(_DATABASE, "add_series"), {**names, "schema": cumulative})
+    for number, (quarter, schema) in enumerate(database.schemas.items(), start=1):
+        own.run(
+            query(_DATABASE, "add_release"),
+            {**names, "number": number, "quarter": quarter, "schema": schema},
+        )
+    if {t.name for t in dataset.row_tables} <= views:
+        releases = [(quarter, number) for number, quarter in enumerate(database.schemas, start=1)]
+        series_views(own, dataset, cumulative, releases)
+
+
+def public_quarter(released: PublicDatabase, quarter: str) -> str:
+    """The page of one released quarter."""
+    manifest = released.manifest(quarter)
+    shapes = published_shapes(released.warehouse, released.dataset, released.schemas[quarter])
+    k = int(manifest["k"])
+    pairs, listed = 0, list[Signal]()
+    if released.dataset.signals is not None and shapes.groups:
+        pairs, listed = strongest(released.warehouse, released.dataset, released.series, quarter)
+    return render(
+        "public_quarter.html.j2",
+        dataset=released.dataset,
+        series=released.series,
+        quarter=quarter,
+        facts=_facts(manifest, shapes),
+        guarantee=manifest["guarantee"],
+        undefended=undefended(defended_attacks(manifest)),
+        attacked=bool(defended_attacks(manifest)),
+        parameters=_parameters(manifest),
+        withheld=public_withheld_counts(manifest),
+        k=k,
+        shapes=shapes,
+        groups=group_figures(shapes, k, "region"),
+        thetas=_thetas(manifest, shapes),
+        widths=width_figure(shapes),
+        missing=_missing(shapes),
+        smallest=_smallest(shapes, k),
+        has_signals=released.dataset.signals is not None,
+        pairs=pairs,
+        signal_blocks=strongest_blocks(listed),
+    )
+
+
+def public_withheld_counts(manifest: dict[str, Any]) -> tuple[int, int] | None:
+    """Cases and reports withheld, where the public may know.
+
+    A count of what is not there is exact, which no model with a privacy budget can afford: it is
+    shown only of a model known to have none, and only if the manifest lets it out.
+    """
+    counts = manifest.get("withheld_cases"), manifest.get("withheld_reports")
+    model = MODELS.get(str(manifest.get("model")))
+    if model is None or model.perturbs or manifest.get("epsilon") is not None:
+        return None
+    return None if counts[0] is None or counts[1] is None else (int(counts[0]), int(counts[1]))
+
+
+def _facts(manifest: dict[str, Any], shapes: Shapes) -> list[Fact]:
+    facts = [
+        Fact("cases", "cases released", manifest["released_cases"]),
+        Fact("reports", "reports released", manifest["released_reports"]),
+        Fact("regions", "published regions", shapes.groups),
+        Fact("k", "k", int(manifest["k"])),
+    ]
+    if shapes.sizes:
+        facts.append(Fact("smallest", "cases in the smallest region", min(shapes.sizes)))
+    withheld = public_withheld_counts(manifest)
+    if withheld is not None:
+        facts.append(Fact("withheld", "cases withheld", withheld[0]))
+    return facts
+
+
+def _parameters(manifest: dict[str, Any]) -> Table:
+    """The scalars of the public manifest."""
+    return Table(
+        "parameters",
+        "Parameters and counts of the public manifest",
+        ("parameter", "value"),
+        [
+            (name.replace("_", " "), value if isinstance(value, (int, str)) else str(value))
+            for name, value in manifest.items()
+            if name not in _SPECIAL
+        ],
+    )
+
+
+def _thetas(manifest: dict[str, Any], shapes: Shapes) -> Table:
+    counted = Counter(threshold["theta"] for threshold in manifest["thresholds"])
+    highest = {theta: conf for theta, _, conf in shapes.highest}
+    return Table(
+        "thetas",
+        "Released sensitive values by threshold; confidence: the highest of such a value in any "
+        "published region",
+        ("θ", "released values", "confidence", "holds"),
+        [
+            (theta, counted[theta], highest.get(theta), _holds(theta, highest.get(theta)))
+            for theta in sorted(counted)
+        ],
+    )
+
+
+def _holds(theta: float, confidence: float | None) -> bool | None:
+    return None if confidence is None else confidence <= theta * (1 + 1e-12)
+
+
+def _missing(shapes: Shapes) -> Table:
+    """Cases without a region, per quasi-identifier."""
+    rows: list[tuple[Value, ...]] = []
+    for width in shapes.widths:
+        count = width.without_region
+        what = "missing" if width.kind == "numeric" else f"{width.root} (not told)"
+        rows.append((width.name, what, count, count / shapes.cases if shapes.cases else None))
+    return Table(
+        "missingness",
+        "Missing values as released",
+        ("quasi-identifier", "released as", "cases", "share"),
+        rows,
+    )
+
+
+def _smallest(shapes: Shapes, k: int) -> Table | None:
+    """What somebody learns of a case in the smallest region, over all regions of that size."""
+    if not shapes.sizes:
+        return None
+    size = min(shapes.sizes)
+    worst = max(shapes.exposure) if shapes.exposure else None
+    return Table(
+        "smallest",
+        "An attacker who knows the quasi-identifiers of somebody in this release",
+        ("step", "outcome", "bound"),
+        [
+            ("candidates in the smallest region", size, k),
+            ("regions of that size", shapes.sizes[size], None),
+            ("chance to pick the right case", 1 / size, 1 / k),
+            ("highest confidence in a value, as a share of its threshold", worst, 1),
+        ],
+    )
+
+
+def public_series(released: PublicDatabase) -> str:
+    """The page of all released quarters, side by side; reads manifests and report tables."""
+    quarters = list(released.schemas)
+    manifests = {quarter: released.manifest(quarter) for quarter in quarters}
+    shapes = {
+        quarter: published_shapes(released.warehouse, released.dataset, schema, confidences=False)
+        for quarter, schema in released.schemas.items()
+    }
+    arrived = _arrivals(released)
+    rows: list[tuple[Any, ...]] = []
+    for quarter in quarters:
+        manifest, shape = manifests[quarter], shapes[quarter]
+        withheld = public_withheld_counts(manifest)
+        new, so_far = arrived[quarter]
+        rows.append(
+            (quarter, manifest["model"], manifest["k"], manifest["released_cases"], new,
+             manifest["released_cases"] - new, manifest["released_reports"], so_far, shape.groups,
+             min(shape.sizes) if shape.sizes else None, withheld[0] if withheld else None)
+        )  # fmt: skip
+    latest = manifests[quarters[-1]]
+    return render(
+        "public_series.html.j2",
+        dataset=released.dataset,
+        series=released.series,
+        first=quarters[0],
+        last=quarters[-1],
+        facts=[
+            Fact("quarters", "quarters", len(quarters)),
+            Fact("cases", "cases in all", rows[-1][7]),
+            Fact("reports", "reports in all", sum(row[6] for row in rows)),
+            Fact("k", "smallest k", min(int(m["k"]) for m in manifests.values())),
+        ],
+        guarantee=latest["guarantee"],
+        undefended=undefended(defended_attacks(latest)),
+        quarters=Table(
+            "quarters",
+            "The series, quarter by quarter",
+            ("quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "regions",
+             "smallest region", "cases withheld"),
+            rows,
+        ),
+        figures=_series_figures(quarters, rows, shapes),
+    )  # fmt: skip
+
+
+def _arrivals(released: PublicDatabase) -> dict[str, tuple[int, int]]:
+    """Quarter -> cases that no earlier one has, and distinct cases so far."""
+    statement = arrivals(released.dataset, released.schemas).sql(dialect="duckdb")
+    new = dict.fromkeys(released.schemas, 0) | dict(released.warehouse.rows(statement))
+    return dict(zip(new, zip(new.values(), accumulate(new.values()), strict=True), strict=True))
+
+
+def arrivals(dataset: Dataset, schemas: dict[str, str]) -> exp.Select:
+    """Quarter, and the cases whose first quarter it is."""
+    case_id = exp.cast(column(dataset.case_id, "v"), "VARCHAR").as_("case_id")
+    rows: list[exp.Query] = [
+        exp.select(exp.Literal.string(quarter).as_("quarter"), case_id.copy()).from_(
+            table(schema, dataset.report_table, alias="v")
+        )
+        for quarter, schema in schemas.items()
+    ]
+    first = exp.select("c.case_id", "min(c.quarter) AS quarter").group_by("c.case_id")
+    first = first.from_(union_all(rows).subquery("c"))
+    counted = exp.select("f.quarter", "count(*) AS cases").from_(first.subquery("f"))
+    return counted.group_by("f.quarter")
+
+
+def _series_figures(
+    quarters: list[str], rows: list[tuple[Any, ...]], shapes: dict[str, Shapes]
+) -> list[Figure]:
+    _, _, _, _, new, old, _, so_far, regions, *_ = zip(*rows, strict=True)
+    names = [width.name for width in shapes[quarters[0]].widths]
+    missing = [
+        [shape.widths[place].without_region / shape.cases if shape.cases else None
+         for shape in shapes.values()]
+        for place in range(len(names))
+    ]  # fmt: skip
+    return [
+        Figure(
+            "cases",
+            stacked(quarters, [("new", new), ("old", old)], "cases"),
+            "Released cases per quarter: new, and seen in an earlier released quarter.",
+        ),
+        Figure(
+            "cumulative",
+            lines(quarters, [("cases so far", so_far)], "cumulative", "cases so far", share=False),
+            "Distinct cases released so far.",
+        ),
+        Figure(
+            "regions",
+            lines(quarters, [("published regions", regions)], "regions", "published regions",
+                  share=False),
+            "Published regions per quarter.",
+        ),
+        Figure(
+            "blank",
+            lines(quarters, list(zip(names, missing, strict=True)), "blank", "share of cases",
+                  share=True),
+            "Share of the cases released without a region, per quasi-identifier.",
+        ),
+    ]  # fmt: skip

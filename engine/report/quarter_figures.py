@@ -1,0 +1,345 @@
+"""The figures of one quarter: arrays in, a figure with its caption or an ``svg`` element out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from srsql.engine.report.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    RED,
+    WIDTH,
+    label,
+    number,
+    plain_numbers,
+    settings,
+    svg,
+    thousands,
+)
+from srsql.engine.report.page import Figure
+from srsql.engine.report.shapes import Missingness, Shapes, Widths
+
+_BARS = 40
+"""Sizes that get a bar of their own; larger groups share one."""
+_LABELLED = 12
+"""Bars up to which each has its number."""
+_STEEP = 30
+"""Ratio of the highest to the lowest bar above which the axis is logarithmic."""
+
+
+def group_figures(shapes: Shapes, k: int, what: str) -> list[Figure]:
+    """Sizes and exposure of the groups or published regions."""
+    found = []
+    if shapes.sizes:
+        found.append(
+            Figure(
+                "sizes",
+                group_sizes(shapes.sizes, k, what),
+                f"{shapes.groups:,} {what}s by their number of cases: {min(shapes.sizes):,} to "
+                f"{max(shapes.sizes):,}; none may lie left of the dashed line.",
+            )
+        )
+    if shapes.exposure:
+        found.append(
+            Figure(
+                "exposure",
+                exposure(shapes.exposure, what),
+                f"Sensitive values: for each {what}, the highest ratio of a value's confidence to "
+                "its threshold, over the values whose threshold is below 1. Nothing may lie right "
+                "of the dashed line.",
+            )
+        )
+    return found
+
+
+def width_figure(shapes: Shapes) -> Figure | None:
+    """Widths of the regions."""
+    if not shapes.sizes:
+        return None
+    return Figure(
+        "widths",
+        widths(shapes.widths),
+        "Width of the released region per quasi-identifier. Numbers: share of the cases whose "
+        "interval is at most so wide (0: the exact value), over the cases that have one. "
+        "Categories: share of the cases by the height of the released node.",
+    )
+
+
+def risk_figure(rows: Sequence[tuple[str, float, float, bool | None]]) -> Figure:
+    """Shares of groups in danger; ``rows`` as of ``risk``."""
+    return Figure(
+        "risk",
+        risk(rows),
+        "Share of groups in danger, attacked with the whole series. In brackets the candidates: "
+        "those of the target's group, or all cases whose region matches what the attacker knows; "
+        "for DR, with or without external knowledge. Hatched: measured, not promised by the model.",
+    )
+
+
+def missing_figure(rows: Sequence[Missingness]) -> Figure:
+    """Missing values before and after."""
+    return Figure(
+        "missing",
+        missing(rows),
+        "Released cases per quasi-identifier: released as a region, known but given up (its "
+        "set of cases was too small), missing in the originals.",
+    )
+
+
+def reasons_figure(rows: Sequence[tuple[str, int]]) -> Figure:
+    """Withheld cases by reason."""
+    return Figure("reasons", reasons(rows), "Cases withheld, by reason.")
+
+
+def risk(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
+    """Bars of the shares of groups in danger.
+
+    ``rows``: name, groups in danger, groups, whether it holds (None: nothing is promised).
+    """
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 0.5 + 0.26 * len(rows)))
+        axis = figure.add_subplot()
+        for place, (_, found, total, passed) in enumerate(rows):
+            share = found / total if total else 0.0
+            colour, hatch = (GREY, "////") if passed is None else (GREEN if passed else RED, "")
+            axis.barh(place, share, color=colour, hatch=hatch, edgecolor="white", height=0.62)
+            verdict = "" if passed is None else ("  holds" if passed else "  BROKEN")
+            axis.annotate(
+                f"{share:.2%}  ({found:,.0f} of {total:,.0f}){verdict}",
+                (share, place),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+            )
+        axis.axvline(0, color="black", linewidth=1.2)
+        axis.set_yticks(range(len(rows)), [row[0] for row in rows])
+        axis.invert_yaxis()
+        axis.set_xlim(0, 1.0)
+        axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axis.set_xlabel("share of groups in danger (promised: 0 %)")
+        axis.tick_params(axis="y", length=0)
+        return svg(figure, "risk", "Shares of groups in danger: " + _shares(rows))
+
+
+def _shares(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
+    return "; ".join(f"{name}: {found:,.0f} of {total:,.0f}" for name, found, total, _ in rows)
+
+
+def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
+    """Histogram of the groups (or published regions) over their number of cases."""
+    last = max(min(max(sizes), k + _BARS), k)
+    bars = {size: groups for size, groups in sizes.items() if size <= last}
+    more = sum(groups for size, groups in sizes.items() if size > last)
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 2.3))
+        axis = figure.add_subplot()
+        drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
+        if len(bars) <= _LABELLED:
+            axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
+            axis.margins(y=0.12)
+        ticks = MaxNLocator(integer=True, nbins=9).tick_values(1, last)
+        shown = sorted({int(tick) for tick in ticks if 1 <= tick <= last} | {k})
+        shown = [tick for tick in shown if tick == k or abs(tick - k) > last / 25]
+        names = [str(tick) for tick in shown]
+        if more:
+            axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
+            kept = [n for n, tick in enumerate(shown) if tick < last - 2]
+            shown = [*(shown[n] for n in kept), last + 3]
+            names = [*(names[n] for n in kept), f"> {last}"]
+        axis.set_xticks(shown, names)
+        axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
+        axis.annotate(
+            f"k = {k}", (k - 0.5, 1), (0, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="center", va="bottom", color=RED, fontsize=8.5,
+        )  # fmt: skip
+        if max(sizes.values()) > _STEEP * min(sizes.values()):
+            axis.set_yscale("log")
+            axis.set_ylim(bottom=0.7)
+            plain_numbers(axis.yaxis)
+        else:
+            thousands(axis, y=True)
+        axis.set_xlim(min(k - 4.0, min(sizes) - 1.0), last + (5 if more else 1))
+        axis.set_xlabel(f"cases in the {what}")
+        axis.set_ylabel(f"{what}s")
+        return svg(
+            figure,
+            "sizes",
+            f"Histogram of {sum(sizes.values()):,} {what}s by their number of cases: from "
+            f"{min(sizes):,} to {max(sizes):,}, k = {k}",
+        )
+
+
+def reasons(rows: Sequence[tuple[str, int]]) -> str:
+    """Bars of what was withheld, by reason."""
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 0.55 + 0.28 * len(rows)))
+        axis = figure.add_subplot()
+        bars = axis.barh(range(len(rows)), [n for _, n in rows], color=ORANGE, height=0.62)
+        axis.bar_label(bars, [f"{n:,}" for _, n in rows], padding=3, fontsize=8)
+        axis.set_yticks(range(len(rows)), [name.replace("_", " ") for name, _ in rows])
+        axis.invert_yaxis()
+        axis.set_xlim(0, max(n for _, n in rows) * 1.12)
+        axis.set_xlabel("cases withheld")
+        axis.tick_params(axis="y", length=0)
+        thousands(axis, x=True)
+        return svg(figure, "reasons", "Cases withheld, by reason")
+
+
+def exposure(found: dict[float, int], what: str) -> str:
+    """Share of the groups whose most exposed value uses up at most so much of its threshold."""
+    total = sum(found.values())
+    ends, shares = list(found), [n / total for n in accumulate(found.values())]
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 2.2))
+        axis = figure.add_subplot()
+        axis.step([0, *ends, 1.05], [0, *shares, 1], where="post", color=BLUE)
+        axis.axvline(1, color=RED, linestyle="--", linewidth=1.2)
+        axis.annotate(
+            "threshold", (1, 0.04), (-4, 0), textcoords="offset points", ha="right", color=RED,
+            fontsize=8.5,
+        )  # fmt: skip
+        axis.set_xlim(0, max(1.05, ends[-1] * 1.02))
+        axis.set_ylim(0, 1.02)
+        axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axis.set_xlabel("highest confidence / its threshold θ (values with θ < 1)")
+        axis.set_ylabel(f"share of {what}s")
+        return svg(
+            figure,
+            "exposure",
+            f"Cumulative share of {what}s by the highest ratio of confidence to threshold; the "
+            f"highest of all is {number(ends[-1])}",
+        )
+
+
+def steps(rows: Sequence[tuple[str, int]], k: int) -> str:
+    """The candidates of one attacker, exclusion set by exclusion set; the last is who remains."""
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 0.6 + 0.28 * len(rows)))
+        axis = figure.add_subplot()
+        colours = [BLUE, *[ORANGE] * (len(rows) - 2), GREEN if rows[-1][1] >= k else RED]
+        hatches = ["", *["////"] * (len(rows) - 2), ""]
+        bars = axis.barh(
+            range(len(rows)), [n for _, n in rows], color=colours, hatch=hatches,
+            edgecolor="white", height=0.62,
+        )  # fmt: skip
+        axis.bar_label(bars, [f"{n:,}" for _, n in rows], padding=3, fontsize=8)
+        axis.axvline(k, color=RED, linestyle="--", linewidth=1.2)
+        axis.annotate(
+            f"k = {k}", (k, 1), (0, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", color=RED, fontsize=8.5, ha="center", va="bottom",
+        )  # fmt: skip
+        axis.set_yticks(range(len(rows)), [name for name, _ in rows])
+        axis.invert_yaxis()
+        axis.set_xlim(0, max(max(n for _, n in rows), k) * 1.14)
+        axis.set_xlabel("cases")
+        axis.tick_params(axis="y", length=0)
+        thousands(axis, x=True)
+        return svg(figure, "steps", "Candidates of the attacker, what is excluded, who remains")
+
+
+def widths(found: Sequence[Widths]) -> str:
+    """One panel per quasi-identifier: how wide the regions of the cases are."""
+    across = min(3, len(found))
+    down = math.ceil(len(found) / across)
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 2.25 * down), layout="constrained")
+        for place, width in enumerate(found):
+            axis = figure.add_subplot(down, across, place + 1)
+            axis.set_title(label(width.name), loc="left")
+            if not sum(width.cases.values()):
+                axis.text(0.5, 0.5, "missing in every case", ha="center", transform=axis.transAxes)
+                axis.set_axis_off()
+            elif width.kind == "numeric":
+                _cumulative(axis, width)
+            else:
+                _levels(axis, width)
+            if place % across == 0:
+                axis.set_ylabel("share of cases")
+        return svg(
+            figure,
+            "widths",
+            "Widths of the regions per quasi-identifier: " + ", ".join(w.name for w in found),
+        )
+
+
+def _cumulative(axis: Axes, width: Widths) -> None:
+    """Share of the cases whose region is at most so wide."""
+    total = sum(width.cases.values())
+    ends = list(width.cases)
+    shares = [n / total for n in accumulate(width.cases.values())]
+    last = max(ends[-1], 1)
+    axis.step([*ends, last * 1.04], [*shares, 1.0], where="post", color=BLUE)
+    axis.plot([ends[0], ends[0]], [0, shares[0]], color=BLUE)
+    median = next(end for end, share in zip(ends, shares, strict=True) if share >= 0.5)
+    axis.axvline(median, color=GREY, linestyle=":", linewidth=1)
+    right = median > last / 2
+    axis.annotate(
+        f"median {number(median)}",
+        (median, 0.03),
+        (-4 if right else 4, 0),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        fontsize=8,
+    )
+    axis.set_xlim(-last * 0.04, last * 1.04)
+    axis.set_ylim(0, 1.02)
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axis.set_xlabel(f"width of region, {width.unit}" if width.unit else "width of region")
+
+
+def _levels(axis: Axes, width: Widths) -> None:
+    """Share of the cases at each height of the hierarchy."""
+    total = sum(width.cases.values()) + width.missing
+    names = {0: "exact"} | {h: f"{h} up" for h in range(1, width.top)}
+    names[width.top] = label(width.root, 12) + "\nor missing"
+    counts = [width.cases.get(float(height), 0) for height in names]
+    counts[-1] += width.missing
+    shares = [count / total for count in counts]
+    bars = axis.bar(range(len(names)), shares, color=BLUE, width=0.62)
+    axis.bar_label(bars, [f"{share:.0%}" for share in shares], fontsize=8, padding=1)
+    axis.set_xticks(range(len(names)), list(names.values()))
+    axis.set_ylim(0, 1.12)
+    axis.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axis.set_xlabel("height of the released node")
+
+
+def missing(rows: Sequence[Missingness]) -> str:
+    """Per quasi-identifier of the released cases: released, given up, missing before."""
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 0.75 + 0.34 * len(rows)))
+        axis = figure.add_subplot()
+        parts = (
+            ("released as a region", BLUE, "",
+             [r.released - r.released_missing - r.given_up for r in rows]),
+            ("known, given up", ORANGE, "////", [r.given_up for r in rows]),
+            ("missing in the originals", PALE, "", [r.released_missing for r in rows]),
+        )  # fmt: skip
+        start = [0.0] * len(rows)
+        for name, colour, hatch, counts in parts:
+            shares = [
+                n / r.released if r.released else 0 for n, r in zip(counts, rows, strict=True)
+            ]
+            axis.barh(
+                range(len(rows)), shares, left=start, color=colour, hatch=hatch,
+                edgecolor="white", height=0.62, label=name,
+            )  # fmt: skip
+            start = [a + b for a, b in zip(start, shares, strict=True)]
+        axis.set_yticks(range(len(rows)), [label(r.name) for r in rows])
+        axis.invert_yaxis()
+        axis.set_xlim(0, 1)
+        axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axis.set_xlabel("share of released cases")
+        axis.tick_params(axis="y", length=0)
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
+        return svg(figure, "missing", "Missing values before and after, per quasi-identifier")

@@ -1,0 +1,253 @@
+"""Groups, or published regions, of one quarter as arrays: sizes, widths, confidences.
+
+The steward's edition takes them from the catalog, the public edition from the published rows; the
+distributions are the same macros in ``sql_macros/report/report.sql``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.layout import region_columns
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    dotted,
+    query,
+    table,
+    temporary,
+    union_all,
+)
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_RELEASE, _SHAPES = "report/release", "report/shapes"
+ROW, MEMBER, REGION, VALUE, THETA, CONFIDENCE = (
+    f"srsql_report_{name}" for name in ("row", "member", "region", "value", "theta", "confidence")
+)
+"""Temporary tables; ``ROW`` has one row per published report with the number of its region."""
+
+
+@dataclass(frozen=True)
+class Widths:
+    """How wide the regions are in one quasi-identifier, over the cases."""
+
+    name: str
+    kind: str
+    unit: str
+    cases: dict[float, int]
+    """Numeric: width in its unit -> cases. Categorical: height of the node -> cases."""
+    missing: int
+    """Cases without a region in it; of a category they cannot be told from its root."""
+    top: int
+    """Categorical: height of the root."""
+    root: str
+    """Categorical: its label."""
+
+    @property
+    def without_region(self) -> int:
+        """Cases that the release tells nothing of in this quasi-identifier."""
+        at_root = 0 if self.kind == "numeric" else self.cases.get(float(self.top), 0)
+        return self.missing + at_root
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Groups (or published regions), their widths, and what can be inferred in them."""
+
+    sizes: dict[int, int]
+    """Cases -> groups of so many."""
+    widths: tuple[Widths, ...]
+    exposure: dict[float, int]
+    """conf / theta of the most exposed value -> groups."""
+    highest: tuple[tuple[float, int, float], ...]
+    """theta, its released values, the highest confidence of one of them in any group."""
+
+    @property
+    def groups(self) -> int:
+        """How many there are."""
+        return sum(self.sizes.values())
+
+    @property
+    def cases(self) -> int:
+        """How many are in them."""
+        return sum(size * groups for size, groups in self.sizes.items())
+
+
+@dataclass(frozen=True)
+class Missingness:
+    """One quasi-identifier, in cases."""
+
+    name: str
+    cases: int
+    """Of the quarter, withheld ones too."""
+    missing: int
+    released: int
+    released_missing: int
+    given_up: int
+
+
+def catalog_shapes(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Shapes:
+    """The groups of a release; the steward's."""
+    with _workspace(warehouse):
+        for name in ("members", "regions", "confidences"):
+            warehouse.run(query(_SHAPES, name), {"release": release_id})
+        return _shapes(warehouse, dataset)
+
+
+def published_shapes(
+    warehouse: Warehouse, dataset: Dataset, schema: str, *, confidences: bool = True
+) -> Shapes:
+    """The published regions of a quarter; anybody's.
+
+    Args:
+        warehouse: has the released views.
+        dataset: the dataset of the release.
+        schema: schema of its views.
+        confidences: also what can be inferred, which takes the views of sensitive attributes.
+
+    Returns:
+        The distributions of the regions.
+    """
+    with _workspace(warehouse):
+        warehouse.run(create(temporary(ROW), published_rows(dataset, schema), temp=True))
+        warehouse.run(query(_SHAPES, "published_members"))
+        warehouse.run(create(temporary(REGION), published_widths(dataset), temp=True))
+        if confidences:
+            for name, rows in (
+                (VALUE, published_values(dataset, schema)),
+                (THETA, published_thresholds(schema)),
+            ):
+                warehouse.run(create(temporary(name), rows, temp=True))
+            warehouse.run(query(_SHAPES, "published_confidences"))
+        else:
+            warehouse.run(query(_SHAPES, "no_confidences"))
+        return _shapes(warehouse, dataset)
+
+
+@contextmanager
+def _workspace(warehouse: Warehouse) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for name in (ROW, MEMBER, REGION, VALUE, THETA, CONFIDENCE):
+            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+
+
+def _shapes(warehouse: Warehouse, dataset: Dataset) -> Shapes:
+    sizes, widths, exposures, highest = (
+        warehouse.rows(query(_SHAPES, name))
+        for name in ("sizes", "widths", "exposures", "highest_confidences")
+    )
+    return Shapes(
+        sizes=dict(sizes),
+        widths=tuple(
+            _widths(dataset, position, [row[1:] for row in widths if row[0] == position])
+            for position in range(len(dataset.qid))
+        ),
+        exposure=dict(exposures),
+        highest=tuple(highest),
+    )
+
+
+def _widths(dataset: Dataset, position: int, rows: list[tuple[float | None, int]]) -> Widths:
+    qid = dataset.qid[position]
+    scale = float(qid.granularity) if qid.kind == "numeric" else 1.0
+    tree = dataset.hierarchies.get(qid.name)
+    return Widths(
+        name=qid.name,
+        kind=qid.kind,
+        unit=qid.unit,
+        cases={width * scale: cases for width, cases in rows if width is not None},
+        missing=sum(cases for width, cases in rows if width is None),
+        top=tree.height[0] if tree else 0,
+        root=tree.labels[0] if tree else "",
+    )
+
+
+def published_rows(dataset: Dataset, schema: str) -> exp.Query:
+    """One row per published report: case_id, its region's columns, the region's number."""
+    names = region_columns(dataset)
+    number = exp.Window(
+        this=exp.Anonymous(this="dense_rank"),
+        order=exp.Order(expressions=[exp.Ordered(this=column(name, "v")) for name in names]),
+    )
+    return exp.select(
+        column(dataset.case_id, "v").as_("case_id"),
+        *[column(name, "v") for name in names],
+        number.as_("group_id"),
+    ).from_(table(schema, dataset.report_table, alias="v"))
+
+
+def published_widths(dataset: Dataset) -> exp.Query:
+    """(group_id, position, width) as of the catalog: granules, or height of the node."""
+    parts: list[exp.Query] = []
+    for position, qid in enumerate(dataset.qid):
+        rows = exp.select(
+            column("group_id", "r"), exp.Literal.number(position).as_("position")
+        ).from_(temporary(ROW, alias="r"))
+        width: exp.Expr
+        if qid.kind == "numeric":
+            extent = exp.Paren(
+                this=exp.Sub(
+                    this=column(f"{qid.name}_high", "r"), expression=column(f"{qid.name}_low", "r")
+                )
+            )
+            size = exp.Literal.number(format(qid.granularity.normalize(), "f"))
+            width = exp.func("round", exp.Div(this=extent, expression=size))
+        else:
+            width = column("height", "n")
+            rows = rows.join(
+                table("srsql", "node", alias="n"),
+                on=exp.and_(
+                    column("dataset", "n").eq(exp.Literal.string(dataset.name)),
+                    column("attribute", "n").eq(exp.Literal.string(qid.name)),
+                    column("node", "n").eq(column(qid.name, "r")),
+                ),
+                join_type="left",
+            )
+        parts.append(rows.select(exp.cast(width, "DOUBLE").as_("width")).distinct())
+    return union_all(parts)
+
+
+def published_values(dataset: Dataset, schema: str) -> exp.Query:
+    """Distinct (case_id, normalized term) of the published sensitive columns."""
+    case_id = column(dataset.case_id, "v").as_("case_id")
+    parts: list[exp.Query] = []
+    for name, value in dict.fromkeys((a.table, a.column) for a in dataset.sensitive):
+        if value not in dataset.table(name).publish:
+            continue
+        term = normalized(column(value, "v"))
+        parts.append(
+            exp.select(case_id.copy(), term.as_("term"))
+            .from_(table(schema, name, alias="v"))
+            .where(term.copy().is_(exp.null()).not_())
+        )
+    if not parts:
+        nothing = exp.cast(exp.null(), "VARCHAR").as_("term")
+        source = table(schema, dataset.report_table, alias="v")
+        parts = [exp.select(case_id, nothing).from_(source).where(exp.false())]
+    return exp.select("u.case_id", "u.term").distinct().from_(union_all(parts).subquery("u"))
+
+
+def published_thresholds(schema: str) -> exp.Query:
+    """(term, theta) of the public manifest."""
+    listed = exp.select("unnest(m.thresholds) AS threshold", dialect="duckdb")
+    return exp.select(
+        "t.threshold.value AS term", "t.threshold.theta AS theta", dialect="duckdb"
+    ).from_(listed.from_(table(schema, "manifest", alias="m")).subquery("t"))
+
+
+def missingness(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Missingness]:
+    """Per quasi-identifier, in the schema's order; the steward's."""
+    return [
+        Missingness(dataset.qid[position].name, *counts)
+        for position, *counts in warehouse.rows(
+            query(_RELEASE, "missingness"), {"release": release_id}
+        )
+    ]

@@ -1,1 +1,0 @@
-"""The pages: jinja2 templates and their style sheet."""

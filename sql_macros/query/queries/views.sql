@@ -1,0 +1,15 @@
+-- What the catalog says of the released views that questions are answered from.
+
+-- name: series
+-- The family of a series, the schema of all its quarters together, and whether its ids are
+-- pseudonyms; the key itself is not read.
+SELECT s.family, s.cumulative_schema, s.pseudonym_key IS NOT NULL AS has_key
+FROM srsql.series AS s
+WHERE s.dataset = $dataset AND s.series = $series;
+
+-- name: released_quarters
+-- The quarters of a series that are out, with the schemas of their views, oldest first.
+SELECT r.quarter, r.schema_name
+FROM srsql.release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
+ORDER BY r.quarter;

@@ -1,0 +1,59 @@
+-- What the catalog says of the releases that a report is about; the steward's edition alone reads
+-- it, but for `released_quarters`, which names views.
+
+-- name: released_quarters
+-- The quarters of a series that are out, with the schemas of their views, oldest first.
+SELECT r.quarter, r.schema_name
+FROM srsql.release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
+ORDER BY r.quarter;
+
+-- name: subject
+-- The fields of Subject after its release id.
+SELECT r.quarter, r.status, r.k, r.schema_name, r.private_manifest
+FROM srsql.release AS r
+WHERE r.release_id = $release;
+
+-- name: checks
+-- The uniform rows of the checks that were stored with the release, after its id.
+SELECT q.measure, q.scope, q.violating, q.total, q.ratio, q.threshold, q.passed
+FROM srsql.measure AS q
+WHERE q.release_id = $release AND q.stage = 'check'
+ORDER BY q.measure, q.scope;
+
+-- name: raw_rows_replaced
+-- Whether the raw rows behind the release were replaced since.
+SELECT i.replaced
+FROM srsql.release AS r
+INNER JOIN srsql.ingestion AS i ON r.ingestion_id = i.ingestion_id
+WHERE r.release_id = $release;
+
+-- name: missingness
+-- The fields of Missingness, of each quasi-identifier in the order of the schema.
+SELECT m.position, m.cases, m.missing, m.released, m.released_missing, m.given_up
+FROM srsql.report_missingness($release) AS m
+ORDER BY m.position;
+
+-- name: losses
+-- Released cases and summed loss of each quasi-identifier.
+SELECT l.position, l.cases, l.loss
+FROM srsql.report_losses($release) AS l
+ORDER BY l.position;
+
+-- name: withheld
+-- Reasons with their cases and reports, the most cases first.
+SELECT w.reason, w.cases, w.reports
+FROM srsql.report_withheld($release) AS w
+ORDER BY w.cases DESC, w.reason ASC;
+
+-- name: threshold_classes
+-- The values of the quarter by their threshold: how many, and the fewest and most cases of one.
+SELECT t.theta, t.terms, t.least, t.most
+FROM srsql.report_thresholds($release) AS t
+ORDER BY t.theta;
+
+-- name: series
+-- The releases of a series that are out, side by side.
+SELECT s.*
+FROM srsql.report_series($dataset, $series) AS s
+ORDER BY s.quarter;

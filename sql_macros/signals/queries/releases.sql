@@ -1,0 +1,23 @@
+-- What the catalog says of the releases that signals are counted in.
+
+-- name: released_quarters
+-- The quarters of a series that are out, with their releases, oldest first.
+SELECT r.quarter, r.release_id
+FROM srsql.release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
+ORDER BY r.quarter;
+
+-- name: models
+-- The models that made these releases.
+SELECT r.quarter, r.model
+FROM srsql.release AS r
+WHERE list_contains($releases::INTEGER[], r.release_id)
+ORDER BY r.quarter;
+
+-- name: replaced_quarters
+-- The quarters whose raw rows were replaced after their release.
+SELECT r.quarter
+FROM srsql.release AS r
+INNER JOIN srsql.ingestion AS i ON r.ingestion_id = i.ingestion_id
+WHERE i.replaced AND list_contains($releases::INTEGER[], r.release_id)
+ORDER BY r.quarter;

@@ -1,0 +1,189 @@
+WITH exact_match AS (
+  SELECT
+    ROW_NUMBER() OVER () AS unit,
+    u.*
+  FROM (
+    SELECT
+      "r"."age_low",
+      "r"."age_high",
+      "r"."sex",
+      COUNT(*) AS weight
+    FROM (
+      SELECT
+        "t0"."age_low" AS "age_low",
+        "t0"."age_high" AS "age_high",
+        "t0"."sex" AS "sex"
+      FROM "release_2011q4"."demo" AS "t0"
+    ) AS r
+    GROUP BY
+      "r"."age_low",
+      "r"."age_high",
+      "r"."sex"
+  ) AS u
+), world AS (
+  SELECT
+    "v"."cell_age",
+    "v"."cell_sex",
+    "v"."holds_0",
+    "v"."leaf_sex"
+  FROM (VALUES
+    (0, 0, TRUE, 'M'),
+    (0, 1, TRUE, 'F'),
+    (1, 0, FALSE, 'M'),
+    (1, 1, FALSE, 'F'),
+    (2, 0, CAST(NULL AS BOOLEAN), 'M'),
+    (2, 1, CAST(NULL AS BOOLEAN), 'F')) AS v(cell_age, cell_sex, holds_0, leaf_sex)
+), outcome AS (
+  SELECT
+    "a"."unit",
+    "a"."age_low",
+    "a"."age_high",
+    "a"."sex",
+    "a"."weight",
+    "w"."cell_age",
+    "w"."cell_sex",
+    CASE WHEN "w"."holds_0" THEN 'below' ELSE 'above' END AS group_0,
+    "w"."leaf_sex" AS group_1
+  FROM "exact_match" AS "a"
+  JOIN "world" AS "w"
+    ON TRUE
+), piece_age AS (
+  SELECT
+    "v"."cell",
+    "v"."low",
+    "v"."high"
+  FROM (VALUES
+    (0, 0, 17),
+    (1, 18, 120),
+    (2, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT))) AS v(cell, low, high)
+), region_age AS (
+  SELECT DISTINCT
+    "a"."age_low",
+    "a"."age_high",
+    "a"."age_low" AS low,
+    "a"."age_high" AS high
+  FROM "exact_match" AS "a"
+), share_age AS (
+  SELECT
+    "r"."age_low",
+    "r"."age_high",
+    "p"."cell",
+    CAST(SUM(
+      CASE
+        WHEN NOT "p"."low" IS NULL
+        THEN GREATEST(
+          0,
+          (
+            LEAST(COALESCE("r"."high", 120), "p"."high") - GREATEST(COALESCE("r"."low", 0), "p"."low")
+          ) + 1
+        )
+        ELSE 0
+      END
+    ) AS DOUBLE) / (
+      (
+        MAX(COALESCE("r"."high", 120)) - MAX(COALESCE("r"."low", 0))
+      ) + 1
+    ) AS share,
+    COUNT(*) OVER (PARTITION BY "r"."age_low", "r"."age_high") AS cells
+  FROM "region_age" AS "r"
+  JOIN "piece_age" AS "p"
+    ON "r"."low" IS NULL OR (
+      "r"."low" <= "p"."high" AND "p"."low" <= "r"."high"
+    )
+  GROUP BY
+    "r"."age_low",
+    "r"."age_high",
+    "p"."cell"
+), piece_sex AS (
+  SELECT
+    "v"."cell",
+    "v"."low",
+    "v"."high"
+  FROM (VALUES
+    (0, 0, 0),
+    (1, 1, 1),
+    (2, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT))) AS v(cell, low, high)
+), region_sex AS (
+  SELECT
+    "v"."sex",
+    "v"."low",
+    "v"."high"
+  FROM (VALUES
+    ('Any', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)),
+    ('M', 0, 0),
+    ('F', 1, 1)) AS v(sex, low, high)
+), share_sex AS (
+  SELECT
+    "r"."sex",
+    "p"."cell",
+    CAST(SUM(
+      CASE
+        WHEN NOT "p"."low" IS NULL
+        THEN GREATEST(
+          0,
+          (
+            LEAST(COALESCE("r"."high", 1), "p"."high") - GREATEST(COALESCE("r"."low", 0), "p"."low")
+          ) + 1
+        )
+        ELSE 0
+      END
+    ) AS DOUBLE) / (
+      (
+        MAX(COALESCE("r"."high", 1)) - MAX(COALESCE("r"."low", 0))
+      ) + 1
+    ) AS share,
+    COUNT(*) OVER (PARTITION BY "r"."sex") AS cells
+  FROM "region_sex" AS "r"
+  JOIN "piece_sex" AS "p"
+    ON "r"."low" IS NULL OR (
+      "r"."low" <= "p"."high" AND "p"."low" <= "r"."high"
+    )
+  GROUP BY
+    "r"."sex",
+    "p"."cell"
+), verdict AS (
+  SELECT
+    "c"."unit",
+    "c"."group_0",
+    "c"."group_1",
+    MAX("c"."weight") AS weight,
+    COUNT(*) = MAX("s0"."cells") * MAX("s1"."cells") AS certain,
+    SUM(CAST("s0"."share" * "s1"."share" AS DECIMAL(18, 12))) AS part
+  FROM "outcome" AS "c"
+  JOIN "share_age" AS "s0"
+    ON "c"."age_low" IS NOT DISTINCT FROM "s0"."age_low"
+    AND "c"."age_high" IS NOT DISTINCT FROM "s0"."age_high"
+    AND "c"."cell_age" = "s0"."cell"
+  JOIN "share_sex" AS "s1"
+    ON "c"."sex" IS NOT DISTINCT FROM "s1"."sex" AND "c"."cell_sex" = "s1"."cell"
+  GROUP BY
+    "c"."unit",
+    "c"."group_0",
+    "c"."group_1"
+), bound AS (
+  SELECT
+    "j"."unit",
+    "j"."group_0",
+    "j"."group_1",
+    MAX("j"."weight") AS weight,
+    MAX(CASE WHEN "j"."certain" THEN 1 ELSE 0 END) AS certain,
+    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part
+  FROM "verdict" AS "j"
+  GROUP BY
+    "j"."unit",
+    "j"."group_0",
+    "j"."group_1"
+)
+SELECT
+  "b"."group_0" AS "band",
+  "b"."group_1" AS "sex",
+  CAST(COALESCE(SUM("b"."certain" * "b"."weight"), 0) AS BIGINT) AS lower,
+  CAST(COALESCE(SUM("b"."part" * "b"."weight"), 0) AS DOUBLE) AS expected,
+  CAST(COALESCE(SUM("b"."weight"), 0) AS BIGINT) AS upper
+FROM "bound" AS "b"
+GROUP BY
+  "b"."group_0",
+  "b"."group_1"
+ORDER BY
+  "b"."group_0" ASC,
+  "b"."group_1" ASC

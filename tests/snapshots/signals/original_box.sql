@@ -1,0 +1,23 @@
+SELECT
+  "c"."case_id",
+  0 AS position,
+  CAST(MIN("t"."srsql_age") AS BIGINT) AS low,
+  CAST(MAX("t"."srsql_age") AS BIGINT) AS high
+FROM "raw_faers"."demo" AS "t"
+JOIN "temp"."main"."srsql_signal_original_case" AS "c"
+  ON "t"."caseid" = "c"."case_id" AND "t"."quarter" = "c"."quarter"
+GROUP BY
+  "c"."case_id"
+UNION ALL
+SELECT
+  "c"."case_id",
+  2 AS position,
+  CAST(MIN("n"."low") AS BIGINT) AS low,
+  CAST(MAX("n"."high") AS BIGINT) AS high
+FROM "raw_faers"."demo" AS "t"
+LEFT JOIN "temp"."main"."srsql_signal_node" AS "n"
+  ON "n"."position" = 2 AND "n"."node" = "t"."srsql_sex"
+JOIN "temp"."main"."srsql_signal_original_case" AS "c"
+  ON "t"."caseid" = "c"."case_id" AND "t"."quarter" = "c"."quarter"
+GROUP BY
+  "c"."case_id"

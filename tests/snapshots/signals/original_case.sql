@@ -1,0 +1,20 @@
+SELECT
+  "t"."caseid" AS case_id,
+  MAX("t"."quarter") AS quarter
+FROM "raw_faers"."demo" AS "t"
+ANTI JOIN (
+  SELECT
+    "r"."quarter",
+    "w"."case_id"
+  FROM "srsql"."withheld" AS "w"
+  JOIN "srsql"."release" AS "r"
+    ON "w"."release_id" = "r"."release_id"
+  WHERE
+    "w"."release_id" IN (1, 2) AND "w"."reason" = 'deleted'
+) AS gone
+  ON "t"."quarter" = "gone"."quarter"
+  AND CAST("t"."caseid" AS TEXT) = "gone"."case_id"
+WHERE
+  "t"."quarter" IN ('2011Q3', '2011Q4')
+GROUP BY
+  "t"."caseid"

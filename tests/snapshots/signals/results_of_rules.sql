@@ -1,0 +1,42 @@
+SELECT
+  "w"."pair_no",
+  "released"."drug",
+  "released"."reaction",
+  "released"."a",
+  "released"."b",
+  "released"."c",
+  "released"."d",
+  "released"."a_lower",
+  "released"."b_lower",
+  "released"."c_lower",
+  "released"."d_lower",
+  "released"."a_upper",
+  "released"."b_upper",
+  "released"."c_upper",
+  "released"."d_upper",
+  "released"."prr",
+  "released"."prr_low",
+  "released"."prr_high",
+  "released"."ror",
+  "released"."ror_low",
+  "released"."ror_high",
+  "released"."chi2",
+  "released"."ic",
+  "released"."ic_low",
+  "released"."ic_high",
+  "released"."ic_shrunk",
+  "released"."ic025",
+  "released"."ic975",
+  "released"."signal_prr",
+  "released"."signal_mhra",
+  "released"."signal_ror",
+  "released"."signal_ic",
+  "released"."ebgm",
+  "released"."eb05",
+  "released"."eb95",
+  "released"."signal_eb05"
+FROM "temp"."main"."srsql_signal_released_measure" AS "released"
+JOIN "temp"."main"."srsql_signal_wanted" AS "w"
+  ON "w"."drug" = "released"."drug" AND "w"."reaction" = "released"."reaction"
+WHERE
+  ARRAY_CONTAINS(CAST($numbers AS BIGINT[]), "w"."pair_no")
