@@ -16,7 +16,7 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.warehouse.guard import guarded
-from srsql.engine.warehouse.statements import dotted, literal, parsed, source
+from srsql.engine.warehouse.statements import STEPS, bound, dotted, literal, parsed, source
 from srsql.version import __version__
 
 LAYOUT = 1
@@ -146,10 +146,25 @@ class Warehouse:
         """Execute one statement for its effect."""
         self.con.execute(query, parameters or None)
 
-    def run_step(self, file: str) -> None:
-        """Execute the statements of one ``step_*.sql`` file of ``sql_macros``."""
-        for statement in parsed("srsql.sql_macros", file):
-            self.run(statement)
+    def run_step(self, step: str, parameters: dict[str, Any] | None = None, **tables: str) -> None:
+        """Execute the statements of one step, ``sql_macros/LAYER/steps/NAME.sql``, in their order.
+
+        Args:
+            step: path of the file below ``sql_macros``.
+            parameters: values of the named parameters; each statement gets those that it mentions.
+            tables: for a table that the step names as ``temp.main.srsql_NAME``, the temporary table
+                that is read or written in its place.
+
+        Raises:
+            KeyError: the step names no such table.
+        """
+        statements = parsed(STEPS, step)
+        if tables:
+            statements = tuple(duckdb.extract_statements(bound(source(STEPS, step), tables)))
+        for statement in statements:
+            mentioned = {n: v for n, v in (parameters or {}).items()
+                         if n in statement.named_parameters}  # fmt: skip
+            self.run(statement, mentioned)
 
     def rows(
         self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()
