@@ -1,73 +1,101 @@
-"""The life of one ingestion: find, refuse or replace, stage, judge, load, count, commit."""
+"""The life of one ingestion: find, refuse or replace, read, judge, load, count, commit."""
 
 from __future__ import annotations
 
+import dataclasses
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
-from dataclasses import replace as changed
 from pathlib import Path
-from typing import Literal
 
 import duckdb
 
 from srsql.engine.errors import IngestError, one_line
-from srsql.engine.ingest import account, relations, tables
-from srsql.engine.ingest.account import Ingested, IngestedFile
-from srsql.engine.ingest.extract import extract_binary, extract_text, workspace
-from srsql.engine.ingest.records import Layout, stage, take_staged
-from srsql.engine.ingest.sources import Member, PeriodSource, StagedRows, find_sources
-from srsql.engine.ingest.typed import fill_codes
-from srsql.engine.ingest.withdrawn import load_withdrawn
-from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.ingest import account, rejects, relations
+from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
+from srsql.engine.ingest.raw_tables import (
+    CODE,
+    JUDGED,
+    column_places,
+    create_raw_tables,
+    delete_period,
+    fill_codes,
+    load_statement,
+)
+from srsql.engine.ingest.records import (
+    ExtractedFile,
+    RecordTable,
+    drop_temporary,
+    extract_binary,
+    extract_text,
+    read_lines,
+    read_records,
+    workspace,
+)
+from srsql.engine.ingest.rejects import FileKey
+from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
+from srsql.engine.warehouse.catalog import SPACE, register_dataset
 from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import Dataset
 from srsql.version import __version__
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How sources are ingested."""
+
+    period: str | None = None
+    """The period's label where file names do not tell it; of tables, the one to load (None: every
+    period that they have)."""
+    replace: bool = False
+    """Whether a different source is put in the place of one that is loaded."""
+    max_reject_rate: float = 0.01
+    """The largest share of records that may be rejected, 0 to 1."""
 
 
 def ingest(
     warehouse: Warehouse,
     sources: Sequence[str | Path],
     dataset: Dataset,
+    options: IngestOptions | None = None,
     *,
-    period: str | None = None,
-    replace: bool = False,
-    max_reject_rate: float = 0.01,
     origin: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> list[Ingested]:
+) -> list[IngestedPeriod]:
     """Bring the periods at ``sources`` into the raw tables, one transaction a period.
 
     Args:
-        warehouse: where to.
+        warehouse: where the raw tables are.
         sources: zips, directories, single files, or directories full of zips; none where the
             dataset is read from tables.
         dataset: how the files look, or which tables to read.
-        period: the period's label where file names do not tell it; of tables, the one to load
-            (default: every period that they have).
-        replace: put a different source in the place of one that is loaded.
-        max_reject_rate: largest share of records that may be rejected, 0 to 1.
+        options: how they are ingested.
         origin: where the dataset schema comes from, for the catalog; its name by default.
         progress: called with one short line a file.
+
+    Returns:
+        What became of each period, in the order of the sources.
 
     Raises:
         IngestError: a source cannot be ingested; its period is as it was before.
         DatasetError: the dataset schema contradicts itself or the registered one.
     """
-    if not 0 <= max_reject_rate <= 1:
-        raise IngestError(f"--max-reject-rate {max_reject_rate} is not between 0 and 1")
+    options = options or IngestOptions()
+    if not 0 <= options.max_reject_rate <= 1:
+        raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
     done = []
-    for one in _sources(warehouse, sources, dataset, period):
-        with ExitStack() as opened:
+    for opening in _sources(warehouse, sources, dataset, options.period):
+        with ExitStack() as stack:
             with explained("the source"):
-                source = opened.enter_context(one)
+                source = stack.enter_context(opening)
             with explained(source.name):
                 say = progress or (lambda _: None)
-                run = _Run(warehouse, dataset, source, max_reject_rate, say)
-                done.append(run.period(replace, origin or dataset.name))
+                run = _PeriodIngestion(warehouse, dataset, source, options, say)
+                done.append(run.ingest(origin or dataset.name))
     return done
 
 
@@ -84,8 +112,8 @@ def _sources(
             raise IngestError(
                 f"dataset {dataset.name!r} is read from tables, not from {sources[0]}: name no file"
             )
-        labels = relations.periods(warehouse, dataset, period)
-        return [relations.staged(warehouse, dataset, label) for label in labels]
+        labels = relations.find_periods(warehouse, dataset, period)
+        return [relations.period_source(warehouse, dataset, label) for label in labels]
 
 
 @contextmanager
@@ -110,37 +138,35 @@ def explained(name: str) -> Iterator[None]:
 @contextmanager
 def in_file_order(warehouse: Warehouse) -> Iterator[None]:
     """Line numbers need insertion order, which the owner of a connection may have turned off."""
-    setting = "preserve_insertion_order"
-    kept = warehouse.value(f"SELECT current_setting('{setting}')")
-    if kept:
+    if warehouse.value("SELECT current_setting('preserve_insertion_order')"):
         yield
         return
-    warehouse.run(f"SET {setting} = true")
+    warehouse.run("SET preserve_insertion_order = true")
     try:
         yield
     finally:
-        warehouse.run(f"SET {setting} = false")
+        warehouse.run("SET preserve_insertion_order = false")
 
 
 @dataclass
-class _Run:
-    """One period of one source."""
+class _PeriodIngestion:
+    """The ingestion of one period of one source."""
 
     warehouse: Warehouse
     dataset: Dataset
     source: PeriodSource
-    max_reject_rate: float
+    options: IngestOptions
     progress: Callable[[str], None]
     ingestion: int = 0
 
-    def period(self, replace: bool, origin: str) -> Ingested:
+    def ingest(self, origin: str) -> IngestedPeriod:
         """The whole life of it, on one screen."""
         loaded = self._loaded()
         if loaded is not None:
             self.ingestion, sha256, name = loaded
             if sha256 == self.source.sha256:
                 return self._result("unchanged")
-            if not replace:
+            if not self.options.replace:
                 raise IngestError(
                     f"{self.source.quarter} of {self.dataset.name} is loaded from another file "
                     f"({name}): give --replace to put {self.source.name} in its place"
@@ -154,69 +180,69 @@ class _Run:
             wrong = misplaced(self.warehouse, self.dataset.name, self.source.quarter)
             if wrong:
                 raise IngestError(wrong)
-            tables.create_raw_tables(self.warehouse, self.dataset)
+            create_raw_tables(self.warehouse, self.dataset)
             if loaded is not None:
                 self._take_out(self.ingestion)
             self._open_ingestion()
             fill_codes(self.warehouse, self.dataset)
             files = [self._file(member, folder) for member in self.source.members]
-            account.check_rates(self.warehouse, self.ingestion, files, self.max_reject_rate)
+            account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
-            self.warehouse.run("DROP TABLE temp.main.srsql_code")
+            drop_temporary(self.warehouse, CODE)
         return self._result("loaded" if loaded is None else "replaced")
 
-    def _result(self, status: Literal["loaded", "unchanged", "replaced"]) -> Ingested:
-        return account.recorded(self.warehouse, self.ingestion, self.source.quarter, status)
+    def _result(self, status: Status) -> IngestedPeriod:
+        return account.read_account(self.warehouse, self.ingestion, self.source.quarter, status)
 
     def _loaded(self) -> tuple[int, str, str] | None:
+        """Ingestion, digest and name of the source that the period is loaded from."""
         rows = self.warehouse.rows(
-            "SELECT ingestion_id, sha256, source FROM srsql.ingestion "
-            "WHERE dataset = ? AND quarter = ? AND NOT replaced",
-            [self.dataset.name, self.source.quarter],
+            query("ingest/ingestion", "loaded"),
+            {"dataset": self.dataset.name, "quarter": self.source.quarter},
         )
         return rows[0] if rows else None
 
     def _take_out(self, ingestion: int) -> None:
-        tables.delete_period(self.warehouse, self.dataset, self.source.quarter)
-        self.warehouse.run(
-            "UPDATE srsql.ingestion SET replaced = true WHERE ingestion_id = ?", [ingestion]
-        )
+        delete_period(self.warehouse, self.dataset, self.source.quarter)
+        self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
         # withdrawals outlive the file that told of them: srsql.deleted_case stays
 
     def _open_ingestion(self) -> None:
         self.ingestion = self.warehouse.value("SELECT nextval('srsql.ingestion_ids')")
         self.warehouse.run(
-            "INSERT INTO srsql.ingestion VALUES (?, ?, ?, ?, ?, ?, false)",
-            [
-                self.ingestion,
-                self.dataset.name,
-                self.source.quarter,
-                self.source.name,
-                self.source.sha256,
-                __version__,
-            ],
+            query("ingest/ingestion", "open"),
+            {
+                "ingestion": self.ingestion,
+                "dataset": self.dataset.name,
+                "quarter": self.source.quarter,
+                "source": self.source.name,
+                "sha256": self.source.sha256,
+                "software": __version__,
+            },
         )
 
-    def _file(self, member: Member | StagedRows, folder: Path) -> IngestedFile:
-        key = (self.ingestion, self.source.quarter, member.name)
-        if isinstance(member, StagedRows):
+    def _file(self, member: Member | RelationRows, folder: Path) -> IngestedFile:
+        """Take one file in, and say what became of its records."""
+        key = FileKey(self.ingestion, self.source.quarter, member.name)
+        if isinstance(member, RelationRows):
             sha256, repaired = member.sha256, 0
-            records, loaded = self._table(member.table, take_staged(self.warehouse, member), key)
+            rows = RecordTable(member.store, member.columns, len(member.columns), member.records)
+            records, loaded = self._table(member.table, rows, key)
         else:
             parquet = self.dataset.source.reader == "parquet" and member.table is not None
             target = folder / ("file.parquet" if parquet else "file.txt")
             extracted = (extract_binary if parquet else extract_text)(member, target)
             sha256, repaired = extracted.sha256, extracted.repaired
             if member.table is None:
-                records, loaded = load_withdrawn(self.warehouse, self.dataset, extracted, key)
+                records, loaded = self._withdrawn_cases(extracted, key)
             else:
-                layout = stage(self.warehouse, member.name, extracted, self.dataset)
-                records, loaded = self._table(member.table, layout, key)
+                rows = read_records(self.warehouse, member.name, extracted, self.dataset)
+                records, loaded = self._table(member.table, rows, key)
             target.unlink()
-        counts = account.reasons(self.warehouse, self.ingestion, member.name)
+        counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)
         file = IngestedFile(
-            table=member.table or "deleted",
+            table=member.table or account.WITHDRAWN,
             file=member.name,
             records=records,
             loaded=loaded,
@@ -231,20 +257,40 @@ class _Run:
         )
         return account.balanced(file)
 
-    def _table(self, name: str, layout: Layout, key: tuple[int, str, str]) -> tuple[int, int]:
+    def _table(self, name: str, records: RecordTable, key: FileKey) -> tuple[int, int]:
         """Load one table's records; how many there are, and how many were loaded."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
-        place = tables.positions(key[2], dataset, declared, layout)
-        tables.judge(warehouse, dataset, declared, place, layout)
-        tables.load(warehouse, dataset, declared, place, self.source.quarter)
-        tables.keep_rejects(warehouse, dataset, declared, place, key)
-        loaded = account.loaded_records(warehouse, dataset, name, self.source.quarter)
-        warehouse.run("DROP TABLE temp.main.srsql_judged")
-        return layout.records, loaded
+        places = column_places(key.file, dataset, declared, records)
+        warehouse.run(rejects.judge_statement(dataset, declared, places, records))
+        drop_temporary(warehouse, records.table)
+        warehouse.run(load_statement(dataset, declared, places, key.quarter))
+        rejects.store_rejects(warehouse, dataset, declared, places, key)
+        loaded = account.count_loaded(warehouse, dataset, declared, key.quarter)
+        drop_temporary(warehouse, JUDGED)
+        return records.count, loaded
+
+    def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
+        """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
+        read_lines(self.warehouse, extracted)
+        self.warehouse.run_step(
+            "ingest/steps/withdrawn_cases.sql",
+            {
+                "ends": SPACE + '$,;"',
+                "integer": self.dataset.id_type == "integer",
+                "length": rejects.RECORD_TEXT,
+                "ingestion": key.ingestion,
+                "dataset": self.dataset.name,
+                "quarter": key.quarter,
+                "file": key.file,
+            },
+        )
+        loaded = self.warehouse.value(query("ingest/ingestion", "withdrawn_loaded"))
+        drop_temporary(self.warehouse, "srsql_withdrawn", "srsql_line")
+        return extracted.lines, int(loaded)
 
     def _with_orphans(self, file: IngestedFile) -> IngestedFile:
-        if file.table in ("deleted", self.dataset.report_table):
+        if file.table in (account.WITHDRAWN, self.dataset.report_table):
             return file
         declared = self.dataset.table(file.table)
-        count = account.orphans(self.warehouse, self.dataset, declared, self.source.quarter)
-        return changed(file, orphans=count)
+        count = account.count_orphans(self.warehouse, self.dataset, declared, self.source.quarter)
+        return dataclasses.replace(file, orphans=count)

@@ -1,27 +1,82 @@
-"""One staged file into its raw table: judge its records, load the good, keep the others."""
+"""The raw tables: the source's columns as text, those derived from them, and the rows of a period.
+
+A derived column holds the usable form of a value: a report's or case's id, the granules of a number
+(``units``), the node of a category, a normalized term. Where there is none, the value counts as
+missing, and ``rejects`` tells why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
-from srsql.engine.errors import IngestError
-from srsql.engine.ingest import numbers, typed
-from srsql.engine.ingest.records import RECORD, Layout
-from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.statements import column, create, table, temporary
+from srsql.engine.errors import DatasetError, IngestError
+from srsql.engine.ingest import units
+from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
+from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.statements import column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Table
+from srsql.schemas.model import Dataset, Qid, Table
 
-_JUDGED = temporary("srsql_judged")
-RECORD_TEXT = 10_000
-"""Characters of a rejected record that the rejects table keeps."""
+CODE = "srsql_code"
+JUDGED = "srsql_judged"
+"""The temporary table of the records of one file and why each cannot be loaded; see ``rejects``."""
 
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
     """The raw table of a declared table."""
     return table(f"raw_{dataset.name}", name, alias=alias)
+
+
+def derived(name: str) -> str:
+    """The raw table's column that holds the usable form of ``name``."""
+    return f"srsql_{name}"
+
+
+def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
+    """Name -> type of every column of a raw table, in order.
+
+    Raises:
+        DatasetError: two columns would get the same name.
+    """
+    ids = "BIGINT" if dataset.id_type == "integer" else "VARCHAR"
+    pairs = [("quarter", "VARCHAR"), ("srsql_line", "BIGINT")]
+    pairs += [(n, ids if n in dataset.id_columns else "VARCHAR") for n in source_columns(declared)]
+    pairs += [
+        (derived(qid.name), "BIGINT" if qid.kind == "numeric" else "VARCHAR")
+        for qid in qids_of(dataset, declared)
+    ]
+    pairs += [(derived(name), "VARCHAR") for name in term_placeholders(dataset, declared)]
+    columns = dict(pairs)
+    if len(columns) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DatasetError(
+            f"table {declared.name}: column {twice!r} would be there twice in the warehouse: give "
+            "the declared column or quasi-identifier another name (with the file's name as its "
+            "alias)"
+        )
+    return columns
+
+
+def source_columns(declared: Table) -> list[str]:
+    """The declared columns, the unpivoted ones last."""
+    return [*(c.name for c in declared.columns), *declared.unpivot]
+
+
+def qids_of(dataset: Dataset, declared: Table) -> tuple[Qid, ...]:
+    """The quasi-identifiers of a table."""
+    return dataset.qid if declared.name == dataset.report_table else ()
+
+
+def term_placeholders(dataset: Dataset, declared: Table) -> dict[str, tuple[str, ...]]:
+    """Sensitive and quasi-sensitive columns of a table -> their placeholders."""
+    found: dict[str, tuple[str, ...]] = {}
+    for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
+        if attribute.table == declared.name:
+            found[attribute.column] = found.get(attribute.column, ()) + attribute.missing
+    return found
 
 
 def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
@@ -32,32 +87,23 @@ def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
     """
     schema = f"raw_{dataset.name}"
     theirs = warehouse.value(
-        "SELECT min(o.name) FROM ("
-        "SELECT t.database_name, t.schema_name, t.table_name AS name FROM duckdb_tables() AS t "
-        "UNION ALL SELECT v.database_name, v.schema_name, v.view_name FROM duckdb_views() AS v"
-        ") AS o WHERE o.database_name = current_database() AND lower(o.schema_name) = ? "
-        "AND NOT EXISTS (FROM srsql.ingestion AS i WHERE i.dataset = ?)",
-        [schema, dataset.name],
+        query("ingest/raw_tables", "object_of_others"),
+        {"schema": schema, "dataset": dataset.name},
     )
     if theirs is not None:
         raise IngestError(
             f"the warehouse has a schema {schema} of its own (with {theirs}): rename it, or give "
             "the dataset another name"
         )
-    warehouse.run(
-        exp.Create(
-            this=exp.Table(db=exp.to_identifier(schema, quoted=True)),
-            kind="SCHEMA",
-            exists=True,
-        ).sql(dialect="duckdb")
-    )
+    quoted = exp.Table(db=exp.to_identifier(schema, quoted=True))
+    warehouse.run(exp.Create(this=quoted, kind="SCHEMA", exists=True).sql(dialect="duckdb"))
     for declared in dataset.tables:
         columns = [
             exp.ColumnDef(
                 this=exp.to_identifier(name, quoted=True),
                 kind=exp.DataType.build(kind, dialect="duckdb"),
             )
-            for name, kind in typed.raw_columns(dataset, declared).items()
+            for name, kind in raw_columns(dataset, declared).items()
         ]
         target = exp.Schema(this=raw_table(dataset, declared.name), expressions=columns)
         warehouse.run(exp.Create(this=target, kind="TABLE", exists=True).sql(dialect="duckdb"))
@@ -66,12 +112,25 @@ def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
 def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
     """Take the raw rows of one period out."""
     for declared in dataset.tables:
-        target = raw_table(dataset, declared.name).sql(dialect="duckdb")
-        warehouse.run(f"DELETE FROM {target} WHERE quarter = ?", [quarter])
+        rows = exp.delete(raw_table(dataset, declared.name), dialect="duckdb").where(
+            column("quarter").eq(exp.Placeholder())
+        )
+        warehouse.run(rows.sql(dialect="duckdb"), [quarter])
 
 
-def positions(file: str, dataset: Dataset, declared: Table, layout: Layout) -> dict[str, int]:
-    """Column (declared, or a source of an unpivoted one) -> its place in the file, from 1.
+def column_places(
+    file: str, dataset: Dataset, declared: Table, records: RecordTable
+) -> dict[str, int]:
+    """Where the declared columns of a table are in a file.
+
+    Args:
+        file: the name of the file, for messages.
+        dataset: tells which columns are ids, without which nothing can be loaded.
+        declared: the table.
+        records: the records of the file.
+
+    Returns:
+        Column (declared, or a source of an unpivoted one) -> its place, from 1.
 
     Raises:
         IngestError: an id column is missing, or a declared column is there twice.
@@ -80,11 +139,11 @@ def positions(file: str, dataset: Dataset, declared: Table, layout: Layout) -> d
     wanted |= {name: (name,) for sources in declared.unpivot.values() for name in sources}
     found: dict[str, int] = {}
     for name, spellings in wanted.items():
-        present = [s.lower() for s in spellings if s.lower() in layout.names]
-        if present and layout.names.count(present[0]) > 1:
+        present = [s.lower() for s in spellings if s.lower() in records.names]
+        if present and records.names.count(present[0]) > 1:
             raise IngestError(f"{file}: column {present[0]} is in the header twice: rename one")
         if present:
-            found[name] = layout.names.index(present[0]) + 1
+            found[name] = records.names.index(present[0]) + 1
     needed = [dataset.report_id]
     if declared.name == dataset.report_table:
         needed.append(dataset.case_id)
@@ -97,219 +156,171 @@ def positions(file: str, dataset: Dataset, declared: Table, layout: Layout) -> d
     return found
 
 
-def judge(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    declared: Table,
-    place: Mapping[str, int],
-    layout: Layout,
-) -> None:
-    """Fill ``srsql_judged``: every record with ``reason``, NULL where it can be loaded."""
-    report = declared.name == dataset.report_table
-    report_id = _field(place[dataset.report_id])
-    reason = exp.Case().when(_known(column("fault")), column("fault"))
-    for condition, text in _width_faults(layout):
-        reason = reason.when(condition, exp.Literal.string(text))
-    keys = {"report id": report_id}
-    if report and dataset.case_id != dataset.report_id:
-        keys["case id"] = _field(place[dataset.case_id])
-    for name, value in keys.items():
-        blank = exp.Is(this=trimmed(value), expression=exp.null())
-        reason = reason.when(blank, exp.Literal.string(f"blank {name}"))
-        wrong = exp.Is(this=exp.paren(typed.identifier(dataset, value)), expression=exp.null())
-        reason = reason.when(wrong, exp.Literal.string(f"{name} is not an integer"))
-    judged = (
-        exp.select(
-            "line",
-            "lines",
-            "field",
-            exp.alias_(reason, "reason"),
-            exp.alias_(typed.identifier(dataset, report_id), "report_id"),
-        )
-        .from_(RECORD.copy())
-        .where("line > 1")
-    )
-    if report:
-        repeated = (
-            "CASE WHEN reason IS NULL AND row_number() OVER "
-            "(PARTITION BY report_id, reason IS NULL ORDER BY line) > 1 "
-            "THEN 'duplicate report id' ELSE reason END AS reason"
-        )
-        judged = exp.select("line", "lines", "field", repeated, dialect="duckdb").from_(
-            judged.subquery("judged", copy=False), copy=False
-        )
-    warehouse.run(create(_JUDGED.copy(), judged, temp=True))
-    warehouse.run("DROP TABLE temp.main.srsql_record")
+def load_statement(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], quarter: str
+) -> str:
+    """The statement that inserts the records that can be loaded, with their derived columns.
 
+    Args:
+        dataset: tells the roles of the columns.
+        declared: the table.
+        places: where its columns are in the file (see ``column_places``).
+        quarter: the period of the file.
 
-def load(
-    warehouse: Warehouse, dataset: Dataset, declared: Table, place: Mapping[str, int], quarter: str
-) -> None:
-    """Insert the records that can be loaded, in file order, with their derived columns."""
+    Returns:
+        An INSERT into the raw table, in the order of the file, over ``srsql_judged`` and
+        ``srsql_code``.
+    """
     # a select that grows column by column is copied with all its columns every time
-    names = typed.source_columns(declared)
-    read = (exp.alias_(_source(dataset, declared, place, n), n, quoted=True) for n in names)
-    parsed = exp.select("line", *read).from_(_JUDGED.copy()).where("reason IS NULL")
-    parsed = numbers.measured(parsed, typed.qids(dataset, declared))
-    query = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
-    derived = []
-    for qid in typed.qids(dataset, declared):
+    names = source_columns(declared)
+    values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
+    parsed = exp.select("line", *values).from_(temporary(JUDGED)).where("reason IS NULL")
+    parsed = units.with_granules(parsed, qids_of(dataset, declared))
+    rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
+    usable = []
+    for qid in qids_of(dataset, declared):
         if qid.kind == "numeric":
-            derived.append(numbers.numeric(qid)[0])
+            usable.append(units.granules_or_reason(qid)[0])
         else:
-            query = typed.code_join(query, qid, "parsed")
-            derived.append(typed.categorical(qid, "parsed")[0])
-    for name, placeholders in typed.terms(dataset, declared).items():
-        derived.append(typed.term(name, placeholders, "parsed"))
-    query = query.select(
+            rows = code_join(rows, qid, "parsed")
+            usable.append(node_label(qid, "parsed")[0])
+    for name, placeholders in term_placeholders(dataset, declared).items():
+        usable.append(term(name, placeholders, "parsed"))
+    rows = rows.select(
         exp.Literal.string(quarter),
         *(column(name, "parsed") for name in ("line", *names)),
-        *derived,
+        *usable,
         copy=False,
     )
     if declared.unpivot:
-        query = query.where(
-            exp.or_(*(_known(trimmed(column(name, "parsed"))) for name in declared.unpivot)),
+        rows = rows.where(
+            exp.or_(*(known(trimmed(column(name, "parsed"))) for name in declared.unpivot)),
             copy=False,
         )
     target = exp.Schema(
         this=raw_table(dataset, declared.name),
         expressions=[
-            exp.to_identifier(name, quoted=True) for name in typed.raw_columns(dataset, declared)
+            exp.to_identifier(name, quoted=True) for name in raw_columns(dataset, declared)
         ],
     )
-    query = query.order_by(column("line", "parsed"), copy=False)
-    warehouse.run(exp.Insert(this=target, expression=query).sql(dialect="duckdb"))
+    rows = rows.order_by(column("line", "parsed"), copy=False)
+    return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
 
 
-def keep_rejects(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    declared: Table,
-    place: Mapping[str, int],
-    key: tuple[int, str, str],
-) -> None:
-    """Write the rejected records and values; ``key`` is ingestion id, period and file."""
-    ingestion, quarter, file = key
-    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
-    into = (
-        "INSERT INTO srsql.reject (ingestion_id, dataset, quarter, file, line, kind, column_name, "
-        "value, reason, record) "
-    )
-    parameters = {"id": ingestion, "dataset": dataset.name, "quarter": quarter, "file": file}
-    warehouse.run(
-        into + "SELECT $id, $dataset, $quarter, $file, line, 'row', NULL, "
-        "CASE WHEN reason LIKE '%field%' OR reason LIKE 'two %' THEN len(field) || ' fields' END, "
-        "reason, left(array_to_string(list_transform(field, lambda part: coalesce(part, '')), "
-        "$separator), $length) FROM temp.main.srsql_judged WHERE reason IS NOT NULL ORDER BY line",
-        {**parameters, "separator": separator, "length": RECORD_TEXT},
-    )
-    for query in _value_rejects(dataset, declared, place):
-        text = query.sql(dialect="duckdb")
-        warehouse.run(
-            f"{into} SELECT $id, $dataset, $quarter, $file, line, 'value', column_name, value, "
-            f"reason, NULL FROM ({text}) AS found WHERE reason IS NOT NULL ORDER BY line",
-            parameters,
-        )
-
-
-def _value_rejects(dataset: Dataset, declared: Table, place: Mapping[str, int]) -> list[exp.Select]:
-    """Queries (line, column_name, value, reason), one for each column that may be rejected."""
-    queries = []
-    period = exp.EQ(this=column("quarter"), expression=exp.Parameter(this="quarter"))
-    rows = exp.select("*").from_(raw_table(dataset, declared.name)).where(period)
-    for qid in typed.qids(dataset, declared):
-        value: exp.Expression = column(qid.column, "raw")
-        if qid.unit_column is not None:
-            words = [exp.Literal.string(" "), value, column(qid.unit_column, "raw")]
-            value = exp.Anonymous(this="concat_ws", expressions=words)
-        if qid.kind == "numeric":
-            query = exp.select().from_(numbers.measured(rows, [qid]).subquery("raw"))
-            reason = numbers.numeric(qid)[1]
-        else:
-            query = typed.code_join(exp.select().from_(rows.subquery("raw")), qid, "raw")
-            reason = typed.categorical(qid, "raw")[1]
-        queries.append(_reject(query, column("srsql_line", "raw"), qid.column, value, reason))
-    if declared.name != dataset.report_table:
-        for name in dataset.id_columns:
-            if name in place and name != dataset.report_id and dataset.id_type == "integer":
-                value = trimmed(_field(place[name]))
-                wrong = exp.and_(
-                    _known(value),
-                    exp.Is(
-                        this=exp.paren(typed.identifier(dataset, _field(place[name]))),
-                        expression=exp.null(),
-                    ),
-                )
-                reason = exp.Case().when(wrong, exp.Literal.string("case id is not an integer"))
-                query = exp.select().from_(_JUDGED.copy()).where("reason IS NULL")
-                queries.append(_reject(query, column("line"), name, value, reason))
-    return queries
-
-
-def _reject(
-    query: exp.Select,
-    line: exp.Expression,
-    name: str,
-    value: exp.Expression,
-    reason: exp.Expression,
-) -> exp.Select:
-    return query.select(
-        exp.alias_(line, "line"),
-        exp.alias_(exp.Literal.string(name), "column_name"),
-        exp.alias_(value, "value"),
-        exp.alias_(reason, "reason"),
-    )
-
-
-def _width_faults(layout: Layout) -> list[tuple[exp.Expression, str]]:
-    """Why a record has the wrong number of fields; the conditions are tried in order."""
-    found = exp.Anonymous(this="len", expressions=[column("field")])
-
-    def number(value: int) -> exp.Expression:
-        return exp.Literal.number(value)
-
-    doubled = exp.Between(
-        this=found, low=number(2 * len(layout.names) - 1), high=number(2 * layout.width + 1)
-    )
-    more = exp.GTE(this=found.copy(), expression=number(layout.width + 2))
-    return [
-        (
-            exp.LT(this=found.copy(), expression=number(layout.width)),
-            "too few fields (a short row, or a line end inside a value)",
-        ),
-        (exp.And(this=doubled, expression=more), "two records on one line"),
-        (
-            exp.GT(this=found.copy(), expression=number(layout.width)),
-            "too many fields (a separator inside a value)",
-        ),
-    ]
-
-
-def _source(
-    dataset: Dataset, declared: Table, place: Mapping[str, int], name: str
+def _value(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], name: str
 ) -> exp.Expression:
     """One raw column as it is taken from the fields of a record."""
     if name in declared.unpivot:
-        values = [_field(place[s]) for s in declared.unpivot[name] if s in place]
+        values = [field_at(places[s]) for s in declared.unpivot[name] if s in places]
         listed = exp.cast(
             exp.Array(expressions=values), exp.DataType.build("VARCHAR[]", dialect="duckdb")
         )
-        return exp.Anonymous(this="unnest", expressions=[listed])
-    if name not in place:
-        kind = typed.raw_columns(dataset, declared)[name]
+        return call("unnest", listed)
+    if name not in places:
+        kind = raw_columns(dataset, declared)[name]
         return exp.cast(exp.null(), kind)
-    value = _field(place[name])
+    value = field_at(places[name])
     if name in dataset.id_columns:
-        return typed.identifier(dataset, value)
-    return exp.Nullif(this=value, expression=exp.Literal.string(""))
+        return identifier(dataset, value)
+    return exp.Nullif(this=value, expression=text_of(""))
 
 
-def _field(position: int) -> exp.Expression:
-    return exp.Anonymous(
-        this="list_extract", expressions=[column("field"), exp.Literal.number(position)]
+def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
+    """An id as the raw tables hold it; NULL if blank or, where integers are due, not one."""
+    text = trimmed(value)
+    if dataset.id_type == "text":
+        return text
+    number = exp.TryCast(this=text.copy(), to=exp.DataType.build("BIGINT"))
+    digits = call("regexp_full_match", text.copy(), text_of("[0-9]+"))
+    return exp.Case().when(digits, number)
+
+
+def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:
+    """The normalized term of a column.
+
+    Args:
+        name: the column.
+        placeholders: terms that stand for "not known".
+        source: the alias of the rows that have the column.
+
+    Returns:
+        The term; NULL when it is blank or a placeholder.
+    """
+    value = normalized(column(name, source))
+    blanks = [normalized(text_of(text)) for text in placeholders]
+    if not blanks:
+        return value
+    return exp.Case().when(exp.Not(this=exp.In(this=value.copy(), expressions=blanks)), value)
+
+
+def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Fill ``srsql_code (qid, code, label)``: every known code of a categorical QID.
+
+    The label is NULL for a code that means "not known", the root's own label among them.
+
+    Raises:
+        DatasetError: a code stands for two different nodes.
+    """
+    rows: list[tuple[str, str, str | None]] = []
+    for qid in dataset.qid:
+        if qid.kind == "categorical":
+            tree = dataset.hierarchies[qid.name]
+            labels = {label: label for label in tree.labels[1:]}
+            rows += [(qid.name, label, label) for label in labels]
+            for code, label in qid.aliases.items():
+                if label not in tree.number:
+                    raise DatasetError(
+                        f"key qid.{qid.name}.aliases: {label!r} is not a node of its hierarchy"
+                    )
+                rows.append((qid.name, code, labels.get(label)))
+            rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
+    parts = {"qid": 0, "code": 1, "label": 2}
+    warehouse.run(code_table(), {name: [row[at] for row in rows] for name, at in parts.items()})
+    ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))
+    if ambiguous:
+        qid_name, code = ambiguous[0]
+        raise DatasetError(f"key qid.{qid_name}: code {code!r} stands for two nodes")
+
+
+def code_table() -> str:
+    """``srsql_code`` of three lists of equal length: $qid, $code (in any spelling), $label."""
+    texts = exp.DataType.build("VARCHAR[]", dialect="duckdb")
+    lists = [
+        exp.alias_(call("unnest", exp.cast(exp.Parameter(this=name), texts)), name)
+        for name in ("qid", "code", "label")
+    ]
+    codes = exp.select(
+        column("qid", "listed"),
+        exp.alias_(normalized(column("code", "listed")), "code"),
+        column("label", "listed"),
+    ).distinct()
+    return create(temporary(CODE), codes.from_(exp.select(*lists).subquery("listed")), temp=True)
+
+
+def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:
+    """Rows with the row of ``srsql_code`` that a categorical QID's value matches, if any.
+
+    Args:
+        rows: a query over the rows.
+        qid: the categorical QID.
+        source: the alias of the rows that have its column.
+    """
+    alias = f"code_{qid.name}"
+    return rows.join(
+        temporary(CODE, alias),
+        on=exp.and_(
+            exp.EQ(this=column("qid", alias), expression=text_of(qid.name)),
+            exp.EQ(this=column("code", alias), expression=normalized(column(qid.column, source))),
+        ),
+        join_type="left",
     )
 
 
-def _known(value: exp.Expression) -> exp.Expression:
-    return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
+def node_label(qid: Qid, source: str) -> tuple[exp.Expression, exp.Expression]:
+    """Node label of a categorical QID, and why a value counts as missing; see ``code_join``."""
+    alias = f"code_{qid.name}"
+    unknown = exp.and_(
+        known(normalized(column(qid.column, source))), is_null(column("code", alias))
+    )
+    return column("label", alias), exp.Case().when(unknown, text_of("unknown code"))

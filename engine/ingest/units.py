@@ -1,4 +1,4 @@
-"""Numeric quasi-identifiers as granules, by exact integer arithmetic.
+"""A number and its unit become granules, by exact integer arithmetic: here a unit is converted.
 
 A number is its digits as a HUGEINT, a unit factor a fraction over the common denominator of the
 attribute's units, so that 7305 days are 20 years exactly.
@@ -37,13 +37,13 @@ class Scale:
     low: int | None
     """Lowest possible number of granules, or None; ``high`` likewise."""
     high: int | None
-    whole: int
+    digits: int
     """Digits before the point that a possible value may have."""
     decimals: int
     """Digits after the point that count; further ones are cut off."""
 
 
-def scale(qid: Qid) -> Scale:
+def scale_of(qid: Qid) -> Scale:
     """The exact arithmetic of ``qid``.
 
     Raises:
@@ -58,63 +58,77 @@ def scale(qid: Qid) -> Scale:
     factors = {code: int(share * common) for code, share in shares.items()}
     low: int | None = 0
     high: int | None = None
-    whole = 15
-    bounds = possible(qid)
+    digits = 15
+    bounds = possible_range(qid)
     if bounds is not None:
         low, high = math.ceil(bounds[0] / granularity), math.floor(bounds[1] / granularity)
         largest = max(abs(low), abs(high)) + 1
-        whole = len(str(math.ceil(largest / min(shares.values()))))
+        digits = len(str(math.ceil(largest / min(shares.values()))))
     decimals = min(
         18,
-        _HUGEINT_DIGITS - 1 - whole - len(str(2 * max(factors.values()))),
+        _HUGEINT_DIGITS - 1 - digits - len(str(2 * max(factors.values()))),
         _HUGEINT_DIGITS - 2 - len(str(2 * common)),
     )
     if decimals < 3:
         raise DatasetError(f"key qid.{qid.name}: units and domain are too wide for exact numbers")
-    return Scale(factors, common, low, high, whole, decimals)
+    return Scale(factors, common, low, high, digits, decimals)
 
 
-def possible(qid: Qid) -> tuple[Fraction, Fraction] | None:
+def possible_range(qid: Qid) -> tuple[Fraction, Fraction] | None:
     """The range outside which a value is impossible; None where only negatives are."""
     pair = qid.limits if qid.domain == "observed" else qid.domain
     return (Fraction(pair[0]), Fraction(pair[1])) if isinstance(pair, tuple) else None
 
 
-def measured(rows: exp.Select, qids: Iterable[Qid]) -> exp.Select:
-    """``rows`` with the columns that ``numeric`` works on, two layers of them for every QID."""
+def with_granules(rows: exp.Select, qids: Iterable[Qid]) -> exp.Select:
+    """Rows with the columns that ``granules_or_reason`` works on, in two layers.
+
+    Args:
+        rows: a query that has the column of each QID, and of its unit where there is one.
+        qids: the quasi-identifiers; those that are not numeric are passed over.
+
+    Returns:
+        The rows with ``text``, ``part``, ``unit``, ``digits``, ``factor`` and ``granules`` of each
+        QID: digits times factor is the number in units of 1 / (``common`` 10^``decimals``) granules
+        (see ``Scale``), and granules that number, rounded as the QID says.
+
+    Source:
+        SPEC section 4 (values are brought to the declared granularity at ingestion).
+    """
     parts: list[exp.Expression] = []
     numbers: list[exp.Expression] = []
     granules: list[exp.Expression] = []
     for qid in qids:
         if qid.kind != "numeric":
             continue
-        way, name = scale(qid), qid.name
+        scale, name = scale_of(qid), qid.name
         text = normalized(column(qid.column, "rows"))
         found = _call("regexp_extract", text.copy(), _text(_PARTS), _PART_NAMES.copy())
         parts += [_named(text, "text", name), _named(found, "part", name)]
-        factor: exp.Expression = _huge(way.factors.get("", 1))
+        factor: exp.Expression = _huge(scale.factors.get("", 1))
         if qid.unit_column is not None:
             unit = normalized(column(qid.unit_column, "rows"))
             parts.append(_named(unit, "unit", name))
             factor = exp.Case(this=_work("unit", name))
-            for code, share in way.factors.items():
+            for code, share in scale.factors.items():
                 factor = factor.when(_text(code), _huge(share))
-        numbers += [_named(_digits(name, way), "digits", name), _named(factor, "factor", name)]
+        numbers += [_named(_digits(name, scale), "digits", name), _named(factor, "factor", name)]
         product = exp.Mul(this=_work("digits", name), expression=_work("factor", name))
-        value = _rounded(product, way.common * 10**way.decimals, half_up=qid.rounding == "half_up")
+        granule = scale.common * 10**scale.decimals
+        value = _rounded(product, granule, half_up=qid.rounding == "half_up")
         granules.append(_named(value, "granules", name))
     inner = exp.select("*", *parts).from_(rows.subquery("rows"), copy=False)
     middle = exp.select("*", *numbers).from_(inner.subquery("parts", copy=False), copy=False)
     return exp.select("*", *granules).from_(middle.subquery("numbers", copy=False), copy=False)
 
 
-def numeric(qid: Qid) -> tuple[exp.Expression, exp.Expression]:
+def granules_or_reason(qid: Qid) -> tuple[exp.Expression, exp.Expression]:
     """Granules of a numeric QID, and why a value that is there counts as missing (or NULL).
 
-    Both are expressions over the rows of ``measured``; the first is NULL wherever the second is
-    not.
+    Both are expressions over the rows of ``with_granules``; the first is NULL wherever the second
+    is not.
     """
-    way, name = scale(qid), qid.name
+    scale, name = scale_of(qid), qid.name
     text, digits, granules = (_work(part, name) for part in ("text", "digits", "granules"))
     blanks: list[exp.Expression] = [_is_null(text)]
     if qid.missing:
@@ -125,31 +139,31 @@ def numeric(qid: Qid) -> tuple[exp.Expression, exp.Expression]:
     if qid.unit_column is not None:
         reason = reason.when(_is_null(_work("unit", name)), _text("no unit"))
         reason = reason.when(_is_null(_work("factor", name)), _text("unknown unit"))
-    if way.low is not None and way.low >= 0:
+    if scale.low is not None and scale.low >= 0:
         below = exp.LT(this=digits, expression=_huge(0))
         reason = reason.when(below, _text("negative"))
     outside = [_is_null(granules)]
-    if way.low is not None:
-        outside.append(exp.LT(this=granules, expression=_huge(way.low)))
-    if way.high is not None:
-        outside.append(exp.GT(this=granules, expression=_huge(way.high)))
+    if scale.low is not None:
+        outside.append(exp.LT(this=granules, expression=_huge(scale.low)))
+    if scale.high is not None:
+        outside.append(exp.GT(this=granules, expression=_huge(scale.high)))
     reason = reason.when(exp.or_(*outside), _text(_range_text(qid)))
     usable = exp.and_(_is_null(exp.paren(reason.copy())), exp.Not(this=exp.paren(exp.or_(*blanks))))
     granule = exp.TryCast(this=granules, to=exp.DataType.build("BIGINT"))
     return exp.Case().when(usable, granule), reason
 
 
-def _digits(name: str, way: Scale) -> exp.Expression:
+def _digits(name: str, scale: Scale) -> exp.Expression:
     """The number times 10^decimals as a HUGEINT; NULL if it has too many digits or is none."""
 
     def part(key: str) -> exp.Expression:
         return _call("struct_extract", _work("part", name), _text(key))
 
-    length = exp.Literal.number(way.decimals)
+    length = exp.Literal.number(scale.decimals)
     fraction = _call("rpad", _call("left", part("fraction"), length), length, _text("0"))
     digits = _call("concat", part("sign"), part("whole"), fraction)
     number = exp.TryCast(this=digits, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
-    fits = exp.LTE(this=_call("length", part("whole")), expression=exp.Literal.number(way.whole))
+    fits = exp.LTE(this=_call("length", part("whole")), expression=exp.Literal.number(scale.digits))
     return exp.Case().when(exp.and_(_matches(_work("text", name), _NUMBER), fits), number)
 
 

@@ -16,7 +16,7 @@ from srsql.schemas.model import load_dataset
 
 CHILD = """
 import os, signal, sys
-from srsql.engine.ingest import account, ingest, load
+from srsql.engine.ingest import account, ingest, ingestion
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
@@ -26,7 +26,7 @@ def die(*_, **__):
 point, db, source = sys.argv[1:]
 progress = None
 if point == "while unpacking":
-    load.extract_text = die
+    ingestion.extract_text = die
 elif point == "between two files":
     progress = lambda said: die() if "REAC" in said else None
 elif point == "before the commit":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.ingest import IngestedPeriod, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/")
 
 
-def take(paths: list[Path], dataset: str) -> tuple[list[Ingested], Warehouse]:
+def take(paths: list[Path], dataset: str) -> tuple[list[IngestedPeriod], Warehouse]:
     warehouse = Warehouse(":memory:")
     return ingest(warehouse, paths, load_dataset(dataset)), warehouse
 

@@ -1,21 +1,33 @@
-"""Which column of somebody else's table is what: the header matched with the dataset's names."""
+"""Which column of somebody else's table plays which role, and what its fields say in that role.
+
+The header is matched with the names and aliases that the dataset declares (``match_columns``); the
+fields of a record then become the texts of a quasi-identifier's two ends (``end_texts``), which are
+either usable or a fault of the row (``numeric_faults``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from srsql.engine.errors import ImportReleaseError
+from srsql.engine.ingest.records import call, field_at, is_null, known, text_of
+from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.statements import column
 from srsql.schemas.model import Dataset, Qid, Table
 
 WILDCARDS = ("*", "ANY")
 """What published tables write for a value that may be any."""
 PERIODS = ("quarter", "period")
 GROUP = "group_id"
+_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)"
+_INTERVAL = rf"^\[?\s*({_NUMBER})\s*(?:[-–~,]\s*({_NUMBER}))?\s*\]?$"
 
 
 @dataclass(frozen=True)
-class Ends:
+class QidColumns:
     """Where a quasi-identifier is: two columns of bounds, or one of values (``high`` is None)."""
 
     position: int
@@ -26,15 +38,15 @@ class Ends:
     """The column of units, which only originals have."""
 
     @property
-    def bounds(self) -> tuple[Qid, Qid]:
+    def ends(self) -> tuple[Qid, Qid]:
         """The numeric QID, once for each end of its interval, read from columns of our naming."""
         low, high = (
             self.qid.model_copy(
                 update={
-                    "name": self.named(end),
-                    "column": self.named(f"{end} text"),
+                    "name": self.part(end),
+                    "column": self.part(f"{end} text"),
                     "missing": (*self.qid.missing, *WILDCARDS),
-                    "unit_column": self.named("unit") if self.unit else None,
+                    "unit_column": self.part("unit") if self.unit else None,
                     "units": self.qid.units if self.unit else {},
                 }
             )
@@ -42,13 +54,13 @@ class Ends:
         )
         return low, high
 
-    def named(self, part: str) -> str:
-        """A column name for a part of this quasi-identifier that no other one has."""
-        return f"{self.position} {part}"
+    def part(self, name: str) -> str:
+        """The name of a column for a part of this quasi-identifier, which no other one has."""
+        return f"{self.position} {name}"
 
 
 @dataclass(frozen=True)
-class SensitiveAt:
+class SensitiveColumn:
     """One column of a sensitive attribute, whose name is that of its declared column."""
 
     attribute: str
@@ -57,14 +69,14 @@ class SensitiveAt:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Places in the file, from 1."""
+class ColumnRoles:
+    """The place of every column that has a role, counted from 1."""
 
     case: int
     period: int | None
     group: int | None
-    qids: tuple[Ends, ...]
-    sensitive: tuple[SensitiveAt, ...]
+    qids: tuple[QidColumns, ...]
+    sensitive: tuple[SensitiveColumn, ...]
 
 
 def attribute_names(dataset: Dataset) -> list[str]:
@@ -72,22 +84,26 @@ def attribute_names(dataset: Dataset) -> list[str]:
     return list(dict.fromkeys(attribute.column for attribute in dataset.sensitive))
 
 
-def match(
+def match_columns(
     dataset: Dataset,
     file: str,
     header: tuple[str, ...],
     *,
     original: bool,
     group_column: str | None,
-) -> Columns:
-    """Find the columns, by their names and aliases in any case, or a QID's own name.
+) -> ColumnRoles:
+    """Find the columns by their names and aliases in any case, or by a QID's own name.
 
     Args:
         dataset: declares them.
-        file: name of the file, for messages.
-        header: its names in lower case.
-        original: raw records: no group and no sensitive attributes are looked for.
+        file: the name of the file, for messages.
+        header: the names of its columns in lower case.
+        original: whether these are raw records, in which no group and no sensitive attribute is
+            looked for.
         group_column: the column that tells the groups; None: ``group_id`` if it is there.
+
+    Returns:
+        The role of every column that has one.
 
     Raises:
         ImportReleaseError: a column is missing, or a name is in the header twice.
@@ -100,17 +116,19 @@ def match(
             raise ImportReleaseError(
                 f"{file}: no column {group_column!r} (--group-column) in its header"
             )
-    return Columns(
+    return ColumnRoles(
         case=search.need("case id", search.spellings(dataset.report_table, dataset.case_id)),
         period=search.find(PERIODS),
         group=group,
-        qids=tuple(search.ends(p, qid) for p, qid in enumerate(dataset.qid)),
-        sensitive=() if original else tuple(search.sensitive()),
+        qids=tuple(search.qid_columns(p, qid) for p, qid in enumerate(dataset.qid)),
+        sensitive=() if original else tuple(search.sensitive_columns()),
     )
 
 
 @dataclass(frozen=True)
 class _Search:
+    """The search of one header for the columns of a dataset."""
+
     dataset: Dataset
     file: str
     header: tuple[str, ...]
@@ -122,7 +140,7 @@ class _Search:
         return (name, *(a for c in columns if c.name == name for a in c.aliases))
 
     def find(self, spellings: Iterable[str]) -> int | None:
-        """Place of the first of the names that the header has."""
+        """The place of the first of the names that the header has."""
         for spelling in (s.strip().lower() for s in spellings):
             if self.header.count(spelling) > 1:
                 raise ImportReleaseError(
@@ -133,6 +151,7 @@ class _Search:
         return None
 
     def need(self, what: str, spellings: Iterable[str]) -> int:
+        """The place of a column without which the table cannot be read."""
         names = list(dict.fromkeys(spellings))
         found = self.find(names)
         if found is None:
@@ -142,14 +161,15 @@ class _Search:
             )
         return found
 
-    def ends(self, position: int, qid: Qid) -> Ends:
+    def qid_columns(self, position: int, qid: Qid) -> QidColumns:
+        """Two columns of bounds where the header has them, else one column of values."""
         table = self.dataset.report_table
         names = list(dict.fromkeys((qid.name, *self.spellings(table, qid.column))))
         if qid.kind == "categorical":
-            return Ends(position, qid, self.need(f"QID {qid.name}", names), None, None)
+            return QidColumns(position, qid, self.need(f"QID {qid.name}", names), None, None)
         low, high = (self.find(f"{name}_{end}" for name in names) for end in ("low", "high"))
         if low is not None and high is not None:
-            return Ends(position, qid, low, high, None)
+            return QidColumns(position, qid, low, high, None)
         if low is not None or high is not None:
             raise ImportReleaseError(
                 f"{self.file}: {qid.name}_low and {qid.name}_high must both be there"
@@ -158,9 +178,9 @@ class _Search:
         if qid.unit_column is not None and self.original:
             unit = self.find(self.spellings(table, qid.unit_column))
         wanted = names if self.original else [*names, f"{qid.name}_low with {qid.name}_high"]
-        return Ends(position, qid, self.need(f"QID {qid.name}", wanted), None, unit)
+        return QidColumns(position, qid, self.need(f"QID {qid.name}", wanted), None, unit)
 
-    def sensitive(self) -> list[SensitiveAt]:
+    def sensitive_columns(self) -> list[SensitiveColumn]:
         """Each attribute's column, or those that its rows are spread over."""
         found: dict[tuple[str, int], tuple[str, ...]] = {}
         for attribute in self.dataset.sensitive:
@@ -169,6 +189,69 @@ class _Search:
             table: Table = self.dataset.table(attribute.table)
             spread = [self.find((source,)) for source in table.unpivot.get(name, ())]
             places = [p for p in spread if p is not None] if self.find(names) is None else []
-            for at in places or [self.need(f"sensitive attribute {name}", names)]:
-                found[name, at] = found.get((name, at), ()) + attribute.missing
-        return [SensitiveAt(name, missing, at) for (name, at), missing in found.items()]
+            for place in places or [self.need(f"sensitive attribute {name}", names)]:
+                found[name, place] = found.get((name, place), ()) + attribute.missing
+        return [SensitiveColumn(name, missing, place) for (name, place), missing in found.items()]
+
+
+def end_texts(columns: QidColumns) -> list[exp.Expression]:
+    """The fields of a quasi-identifier; one such as ``46-50`` gives the texts of both ends."""
+    if columns.qid.kind == "categorical":
+        return [aliased(field_at(columns.low), columns.part("label text"))]
+    ends = [field_at(columns.low), field_at(columns.high or columns.low)]
+    if columns.high is None:
+        names = exp.Array(expressions=[text_of("low"), text_of("high")])
+        text = trimmed(field_at(columns.low))
+        parts = call("regexp_extract", text, text_of(_INTERVAL), names)
+        low, high = (call("struct_extract", parts.copy(), text_of(e)) for e in ("low", "high"))
+        high = call("coalesce", exp.Nullif(this=high, expression=text_of("")), low.copy())
+        fits = call("regexp_full_match", text.copy(), text_of(_INTERVAL))
+        ends = [exp.Case().when(fits.copy(), end).else_(text.copy()) for end in (low, high)]
+    fields = [
+        aliased(end, columns.part(f"{name} text"))
+        for name, end in zip(("low", "high"), ends, strict=True)
+    ]
+    if columns.unit:
+        fields.append(aliased(field_at(columns.unit), columns.part("unit")))
+    return fields
+
+
+def numeric_faults(
+    fault: exp.Case,
+    columns: QidColumns,
+    low: tuple[exp.Expression, exp.Expression],
+    high: tuple[exp.Expression, exp.Expression],
+) -> exp.Case:
+    """What can be wrong about the bounds of one numeric quasi-identifier.
+
+    Args:
+        fault: the faults of the row that are looked for before.
+        columns: where the quasi-identifier is.
+        low: the granules of the low end, and why its text gives none.
+        high: the same of the high end.
+
+    Returns:
+        ``fault`` with the faults of this quasi-identifier behind it.
+    """
+    texts = [column(columns.part(f"{end} text")) for end in ("low", "high")]
+    name = columns.qid.name
+    for (_, reason), text in zip((low, high), texts, strict=True):
+        sentence = concat(text_of(f"{name}: "), text, text_of(" is "), exp.paren(reason.copy()))
+        fault = fault.when(known(reason), sentence)
+    half = exp.NEQ(this=exp.paren(is_null(low[0])), expression=exp.paren(is_null(high[0])))
+    fault = fault.when(half, text_of(f"{name}: one end of the interval is missing"))
+    swapped = exp.GT(this=exp.paren(low[0].copy()), expression=exp.paren(high[0].copy()))
+    sentence = concat(
+        text_of(f"{name}: low above high ("), texts[0], text_of(" > "), texts[1], text_of(")")
+    )
+    return fault.when(swapped, sentence)
+
+
+def aliased(value: exp.Expression, name: str) -> exp.Expression:
+    """A value under a quoted name."""
+    return exp.Alias(this=value.copy(), alias=exp.to_identifier(name, quoted=True))
+
+
+def concat(*parts: exp.Expression) -> exp.Expression:
+    """The parts as one text."""
+    return call("concat", *[part.copy() for part in parts])

@@ -1,4 +1,4 @@
-"""Somebody else's released series, registered so that it can be audited and attacked.
+"""The registration of somebody else's release, so that its series can be audited and attacked.
 
 A dataset whose files were never ingested needs one table and no files. Save this as
 ``huang.toml``, with ``sex.csv`` (``node,parent`` / ``*,`` / ``M,*`` / ``F,*``) beside it::
@@ -50,24 +50,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from srsql.engine.audit.imports.columns import attribute_names
-from srsql.engine.audit.imports.foreign import (
+from srsql.engine.audit.imports.column_roles import attribute_names
+from srsql.engine.audit.imports.foreign_table import (
     ORIGINAL,
     RELEASED,
-    Foreign,
+    ForeignFile,
+    ForeignTable,
     read_table,
-    refuse_faults,
+    refuse_fault,
 )
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.grouping.cases import load_attributes
 from srsql.engine.grouping.substantial import cutoff
-from srsql.engine.ingest.extract import workspace
-from srsql.engine.ingest.load import explained, in_file_order
-from srsql.engine.ingest.typed import CODE, fill_codes
+from srsql.engine.ingest.ingestion import explained, in_file_order
+from srsql.engine.ingest.raw_tables import CODE, fill_codes
+from srsql.engine.ingest.records import drop_temporary, workspace
 from srsql.engine.release.series import IMPORTED, Series, open_series
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.periods import misplaced
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
@@ -76,17 +77,14 @@ MULTIPLIER = Fraction(1)
 """Standard deviations above the mean that make an ss case (Huang 2021)."""
 _TEMPORARIES = (
     *(f"{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
-    *(
-        f"{RELEASED}_{part}"
-        for part in ("value", "case", "place", "fault", "group", "term", "count")
-    ),
-    *(f"{ORIGINAL}_{part}" for part in ("known", "hull", "fault")),
-    *("srsql_import", "srsql_sensitive", "srsql_attribute", "srsql_node", "srsql_range", CODE),
+    *(f"{RELEASED}_{part}" for part in ("value", "case", "place", "group", "term", "count")),
+    *(f"{ORIGINAL}_{part}" for part in ("known", "hull")),
+    *("srsql_attribute", "srsql_node", "srsql_range", CODE),
 )
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedRelease:
     """What was registered."""
 
     release_id: int
@@ -105,41 +103,40 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What is asked of one import."""
+    """The files of one import, and how they are read."""
 
     path: Path
     quarter: str
     originals: Path | None = None
+    """The raw records behind the released ones."""
     series: str = "main"
     group_column: str | None = None
     separator: str = ";"
+    """What stands between the values of one field."""
     supersede: bool = False
+    """Whether an import of the same quarter may be superseded."""
 
 
 def import_release(
     warehouse: Warehouse, dataset: Dataset, request: ImportRequest, origin: str
-) -> Imported:
+) -> ImportedRelease:
     """Register one quarter of somebody else's series, in one transaction.
 
     Args:
-        warehouse: where to.
+        warehouse: where it is registered.
         dataset: the roles of the columns; registered if the warehouse does not know it.
         request: the files and how to read them.
         origin: where the dataset schema comes from, for the catalog.
+
+    Returns:
+        What was registered, in numbers.
 
     Raises:
         ImportReleaseError: a row cannot be taken as it stands, or the quarter is there already.
         IngestError: a file cannot be read.
         ReleaseError: the series holds releases of our own models.
     """
-    request = replace(request, quarter=request.quarter.strip())
-    if not request.quarter:
-        raise ImportReleaseError("the period is blank: give a label such as 2011Q4")
-    if not request.separator:
-        raise ImportReleaseError("--separator is empty: give what stands between two values")
-    for path in (request.path, *([request.originals] if request.originals else [])):
-        if not path.is_file():
-            raise ImportReleaseError(f"{path}: no such file")
+    request = _checked(request)
     with (
         explained(request.path.name),
         workspace(warehouse) as folder,
@@ -151,140 +148,122 @@ def import_release(
         if wrong:
             raise ImportReleaseError(wrong)
         series = open_series(warehouse, dataset, request.series, IMPORTED)
-        _take_turn(warehouse, series, request)
+        _supersede(warehouse, series, request)
         load_attributes(warehouse, dataset)
         fill_codes(warehouse, dataset)
-        foreign = _read(warehouse, dataset, request, folder)
+        released = _read_released(warehouse, dataset, request, folder)
         release_id = _register(warehouse, series, request)
-        _substantial(warehouse, dataset, release_id)
-        warehouse.run_step("audit/steps/import_catalog.sql")
-        original = _originals(warehouse, dataset, request, folder)
-        imported = _account(warehouse, series, request, release_id, foreign, original)
-        for name in _TEMPORARIES:
-            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+        _store_ss_rules(warehouse, dataset, release_id)
+        warehouse.run_step("audit/steps/import_catalog.sql", {"release_id": release_id})
+        original = _read_originals(warehouse, dataset, request, folder)
+        if original is not None:
+            warehouse.run_step("audit/steps/import_originals.sql", {"release_id": release_id})
+        imported = _counts(warehouse, series, request, release_id, released, original)
+        _store_manifest(warehouse, imported, released, original)
+        drop_temporary(warehouse, *_TEMPORARIES)
     return imported
 
 
-def _take_turn(warehouse: Warehouse, series: Series, request: ImportRequest) -> None:
+def _checked(request: ImportRequest) -> ImportRequest:
+    """The request with a trimmed period, if its files are there and its texts are not empty."""
+    request = replace(request, quarter=request.quarter.strip())
+    if not request.quarter:
+        raise ImportReleaseError("the period is blank: give a label such as 2011Q4")
+    if not request.separator:
+        raise ImportReleaseError("--separator is empty: give what stands between two values")
+    for path in (request.path, *([request.originals] if request.originals else [])):
+        if not path.is_file():
+            raise ImportReleaseError(f"{path}: no such file")
+    return request
+
+
+def _supersede(warehouse: Warehouse, series: Series, request: ImportRequest) -> None:
     """Refuse a quarter that is there, or mark it superseded; quarters come in any order."""
-    key = [series.dataset, series.name, request.quarter]
-    there = (
-        "FROM srsql.release WHERE dataset = ? AND series = ? AND quarter = ? "
-        "AND status = 'released'"
-    )
-    if not warehouse.value(f"SELECT count(*) {there}", key):
+    key = {"dataset": series.dataset, "series": series.name, "quarter": request.quarter}
+    if not warehouse.value(query("audit/imports", "is_imported"), key):
         return
     if not request.supersede:
         raise ImportReleaseError(
             f"{request.quarter} is already imported into series {series.name!r}: give another "
             "--series, or --supersede (the earlier import stays known to attackers)"
         )
-    warehouse.run(
-        "UPDATE srsql.release SET status = 'superseded' "
-        "WHERE dataset = ? AND series = ? AND quarter = ? AND status = 'released'",
-        key,
-    )
+    warehouse.run(query("audit/imports", "supersede"), key)
 
 
-def _read(warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder: Path) -> Foreign:
+def _read_released(
+    warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder: Path
+) -> ForeignTable:
     """The released rows as cases, groups and terms."""
-    foreign = read_table(
-        warehouse,
-        dataset,
-        request.path,
-        folder,
-        RELEASED,
-        quarter=request.quarter,
-        group_column=request.group_column,
-        separator=request.separator,
+    file = ForeignFile(
+        request.path, RELEASED, request.quarter, request.group_column, request.separator
     )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_sensitive AS "
-        "SELECT unnest($names::VARCHAR[]) AS attribute",
-        {"names": attribute_names(dataset)},
-    )
-    warehouse.run_step("audit/steps/import_rows.sql")
-    refuse_faults(warehouse, foreign.file, f"{RELEASED}_fault")
-    return foreign
+    released = read_table(warehouse, dataset, file, folder)
+    warehouse.run_step("audit/steps/import_rows.sql", {"attributes": attribute_names(dataset)})
+    refuse_fault(warehouse, released.file, query("audit/imports", "first_contradiction"))
+    return released
 
 
 def _register(warehouse: Warehouse, series: Series, request: ImportRequest) -> int:
-    """The catalog row of the release; its manifest follows in ``_account``."""
-    release_id = int(warehouse.value("SELECT coalesce(max(release_id), 0) + 1 FROM srsql.release"))
+    """The catalog row of the release; its manifest follows in ``_store_manifest``."""
+    release_id = int(warehouse.value(query("audit/imports", "next_release_id")))
     warehouse.run(
-        "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, 'released', 0, 0, 1, '', NULL, '{}')",
-        [release_id, series.dataset, series.name, request.quarter, IMPORTED],
+        query("audit/imports", "register"),
+        {
+            "release_id": release_id,
+            "dataset": series.dataset,
+            "series": series.name,
+            "quarter": request.quarter,
+            "model": IMPORTED,
+        },
     )
-    warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_import (release_id INTEGER)")
-    warehouse.run("INSERT INTO temp.main.srsql_import VALUES (?)", [release_id])
     return release_id
 
 
-def _substantial(warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
+def _store_ss_rules(warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
     """The rule for ss cases, per sensitive attribute over the cases of the release."""
-    for name in attribute_names(dataset):
+    for attribute in attribute_names(dataset):
         n, total, squares = warehouse.rows(
-            "SELECT count(*), sum(c.n)::HUGEINT, sum(c.n * c.n)::HUGEINT "
-            f"FROM temp.main.{RELEASED}_count AS c WHERE c.attribute = ?",
-            [name],
+            query("audit/imports", "value_count_moments"), {"attribute": attribute}
         )[0]
-        sd = math.sqrt(n * squares - total * total) / n
         warehouse.run(
-            "INSERT INTO srsql.ss_rule VALUES (?, ?, ?, ?, ?)",
-            [release_id, name, total / n, sd, cutoff(n, int(total), int(squares), MULTIPLIER)],
+            query("audit/imports", "store_ss_rule"),
+            {
+                "release_id": release_id,
+                "attribute": attribute,
+                "mean": total / n,
+                "sd": math.sqrt(n * squares - total * total) / n,
+                "cutoff": cutoff(n, int(total), int(squares), MULTIPLIER),
+            },
         )
 
 
-def _originals(
+def _read_originals(
     warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder: Path
-) -> Foreign | None:
-    """The raw quasi-identifiers of the released cases, if a file tells them."""
+) -> ForeignTable | None:
+    """The raw quasi-identifiers of the released cases, if there is a file of them."""
     if request.originals is None:
         return None
-    original = read_table(
-        warehouse, dataset, request.originals, folder, ORIGINAL, quarter=request.quarter
+    file = ForeignFile(request.originals, ORIGINAL, request.quarter)
+    original = read_table(warehouse, dataset, file, folder)
+    refuse_fault(
+        warehouse, request.path.name, query("audit/imports", "first_case_without_original")
     )
-    warehouse.run_step("audit/steps/import_originals.sql")
-    refuse_faults(warehouse, request.path.name, f"{ORIGINAL}_fault")
     return original
 
 
-def _account(
+def _counts(
     warehouse: Warehouse,
     series: Series,
     request: ImportRequest,
     release_id: int,
-    foreign: Foreign,
-    original: Foreign | None,
-) -> Imported:
-    """Write the private manifest; what was registered."""
+    released: ForeignTable,
+    original: ForeignTable | None,
+) -> ImportedRelease:
+    """What was registered, counted in the catalog."""
     cases, new, groups, ss = warehouse.rows(
-        "SELECT count(*), count(*) FILTER (WHERE m.is_new), count(DISTINCT m.group_id),"
-        " count(*) FILTER (WHERE t.is_ss) FROM srsql.member AS m INNER JOIN srsql.trait AS t "
-        "ON m.release_id = t.release_id AND m.case_no = t.case_no WHERE m.release_id = ?",
-        [release_id],
+        query("audit/imports", "counts"), {"release_id": release_id}
     )[0]
-    files: list[dict[str, Any]] = [
-        {"kind": kind, "file": file.file, "sha256": file.sha256, "rows": file.rows}
-        for kind, file in (("released", foreign), ("originals", original))
-        if file is not None
-    ]
-    manifest = {
-        "model": IMPORTED,
-        "quarter": request.quarter,
-        "software_version": __version__,
-        "source": {"name": foreign.file, "sha256": foreign.sha256},
-        "files": files,
-        "originals": original is not None,
-        "cases": {"released": cases, "new": new, "old": cases - new},
-        "reports": {"released": foreign.rows},
-        "groups": groups,
-    }
-    warehouse.run(
-        "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",
-        [json.dumps(manifest), release_id],
-    )
-    return Imported(
+    return ImportedRelease(
         release_id=release_id,
         dataset=series.dataset,
         series=series.name,
@@ -293,6 +272,39 @@ def _account(
         new_cases=new,
         ss_cases=ss,
         groups=groups,
-        rows=foreign.rows,
+        rows=released.rows,
         originals=original is not None,
+    )
+
+
+def _store_manifest(
+    warehouse: Warehouse,
+    imported: ImportedRelease,
+    released: ForeignTable,
+    original: ForeignTable | None,
+) -> None:
+    """Write the private manifest: the files, and what is in them."""
+    files: list[dict[str, Any]] = [
+        {"kind": kind, "file": file.file, "sha256": file.sha256, "rows": file.rows}
+        for kind, file in (("released", released), ("originals", original))
+        if file is not None
+    ]
+    manifest = {
+        "model": IMPORTED,
+        "quarter": imported.quarter,
+        "software_version": __version__,
+        "source": {"name": released.file, "sha256": released.sha256},
+        "files": files,
+        "originals": imported.originals,
+        "cases": {
+            "released": imported.cases,
+            "new": imported.new_cases,
+            "old": imported.cases - imported.new_cases,
+        },
+        "reports": {"released": imported.rows},
+        "groups": imported.groups,
+    }
+    warehouse.run(
+        query("audit/imports", "store_manifest"),
+        {"manifest": json.dumps(manifest), "release_id": imported.release_id},
     )

@@ -1,10 +1,15 @@
--- Quoted CSV: put physical lines together to records, then split those into fields.
+-- Step: makes records of the lines of quoted CSV: puts physical lines together to records, then
+--   splits those into fields at $delimiter.
+-- Reads: line(line, text)
+-- Writes: record(line, lines, field, fault)
+-- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault); RFC 4180,
+--   section 2, rules 5 to 7 (quoted fields).
+
 -- A line read from outside quotes may end inside ($opens) and one read from inside may stay inside
 -- ($stays); composing these two-state maps by a running window gives the state before each line.
 -- A quote counts only at the start of a field; what is never closed faults each of its lines.
--- In: temp table srsql_line, $opens, $stays, $field (regular expressions), $delimiter, $blank.
--- Out: temp table srsql_record (line, lines, field, fault).
-
+-- $field is a regular expression of one field and the delimiter behind it, $blank one that a blank
+-- record matches.
 CREATE OR REPLACE TEMP TABLE srsql_record AS
 WITH effect AS (
     SELECT

@@ -1,5 +1,8 @@
--- FAERS ASCII: a line is a record, "$" separates its fields, nothing is quoted or escaped.
--- In: temp table srsql_line. Out: temp table srsql_record (line, lines, field, fault).
+-- Step: makes records of the lines of FAERS ASCII: a line is a record, "$" separates its fields,
+--   nothing is quoted or escaped. $blank is a regular expression that a blank line matches.
+-- Reads: line(line, text)
+-- Writes: record(line, lines, field, fault)
+-- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault).
 
 CREATE OR REPLACE TEMP TABLE srsql_record AS
 SELECT

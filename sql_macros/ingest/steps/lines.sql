@@ -1,6 +1,9 @@
--- The physical lines of a text file, numbered from 1 (blank ones too).
--- In: $path a glob that names one file, $returns, $return_mark (see engine/ingest/extract.py).
--- Out: temp table srsql_line (line, text). The delimiter is a noncharacter no line holds.
+-- Step: numbers the physical lines of a text file from 1, blank ones too. $path is a glob that
+--   names one file, $separator a noncharacter that no line holds; where $returns is true,
+--   $return_mark stands for a carriage return (see engine/ingest/records.py).
+-- Reads: the file at $path
+-- Writes: line(line, text)
+-- Source: SPEC section 16 (every line is accounted for).
 
 CREATE OR REPLACE TEMP TABLE srsql_line AS
 SELECT

@@ -1,7 +1,10 @@
--- A list of withdrawn cases: one id a line, no header, perhaps a trailing separator.
--- In: temp table srsql_line; $ends what is no part of an id at a line's ends, $integer whether
---     ids are integers; $ingestion, $dataset, $quarter, $file.
--- Out: rows of srsql.deleted_case and srsql.reject.
+-- Step: takes in a list of withdrawn cases, one id a line, without a header, perhaps with a
+--   trailing separator; what is no case id becomes a rejected record. $ends are the characters
+--   that are no part of an id at the ends of a line, $integer says whether ids are integers, and
+--   $length how much of a rejected line is stored.
+-- Reads: line(line, text)
+-- Writes: withdrawn(line, text, case_id, reason), srsql.deleted_case, srsql.reject
+-- Source: SPEC section 16 (deleted cases; rejects keep file, line and reason).
 
 CREATE OR REPLACE TEMP TABLE srsql_withdrawn AS
 SELECT
@@ -41,7 +44,7 @@ SELECT
     NULL AS column_name,
     NULL AS value,
     reason,
-    left(text, 10000) AS record
+    left(text, $length) AS record
 FROM temp.main.srsql_withdrawn
 WHERE case_id IS NULL
 ORDER BY line;
