@@ -17,7 +17,7 @@ from srsql.engine.ingest.raw_tables import raw_table
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Table
+from srsql.schemas import Dataset, Table
 
 WITHDRAWN = "deleted"
 """What the catalog calls the table of a list of withdrawn cases."""

@@ -40,7 +40,7 @@ from srsql.engine.warehouse.catalog import SPACE, register_dataset
 from srsql.engine.warehouse.periods import misplaced
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset
+from srsql.schemas import Dataset
 from srsql.version import __version__
 
 

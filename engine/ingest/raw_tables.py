@@ -17,7 +17,7 @@ from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, kn
 from srsql.engine.warehouse.catalog import normalized, trimmed
 from srsql.engine.warehouse.statements import column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Qid, Table
+from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"
 JUDGED = "srsql_judged"

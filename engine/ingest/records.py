@@ -26,7 +26,7 @@ from srsql.engine.ingest.sources import CHUNK, Member
 from srsql.engine.warehouse.catalog import SPACE, SPACES
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Source
+from srsql.schemas import Dataset, Source
 
 RECORD = "srsql_record"
 """The temporary table that the records of a file are read into."""

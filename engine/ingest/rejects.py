@@ -25,7 +25,7 @@ from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, kn
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Table
+from srsql.schemas import Dataset, Table
 
 RECORD_TEXT = 10_000
 """Characters of a rejected record that the rejects table keeps."""

@@ -22,7 +22,7 @@ from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.warehouse.catalog import SPACES
 from srsql.engine.warehouse.statements import column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Table
+from srsql.schemas import Dataset, Table
 
 NO_PERIOD = "no period"
 """Why a row is rejected in every period: nothing tells which one it is of."""

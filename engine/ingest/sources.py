@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
-from srsql.schemas.model import Dataset
+from srsql.schemas import Dataset
 
 CHUNK = 1 << 20
 _DOCUMENTS = {

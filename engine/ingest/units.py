@@ -17,7 +17,7 @@ from sqlglot import exp
 from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.statements import column
-from srsql.schemas.model import Qid
+from srsql.schemas import Qid
 
 _HUGEINT_DIGITS = 38
 _NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)"

@@ -12,13 +12,13 @@ from ingest.archives import faers, lines, pack
 
 from srsql.engine.ingest import ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 CHILD = """
 import os, signal, sys
 from srsql.engine.ingest import account, ingest, ingestion
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -9,7 +9,7 @@ from ingest.archives import pack
 
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from ingest.archives import DEMO, LEGACY_DEMO, ages, demo, faers, lines, unpack
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedFile, IngestedPeriod, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 Take = Callable[..., IngestedPeriod]
 

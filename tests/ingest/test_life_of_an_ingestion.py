@@ -16,7 +16,7 @@ from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, ingestion, records
 from srsql.engine.warehouse.catalog import dataset_names, register_dataset, registered_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset, parse_dataset
+from srsql.schemas import load_dataset, parse_dataset
 
 Take = Callable[..., IngestedPeriod]
 

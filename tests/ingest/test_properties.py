@@ -13,7 +13,7 @@ from ingest.archives import demo, faers, unpack
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestOptions, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 DATASET = load_dataset("faers")

@@ -18,7 +18,7 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.ingest.records import extract_text, read_records
 from srsql.engine.ingest.sources import Member
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, SchemaError, load_dataset, parse_dataset
+from srsql.schemas import Dataset, SchemaError, load_dataset, parse_dataset
 
 Take = Callable[..., IngestedPeriod]
 HEADER = "VAERS_ID,STATE,AGE_YRS,SEX,SYMPTOM_TEXT\r\n"

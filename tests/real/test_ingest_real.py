@@ -11,7 +11,7 @@ import pytest
 
 from srsql.engine.ingest import IngestedPeriod, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/")

@@ -15,8 +15,7 @@ from srsql.engine.release.views import Built, serials, table_queries
 from srsql.engine.terms.build import term_queries
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid
-from srsql.schemas.model import Table
+from srsql.schemas import Dataset, Qid, Table
 
 ROLES = {"joint": "joint cluster"}
 """Role of a column of the terms' tables that is not called as it."""

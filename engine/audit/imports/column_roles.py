@@ -16,7 +16,7 @@ from srsql.engine.errors import ImportReleaseError
 from srsql.engine.ingest.records import call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.statements import column
-from srsql.schemas.model import Dataset, Qid, Table
+from srsql.schemas import Dataset, Qid, Table
 
 WILDCARDS = ("*", "ANY")
 """What published tables write for a value that may be any."""

@@ -46,7 +46,7 @@ from srsql.engine.ingest.sources import Member
 from srsql.engine.warehouse.catalog import normalized, trimmed
 from srsql.engine.warehouse.statements import column, create, query, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Qid, Source
+from srsql.schemas import Dataset, Qid, Source
 
 Kind = Literal["srsql_foreign", "srsql_original"]
 RELEASED: Kind = "srsql_foreign"
