@@ -216,35 +216,26 @@ def end_texts(columns: QidColumns) -> list[exp.Expression]:
     return fields
 
 
-def numeric_faults(
-    fault: exp.Case,
-    columns: QidColumns,
-    low: tuple[exp.Expression, exp.Expression],
-    high: tuple[exp.Expression, exp.Expression],
-) -> exp.Case:
-    """What can be wrong about the bounds of one numeric quasi-identifier.
+def numeric_faults(fault: exp.Case, columns: QidColumns) -> exp.Case:
+    """``fault`` with what can be wrong about the bounds of one numeric quasi-identifier behind it.
 
-    Args:
-        fault: the faults of the row that are looked for before.
-        columns: where the quasi-identifier is.
-        low: the granules of the low end, and why its text gives none.
-        high: the same of the high end.
-
-    Returns:
-        ``fault`` with the faults of this quasi-identifier behind it.
+    It reads the columns ``low text``, ``low`` and ``low reason`` of the quasi-identifier (its
+    granules, and why the text gives none), and those of the high end.
     """
-    texts = [column(columns.part(f"{end} text")) for end in ("low", "high")]
+    texts, ends, reasons = (
+        [column(columns.part(f"{end}{what}")) for end in ("low", "high")]
+        for what in (" text", "", " reason")
+    )
     name = columns.qid.name
-    for (_, reason), text in zip((low, high), texts, strict=True):
-        sentence = concat(text_of(f"{name}: "), text, text_of(" is "), exp.paren(reason.copy()))
+    for reason, text in zip(reasons, texts, strict=True):
+        sentence = concat(text_of(f"{name}: "), text, text_of(" is "), reason)
         fault = fault.when(known(reason), sentence)
-    half = exp.NEQ(this=exp.paren(is_null(low[0])), expression=exp.paren(is_null(high[0])))
+    half = exp.NEQ(this=exp.paren(is_null(ends[0])), expression=exp.paren(is_null(ends[1])))
     fault = fault.when(half, text_of(f"{name}: one end of the interval is missing"))
-    swapped = exp.GT(this=exp.paren(low[0].copy()), expression=exp.paren(high[0].copy()))
     sentence = concat(
         text_of(f"{name}: low above high ("), texts[0], text_of(" > "), texts[1], text_of(")")
     )
-    return fault.when(swapped, sentence)
+    return fault.when(exp.GT(this=ends[0].copy(), expression=ends[1].copy()), sentence)
 
 
 def aliased(value: exp.Expression, name: str) -> exp.Expression:

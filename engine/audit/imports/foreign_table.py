@@ -185,13 +185,11 @@ class TableStatements:
 
     def parsed(self) -> str:
         """``..._parsed``: one row for each record, with ``fault`` where it cannot be taken."""
-        numeric = [c for c in self.roles.qids if c.qid.kind == "numeric"]
-        fields = units.with_granules(self._fields(), [end for c in numeric for end in c.ends])
         text = column("case text", "parsed")
         case_id = raw_tables.identifier(self.dataset, text)
         rows = exp.select(
             column("line", "parsed"), aliased(case_id, "case_id"), column("group_label", "parsed")
-        ).from_(fields.subquery("parsed"))
+        ).from_(self._granules().subquery("parsed"))
         fault = exp.Case().when(known(column("record fault")), column("record fault"))
         fault = fault.when(is_null(trimmed(text)), text_of("no case id"))
         fault = fault.when(
@@ -201,11 +199,8 @@ class TableStatements:
             fault = fault.when(is_null(column("group_label")), text_of("no group"))
         for columns in self.roles.qids:
             if columns.qid.kind == "numeric":
-                low, high = (units.granules_or_reason(end) for end in columns.ends)
-                rows = rows.select(
-                    aliased(low[0], columns.part("low")), aliased(high[0], columns.part("high"))
-                )
-                fault = numeric_faults(fault, columns, low, high)
+                rows = rows.select(column(columns.part("low")), column(columns.part("high")))
+                fault = numeric_faults(fault, columns)
             else:
                 qid = columns.qid.model_copy(update={"column": columns.part("label text")})
                 rows = raw_tables.code_join(rows, qid, "parsed")
@@ -264,6 +259,16 @@ class TableStatements:
 
     def _parsed(self) -> exp.Table:
         return temporary(f"{self.file.kind}_parsed", alias="p")
+
+    def _granules(self) -> exp.Select:
+        """The records of the period with the ends of numeric intervals, or why there are none."""
+        numeric = [c for c in self.roles.qids if c.qid.kind == "numeric"]
+        ends = [end for c in numeric for end in c.ends]
+        rows = exp.select("*").from_(units.with_granules(self._fields(), ends).subquery("granules"))
+        for end in ends:
+            granules, reason = units.granules_or_reason(end)
+            rows = rows.select(aliased(granules, end.name), aliased(reason, f"{end.name} reason"))
+        return rows
 
     def _fields(self) -> exp.Select:
         """The records of the period, their fields under names that no file can take."""
