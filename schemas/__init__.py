@@ -1,19 +1,9 @@
 """Dataset schemas, hierarchies and the catalog's DDL: what exists."""
 
+from srsql.schemas.dataset import Dataset
 from srsql.schemas.hierarchy import Hierarchy, load_hierarchy
-from srsql.schemas.model import (
-    Column,
-    Dataset,
-    Qid,
-    SchemaError,
-    Sensitive,
-    Signals,
-    Source,
-    Table,
-    builtin_names,
-    load_dataset,
-    parse_dataset,
-)
+from srsql.schemas.roles import Column, Qid, Sensitive, Signals, Source, Table
+from srsql.schemas.toml_file import SchemaError, builtin_names, load_dataset, parse_dataset
 
 __all__ = [
     "Column",

@@ -106,7 +106,11 @@ def load_hierarchy(path: Path | Traversable) -> Hierarchy:
 
 
 def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
-    """Number the nodes of ``rows`` (keys node, parent, low, high) in preorder."""
+    """Number the nodes of ``rows`` (keys node, parent, low, high) in preorder.
+
+    Raises:
+        HierarchyError: see :func:`load_hierarchy`.
+    """
     children: dict[str, list[str]] = {}
     ranges: dict[str, tuple[Decimal | None, Decimal | None]] = {}
     for row in rows:

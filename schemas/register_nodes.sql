@@ -1,7 +1,9 @@
--- The nodes of one hierarchy and its closure.
--- In: $dataset, $attribute; equally long lists $node, $parent (preorder number or -1), $last,
---     $depth, $height, $leaf_count, $low, $high, all in preorder.
--- Out: rows of srsql.node, and of srsql.hierarchy (depth, height, leaf count of the ancestor).
+-- Step: stores the nodes of one hierarchy ($dataset, $attribute), given by equally long lists in
+--   preorder ($node, $parent as a preorder number or -1, $last, $depth, $height, $leaf_count, $low,
+--   $high), and its closure with depth, height and leaf count of every ancestor.
+-- Reads: nothing
+-- Writes: srsql.node, srsql.hierarchy
+-- Source: SPEC section 4 (closure table; h(node), the longest path down to a leaf).
 
 INSERT INTO srsql.node
 SELECT

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from srsql.engine.api.measuring import Measuring
 from srsql.engine.artifact.publish.layout import Format
 from srsql.engine.artifact.publish.publish import Publication, Published, publish
-from srsql.engine.audit.imports.imported import Imported, ImportRequest, import_release
+from srsql.engine.audit.imports.import_release import (
+    ImportedRelease,
+    ImportRequest,
+    import_release,
+)
 from srsql.engine.errors import DatasetError, ReportError
-from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.options import DEFAULTS, ReleaseOptions, make_request
 from srsql.engine.release.ranges import Range, range_ends, release_range
@@ -47,7 +51,7 @@ class Engine(Measuring):
         replace: bool = False,
         max_reject_rate: float = 0.01,
         progress: Progress | None = None,
-    ) -> list[Ingested]:
+    ) -> list[IngestedPeriod]:
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset if dataset is not None else self._dataset or DEFAULTS.dataset
         try:
@@ -59,9 +63,7 @@ class Engine(Measuring):
                 self.warehouse,
                 [Path(source) for source in sources],
                 schema,
-                period=period,
-                replace=replace,
-                max_reject_rate=max_reject_rate,
+                IngestOptions(period, replace, max_reject_rate),
                 origin=str(chosen),
                 progress=progress,
             )
@@ -128,7 +130,7 @@ class Engine(Measuring):
         group_column: str | None = None,
         separator: str = ";",
         supersede: bool = False,
-    ) -> Imported:
+    ) -> ImportedRelease:
         """Register somebody else's released table; see ``srsql import-release``."""
         request = ImportRequest(
             Path(path),

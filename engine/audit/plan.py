@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
-from srsql.engine.ingest import numbers
+from srsql.engine.ingest import units
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
@@ -262,8 +262,9 @@ def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
     named = {"name": "value", "column": "value", "kind": "numeric"}
     single = qid.model_copy(update=named | plain)
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
-    granules, reason = numbers.numeric(single)
-    query = exp.select(granules, reason).from_(numbers.measured(rows, [single]).subquery("known"))
+    granules, reason = units.granules_or_reason(single)
+    known = units.with_granules(rows, [single]).subquery("known")
+    query = exp.select(granules, reason).from_(known)
     value, wrong = warehouse.rows(query.sql(dialect="duckdb"))[0]
     if value is None:
         unit = f" in {qid.unit}" if qid.unit else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Region
-from srsql.engine.audit.imports.imported import Imported
+from srsql.engine.audit.imports.import_release import ImportedRelease
 
 SHOWN = 20
 """Lines of one list; `--json` has them all."""
@@ -18,7 +18,7 @@ _MEANING = {
 }
 
 
-def imported_lines(imported: Imported) -> Iterator[str]:
+def imported_lines(imported: ImportedRelease) -> Iterator[str]:
     """What became of an import."""
     known = "with their raw quasi-identifiers" if imported.originals else "without originals"
     yield (

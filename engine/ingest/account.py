@@ -1,4 +1,8 @@
-"""The books of an ingestion: lines in = rows loaded + rows rejected, always."""
+"""The books of an ingestion: lines in = rows loaded + rows rejected, always.
+
+What is rejected is counted by ``rejects``; here it is balanced with what was loaded, held against
+the highest share that may be rejected, and written to the catalog.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from srsql.engine.errors import IngestError
-from srsql.engine.ingest.tables import raw_table
-from srsql.engine.warehouse.statements import column
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Table
+from sqlglot import exp
 
+from srsql.engine.errors import IngestError
+from srsql.engine.ingest.raw_tables import raw_table
+from srsql.engine.ingest.rejects import count_rejects
+from srsql.engine.warehouse.statements import column, query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, Table
+
+WITHDRAWN = "deleted"
+"""What the catalog calls the table of a list of withdrawn cases."""
+Status = Literal["loaded", "unchanged", "replaced"]
 _JUDGED_ALONE_FROM = 1000
 """A table with this many records must keep below the reject rate by itself."""
 
@@ -38,48 +48,64 @@ class IngestedFile:
 
 
 @dataclass(frozen=True)
-class Ingested:
+class IngestedPeriod:
     """What became of one period."""
 
     quarter: str
-    status: Literal["loaded", "unchanged", "replaced"]
+    status: Status
     files: tuple[IngestedFile, ...]
     deleted_cases: int
     """Distinct cases that its lists withdraw."""
 
 
-def loaded_records(warehouse: Warehouse, dataset: Dataset, table: str, quarter: str) -> int:
-    """Records of one file in the warehouse, counted in the raw table where a record is a row."""
-    if dataset.table(table).unpivot:
-        query, parameters = "FROM temp.main.srsql_judged WHERE reason IS NULL", []
-    else:
-        target = raw_table(dataset, table).sql(dialect="duckdb")
-        query, parameters = f"FROM {target} WHERE quarter = ?", [quarter]
-    return int(warehouse.value(f"SELECT count(*) {query}", parameters))
+def count_loaded(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
+    """Records of one file in the warehouse, counted in the raw table where a record is a row.
+
+    Args:
+        warehouse: with the records of the file judged and loaded.
+        dataset: the dataset.
+        declared: the table that the file fills.
+        quarter: the period of the file.
+    """
+    if declared.unpivot:
+        return int(warehouse.value(query("ingest/account", "records_to_load")))
+    rows = exp.select(exp.Count(this=exp.Star())).from_(raw_table(dataset, declared.name))
+    rows = rows.where(column("quarter").eq(exp.Placeholder()))
+    return int(warehouse.value(rows.sql(dialect="duckdb"), [quarter]))
 
 
-def orphans(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
-    """Records of a child table whose report is not in the period's report table."""
-    child = raw_table(dataset, declared.name, "child").sql(dialect="duckdb")
-    report = raw_table(dataset, dataset.report_table, "report").sql(dialect="duckdb")
-    key = [column(dataset.report_id, side).sql(dialect="duckdb") for side in ("child", "report")]
-    count = warehouse.value(
-        f"SELECT count(DISTINCT child.srsql_line) FROM {child} ANTI JOIN {report} "
-        f"ON {key[0]} = {key[1]} AND report.quarter = $quarter WHERE child.quarter = $quarter",
-        {"quarter": quarter},
+def count_orphans(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
+    """Records of a child table whose report is not in the period's report table.
+
+    Args:
+        warehouse: with all files of the period loaded.
+        dataset: names the report table and its id.
+        declared: the child table.
+        quarter: the period.
+    """
+    statement = orphans_statement(dataset, declared)
+    return int(warehouse.value(statement, {"quarter": quarter}))
+
+
+def orphans_statement(dataset: Dataset, declared: Table) -> str:
+    """The number of records of a child table that have no report in the period $quarter."""
+    period = exp.Parameter(this="quarter")
+    report_ids = [column(dataset.report_id, side) for side in ("child", "report")]
+    lines = exp.Distinct(expressions=[column("srsql_line", "child")])
+    orphans = (
+        exp.select(exp.Count(this=lines))
+        .from_(raw_table(dataset, declared.name, "child"))
+        .join(
+            raw_table(dataset, dataset.report_table, "report"),
+            on=exp.and_(
+                exp.EQ(this=report_ids[0], expression=report_ids[1]),
+                exp.EQ(this=column("quarter", "report"), expression=period),
+            ),
+            join_type="anti",
+        )
+        .where(exp.EQ(this=column("quarter", "child"), expression=period.copy()))
     )
-    return int(count)
-
-
-def reasons(warehouse: Warehouse, ingestion: int, file: str) -> dict[tuple[str, str], int]:
-    """(kind, reason) -> count of one file's rejects, the commonest first."""
-    rows = warehouse.rows(
-        "SELECT kind, CASE WHEN kind = 'value' THEN column_name || ': ' || reason ELSE reason END, "
-        "count(*) FROM srsql.reject WHERE ingestion_id = ? AND file = ? "
-        "GROUP BY 1, 2 ORDER BY 3 DESC, 2",
-        [ingestion, file],
-    )
-    return {(kind, reason): count for kind, reason, count in rows}
+    return orphans.sql(dialect="duckdb")
 
 
 def balanced(file: IngestedFile) -> IngestedFile:
@@ -101,30 +127,32 @@ def check_rates(
 ) -> None:
     """Refuse the period if too large a share of its records was rejected.
 
+    Args:
+        warehouse: with the rejects of the ingestion.
+        ingestion: the ingestion.
+        files: what became of its files.
+        highest: the largest share that may be rejected, 0 to 1.
+
     Raises:
-        IngestError: above ``highest``, over all tables or in one of 1,000 records or more.
+        IngestError: the share is above ``highest``, over all tables or in one of 1,000 records or
+            more.
     """
-    counted = [file for file in files if file.table != "deleted"]
+    tables = [file for file in files if file.table != WITHDRAWN]
     alone = [
-        [file] for file in files if file.table == "deleted" or file.records >= _JUDGED_ALONE_FROM
+        [file] for file in files if file.table == WITHDRAWN or file.records >= _JUDGED_ALONE_FROM
     ]
-    for group in [*alone, counted]:
+    for group in [*alone, tables]:
         # a blank line of a list of withdrawn cases withdraws nobody
+        lists = [file.file for file in group if file.table == WITHDRAWN]
         blank = warehouse.value(
-            "SELECT count(*) FROM srsql.reject WHERE ingestion_id = ? AND reason = 'blank line' "
-            "AND list_contains(?::VARCHAR[], file)",
-            [ingestion, [file.file for file in group if file.table == "deleted"]],
+            query("ingest/rejects", "blank_lines"), {"ingestion": ingestion, "files": lists}
         )
         records = sum(file.records for file in group) - blank
         rejected = sum(file.rejected for file in group) - blank
         if rejected > highest * records:
             names = [file.file for file in group]
             reason, file, line = warehouse.rows(
-                "SELECT reason, arg_min(file, (file, line)), arg_min(line, (file, line)) "
-                "FROM srsql.reject WHERE ingestion_id = ? AND kind = 'row' "
-                "AND list_contains(?::VARCHAR[], file) "
-                "GROUP BY reason ORDER BY reason = 'blank line', count(*) DESC, reason LIMIT 1",
-                [ingestion, names],
+                query("ingest/rejects", "commonest"), {"ingestion": ingestion, "files": names}
             )[0]
             place = names[0] if len(names) == 1 else "the period"
             raise IngestError(
@@ -135,52 +163,53 @@ def check_rates(
 
 
 def record(warehouse: Warehouse, ingestion: int, files: Sequence[IngestedFile]) -> None:
-    """Write one row a file into the catalog."""
-    warehouse.con.executemany(
-        "INSERT INTO srsql.ingested_file (ingestion_id, table_name, file, sha256, records, loaded, "
-        "rejected, values_rejected, repaired, orphans) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            [
-                ingestion,
-                file.table,
-                file.file,
-                file.sha256,
-                file.records,
-                file.loaded,
-                file.rejected,
-                file.values_rejected,
-                file.repaired,
-                file.orphans,
-            ]
-            for file in files
-        ],
-    )
+    """Write one row a file into the catalog.
+
+    Args:
+        warehouse: where the catalog is.
+        ingestion: the ingestion.
+        files: what became of its files.
+    """
+    for file in files:
+        warehouse.run(
+            query("ingest/account", "store_file"),
+            {
+                "ingestion": ingestion,
+                "table": file.table,
+                "file": file.file,
+                "sha256": file.sha256,
+                "records": file.records,
+                "loaded": file.loaded,
+                "rejected": file.rejected,
+                "values_rejected": file.values_rejected,
+                "repaired": file.repaired,
+                "orphans": file.orphans,
+            },
+        )
 
 
-def recorded(
-    warehouse: Warehouse,
-    ingestion: int,
-    quarter: str,
-    status: Literal["loaded", "unchanged", "replaced"],
-) -> Ingested:
-    """An ingestion as the catalog tells it."""
+def read_account(
+    warehouse: Warehouse, ingestion: int, quarter: str, status: Status
+) -> IngestedPeriod:
+    """An ingestion as the catalog has it.
+
+    Args:
+        warehouse: where the catalog is.
+        ingestion: the ingestion.
+        quarter: its period.
+        status: what happened just now.
+    """
+    key = {"ingestion": ingestion}
     counts = ("records", "loaded", "rejected", "values_rejected", "repaired", "orphans")
-    rows = warehouse.rows(
-        f"SELECT table_name, file, sha256, {', '.join(counts)} FROM srsql.ingested_file "
-        "WHERE ingestion_id = ? ORDER BY rowid",
-        [ingestion],
-    )
     files = tuple(
         IngestedFile(
             table=table,
             file=file,
             sha256=sha256,
-            reasons={r: n for (_, r), n in reasons(warehouse, ingestion, file).items()},
+            reasons={r: n for (_, r), n in count_rejects(warehouse, ingestion, file).items()},
             **dict(zip(counts, numbers, strict=True)),
         )
-        for table, file, sha256, *numbers in rows
+        for table, file, sha256, *numbers in warehouse.rows(query("ingest/account", "files"), key)
     )
-    withdrawn = warehouse.value(
-        "SELECT count(DISTINCT case_id) FROM srsql.deleted_case WHERE ingestion_id = ?", [ingestion]
-    )
-    return Ingested(quarter, status, files, int(withdrawn))
+    withdrawn = warehouse.value(query("ingest/account", "withdrawn_cases"), key)
+    return IngestedPeriod(quarter, status, files, int(withdrawn))

@@ -1,91 +1,230 @@
-"""Readers: a file becomes ``srsql_record``, one row a record with its fields as a list.
+"""A file becomes records: unpacked, UTF-8, LF line ends, then one row for each record.
 
-Every reader leaves the temp table ``srsql_record (line, lines, field, fault)``: the record's first
-physical line, how many lines it takes, its fields, and why it cannot be read at all (or NULL).
-The header is the record of line 1; a Parquet file counts as having one.
+Every reader leaves a temporary table of records (line, lines, field, fault): the record's first
+physical line, how many lines it takes, its fields as a list, and why it cannot be read at all (or
+NULL). The header is the record of line 1; a Parquet file counts as having one. A file is never
+whole in memory.
 """
 
 from __future__ import annotations
 
+import codecs
+import hashlib
+import os
 import re
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError
-from srsql.engine.ingest.extract import RETURN, SEPARATOR, Extracted
-from srsql.engine.ingest.sources import StagedRows
+from srsql.engine.ingest.sources import CHUNK, Member
 from srsql.engine.warehouse.catalog import SPACE, SPACES
-from srsql.engine.warehouse.statements import column, create, dotted, statements, temporary
+from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, Source
+from srsql.schemas import Dataset, Source
 
-RECORD = temporary("srsql_record")
+RECORD = "srsql_record"
+"""The temporary table that the records of a file are read into."""
+LONGEST_LINE = 8 << 20
+SEPARATOR = "\U0010fffe"
+"""A noncharacter that no line holds after extraction: the line scan's column delimiter."""
+RETURN = "\U0010ffff"
+"""Stands for a carriage return inside a line, which DuckDB's reader would refuse."""
+
+_ODD = re.compile(f"[\udc80-\udcff\0{SEPARATOR}{RETURN}]")
+_REPAIR = {
+    chr(0xDC00 + byte): bytes([byte]).decode("cp1252", "ignore") or chr(byte)
+    for byte in range(0x80, 0x100)
+}
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What a file's header promises."""
+class ExtractedFile:
+    """One file, ready to be read."""
 
+    path: Path
+    sha256: str
+    """Of the original bytes."""
+    lines: int
+    """Physical lines; a missing final newline makes no difference. 0 for a binary file."""
+    repaired: int
+    """Bytes that were not UTF-8 (now read as cp1252), NUL bytes (dropped), noncharacters."""
+    returns: bool
+    """Whether some line holds a carriage return that does not end it."""
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """The records of one file or table, and what its header promises."""
+
+    table: str
+    """The temporary table that holds them."""
     names: tuple[str, ...]
     """Column names, trimmed, lower-cased; without the empty one a trailing separator makes."""
     width: int
     """Fields every record must have: the names, or one more where the file's records end in a
     separator."""
-    records: int
+    count: int
     """Records below the header, counted by the reader."""
 
 
-def stage(warehouse: Warehouse, file: str, extracted: Extracted, dataset: Dataset) -> Layout:
-    """Fill ``srsql_record`` from one extracted file and read its header.
+@contextmanager
+def workspace(warehouse: Warehouse) -> Iterator[Path]:
+    """A temporary directory beside the warehouse file, removed with what killed runs left."""
+    if warehouse.path is None:
+        with tempfile.TemporaryDirectory(prefix="srsql-") as folder:
+            yield Path(folder)
+        return
+    parent = warehouse.path.with_name(warehouse.path.name + ".tmp")
+    prefix = f"ingest-{os.getpid()}-"
+    parent.mkdir(exist_ok=True)
+    for leftover in parent.glob("ingest-*"):
+        if not leftover.name.startswith(prefix):
+            shutil.rmtree(leftover, ignore_errors=True)
+    place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):  # DuckDB keeps it while it spills there
+            parent.rmdir()
+
+
+def extract_binary(member: Member, target: Path) -> ExtractedFile:
+    """Copy ``member`` as it is."""
+    sha = hashlib.sha256()
+    with member.open() as source, target.open("wb") as copy:
+        while chunk := source.read(CHUNK):
+            sha.update(chunk)
+            copy.write(chunk)
+    return ExtractedFile(target, sha.hexdigest(), lines=0, repaired=0, returns=False)
+
+
+def extract_text(member: Member, target: Path) -> ExtractedFile:
+    """Copy ``member`` to ``target`` as clean UTF-8 lines.
 
     Raises:
-        IngestError: an empty file, or one whose lines end in bare carriage returns.
+        IngestError: a line is longer than 8 MB, so that this is no text file.
+    """
+    sha, cleaner = hashlib.sha256(), _Cleaner()
+    lines = unfinished = 0
+    with member.open() as source, target.open("wb") as copy:
+        while True:
+            chunk = source.read(CHUNK)
+            sha.update(chunk)
+            clean = cleaner.feed(chunk, final=not chunk)
+            copy.write(clean)
+            lines += clean.count(b"\n")
+            last = clean.rfind(b"\n")
+            unfinished = unfinished + len(clean) if last < 0 else len(clean) - last - 1
+            if unfinished > LONGEST_LINE:
+                raise IngestError(
+                    f"{member.name}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MB: "
+                    "is it a text file?"
+                )
+            if not chunk:
+                break
+    return ExtractedFile(
+        target, sha.hexdigest(), lines + (unfinished > 0), cleaner.repaired, cleaner.returns
+    )
+
+
+class _Cleaner:
+    """Chunk by chunk: no BOM, LF line ends, every byte that is not UTF-8 read as cp1252."""
+
+    def __init__(self) -> None:
+        self.repaired = 0
+        self.returns = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._pending = ""
+        self._begun = False
+
+    def feed(self, chunk: bytes, *, final: bool) -> bytes:
+        """The next chunk, clean; a carriage return at its end waits for the next one."""
+        text = self._pending + self._decoder.decode(chunk, final)
+        if not self._begun and text:
+            text = text.removeprefix("\ufeff")
+            self._begun = True
+        self._pending = ""
+        if text.endswith("\r"):
+            self._pending, text = "" if final else "\r", text[:-1]
+        text = self._without_odd(text)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+            if "\r" in text:
+                self.returns = True
+                text = text.replace("\r", RETURN)
+        return text.encode()
+
+    def _without_odd(self, text: str) -> str:
+        if text.isascii() and "\0" not in text:
+            return text
+        text, repairs = _ODD.subn(_repair, text)
+        self.repaired += repairs
+        return text
+
+
+def _repair(match: re.Match[str]) -> str:
+    odd = match[0]
+    return "" if odd == "\0" else _REPAIR.get(odd, "\ufffd")
+
+
+def read_records(
+    warehouse: Warehouse, file: str, extracted: ExtractedFile, dataset: Dataset
+) -> RecordTable:
+    """Fill ``srsql_record`` from one extracted file and read its header.
+
+    Args:
+        warehouse: where the records go.
+        file: the name of the file, for messages.
+        extracted: the file.
+        dataset: tells how its files are read.
+
+    Returns:
+        The records, every physical line of the file in one of them.
+
+    Raises:
+        IngestError: the file is empty, or its lines end in bare carriage returns.
+        DatasetError: the delimiter is not one character.
     """
     if dataset.source.reader == "parquet":
-        return _stage_parquet(warehouse, extracted)
+        return _read_parquet(warehouse, extracted)
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
-    stage_lines(warehouse, extracted)
-    _RECORDS[dataset.source.reader](warehouse, dataset.source)
-    warehouse.run("DROP TABLE temp.main.srsql_line")
-    header, lines, fault = warehouse.rows(
-        "SELECT field, lines, fault FROM temp.main.srsql_record WHERE line = 1"
-    )[0]
+    read_lines(warehouse, extracted)
+    if dataset.source.reader == "dollar":
+        warehouse.run_step("ingest/dollar_records", {"blank": f"{SPACES}*"})
+    else:
+        warehouse.run_step("ingest/csv_records", _quoting(dataset.source))
+    drop_temporary(warehouse, "srsql_line")
+    header, lines, fault = warehouse.rows(query("ingest/records", "header"))[0]
     if extracted.returns and lines == extracted.lines:
         raise IngestError(f"{file}: its lines end in bare carriage returns: convert them to LF")
     if fault is not None:
         raise IngestError(f"{file}: no header in line 1 ({fault})")
-    names = [name.strip(SPACE).lower() for name in header]
+    names = [plain_name(name) for name in header]
     if len(names) > 1 and not names[-1]:
         names.pop()
-    records, plain, trailing = warehouse.rows(
-        "SELECT count(*), count(*) FILTER (len(field) = $width), "
-        "count(*) FILTER (len(field) = $width + 1 AND list_extract(field, $width + 1) = '') "
-        "FROM temp.main.srsql_record WHERE line > 1",
-        {"width": len(names)},
+    count, plain, trailing = warehouse.rows(
+        query("ingest/records", "widths"), {"width": len(names)}
     )[0]
-    covered = warehouse.value("SELECT sum(lines) FROM temp.main.srsql_record")
+    covered = warehouse.value(query("ingest/records", "lines_of_records"))
     if covered != extracted.lines:
         raise IngestError(f"{file}: {extracted.lines} lines, but {covered} in records: a defect")
-    return Layout(tuple(names), len(names) + (trailing > plain), records)
+    return RecordTable(RECORD, tuple(names), len(names) + (trailing > plain), count)
 
 
-def take_staged(warehouse: Warehouse, rows: StagedRows) -> Layout:
-    """Make the staged rows of a table ``srsql_record``."""
-    store = dotted("temp", "main", rows.store)
-    warehouse.run(f"ALTER TABLE {store} RENAME TO srsql_record")
-    return Layout(rows.columns, len(rows.columns), rows.records)
-
-
-def stage_lines(warehouse: Warehouse, extracted: Extracted) -> None:
-    """Fill the temp table ``srsql_line (line, text)``."""
-    (statement,) = statements("srsql.schemas", "stage_lines.sql")
-    warehouse.run(
-        statement,
+def read_lines(warehouse: Warehouse, extracted: ExtractedFile) -> None:
+    """Fill the temporary table ``srsql_line (line, text)``."""
+    warehouse.run_step(
+        "ingest/lines",
         {
-            "path": _glob(str(extracted.path)),
+            "path": _glob(extracted.path),
             "returns": extracted.returns,
             "return_mark": RETURN,
             "separator": SEPARATOR,
@@ -93,12 +232,8 @@ def stage_lines(warehouse: Warehouse, extracted: Extracted) -> None:
     )
 
 
-def _dollar_records(warehouse: Warehouse, _: Source) -> None:
-    (statement,) = statements("srsql.schemas", "dollar_records.sql")
-    warehouse.run(statement, {"blank": f"{SPACES}*"})
-
-
-def _csv_records(warehouse: Warehouse, source: Source) -> None:
+def _quoting(source: Source) -> dict[str, str]:
+    """The delimiter of quoted CSV, and the regular expressions that find its fields."""
     delimiter = source.delimiter
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise DatasetError(
@@ -109,32 +244,26 @@ def _csv_records(warehouse: Warehouse, source: Source) -> None:
     quoted = rf'"(?:[^"]|"")*"{after}'
     value = rf'(?:{quoted}|[^"{mark}][^{mark}]*|)'
     opening = '"(?:[^"]|"")*'
-    (statement,) = statements("srsql.schemas", "csv_records.sql")
-    warehouse.run(
-        statement,
-        {
-            "opens": rf"^(?:{value}{mark})*{opening}$",
-            "stays": rf'^(?:[^"]|"")*(?:"{after}(?:{mark}{value})*{mark}{opening})?$',
-            "field": rf"({value}){mark}",
-            "delimiter": delimiter,
-            "blank": f"{SPACES}*",
-        },
-    )
+    return {
+        "opens": rf"^(?:{value}{mark})*{opening}$",
+        "stays": rf'^(?:[^"]|"")*(?:"{after}(?:{mark}{value})*{mark}{opening})?$',
+        "field": rf"({value}){mark}",
+        "delimiter": delimiter,
+        "blank": f"{SPACES}*",
+    }
 
 
-_RECORDS: dict[str, Callable[[Warehouse, Source], None]] = {
-    "dollar": _dollar_records,
-    "csv": _csv_records,
-}
+def parquet_columns(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
+    """Name and type of every column of a Parquet file."""
+    empty = warehouse.con.execute(query("ingest/records", "parquet_header"), {"path": _glob(path)})
+    described = [(str(entry[0]), str(entry[1])) for entry in empty.description or []]
+    empty.fetchall()  # an unread result would hold up the next statement
+    return described
 
 
-def _stage_parquet(warehouse: Warehouse, extracted: Extracted) -> Layout:
-    path = _glob(str(extracted.path))
-    described = warehouse.rows(
-        "SELECT column_name FROM (DESCRIBE FROM read_parquet($path, hive_partitioning = false))",
-        {"path": path},
-    )
-    columns = [name for (name,) in described]
+def _read_parquet(warehouse: Warehouse, extracted: ExtractedFile) -> RecordTable:
+    path = _glob(extracted.path)
+    columns = [name for name, _ in parquet_columns(warehouse, extracted.path)]
     values = [exp.cast(column(name, "file"), "VARCHAR") for name in columns]
     reader = exp.Anonymous(
         this="read_parquet",
@@ -143,23 +272,54 @@ def _stage_parquet(warehouse: Warehouse, extracted: Extracted) -> Layout:
             exp.EQ(this=exp.column("hive_partitioning"), expression=exp.false()),
         ],
     )
+    line = exp.Add(this=column("file_row_number", "file"), expression=exp.Literal.number(2))
     records = exp.select(
-        exp.alias_(
-            exp.Add(this=column("file_row_number", "file"), expression=exp.Literal.number(2)),
-            "line",
-        ),
+        exp.alias_(line, "line"),
         exp.alias_(exp.Literal.number(1), "lines"),
         exp.alias_(exp.Array(expressions=values), "field"),
         exp.alias_(exp.cast(exp.null(), "VARCHAR"), "fault"),
     ).from_(exp.Table(this=reader, alias=exp.TableAlias(this=exp.to_identifier("file"))))
-    warehouse.run(create(RECORD, records, temp=True))
-    promised = warehouse.value(
-        "SELECT sum(num_rows) FROM parquet_file_metadata($path)", {"path": path}
-    )
-    names = tuple(name.strip(SPACE).lower() for name in columns)
-    return Layout(names, len(names), int(promised or 0))
+    warehouse.run(create(temporary(RECORD), records, temp=True))
+    count = warehouse.value(query("ingest/records", "parquet_rows"), {"path": path})
+    return RecordTable(RECORD, tuple(map(plain_name, columns)), len(columns), int(count))
 
 
-def _glob(path: str) -> str:
+def _glob(path: Path) -> str:
     """``path`` as a glob that matches this file only."""
-    return "".join(f"[{c}]" if c in "[*?" else c for c in path)
+    return "".join(f"[{c}]" if c in "[*?" else c for c in str(path))
+
+
+def plain_name(name: str) -> str:
+    """The name of a column as names are compared: trimmed, in lower case."""
+    return name.strip(SPACE).lower()
+
+
+def drop_temporary(warehouse: Warehouse, *names: str) -> None:
+    """Drop the temporary tables of these names that there are."""
+    for name in names:
+        warehouse.run(query("ingest/records", "drop", table=name))
+
+
+def field_at(place: int) -> exp.Expression:
+    """One field of a record, by its place from 1."""
+    return call("list_extract", column("field"), exp.Literal.number(place))
+
+
+def call(name: str, *arguments: exp.Expression) -> exp.Expression:
+    """A function of DuckDB."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def text_of(value: str) -> exp.Expression:
+    """A string literal."""
+    return exp.Literal.string(value)
+
+
+def is_null(value: exp.Expression) -> exp.Expression:
+    """Whether a value is missing."""
+    return exp.Is(this=exp.paren(value.copy()), expression=exp.null())
+
+
+def known(value: exp.Expression) -> exp.Expression:
+    """Whether a value is there."""
+    return exp.Not(this=is_null(value))

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
-from srsql.schemas.model import Dataset
+from srsql.schemas import Dataset
 
 CHUNK = 1 << 20
 _DOCUMENTS = {
@@ -61,15 +61,15 @@ class Member:
 
 
 @dataclass(frozen=True)
-class StagedRows:
-    """The rows of one table for one period, as ``relations.staged`` keeps them."""
+class RelationRows:
+    """The rows of one table for one period, as ``relations.period_source`` copies them."""
 
     name: str
     """The relation as messages and the catalog show it."""
     table: str
     """The declared table it fills."""
     store: str
-    """Temporary table that holds them, shaped as ``srsql_record``."""
+    """The temporary table that holds them as records (see ``records``)."""
     columns: tuple[str, ...]
     """Names of their fields, trimmed, lower-cased."""
     records: int
@@ -86,17 +86,25 @@ class PeriodSource:
     quarter: str
     sha256: str
     """Of the zip's or single file's bytes; otherwise over its members' names and digests."""
-    members: tuple[Member | StagedRows, ...]
+    members: tuple[Member | RelationRows, ...]
 
 
 def find_sources(
     paths: Sequence[str | Path], dataset: Dataset, period: str | None
 ) -> list[PeriodSource]:
-    """The periods at ``paths``: zips, directories, single files, or a directory full of zips.
+    """The periods at ``paths``.
+
+    Args:
+        paths: zips, directories, single files, or directories full of zips.
+        dataset: tells which files belong to it.
+        period: the label of the period where no file name tells it.
+
+    Returns:
+        One source for each period, in the order of ``paths``.
 
     Raises:
-        IngestError: nothing there, a required table missing, two files for one table, a period
-            that is unknown, contradictory or given twice.
+        IngestError: there is nothing, a required table is missing, two files are for one table, or
+            a period is unknown, contradictory or given twice.
     """
     expanded = [entry for path in paths for entry in _expand(Path(path), dataset)]
     found: dict[str, PeriodSource] = {}

@@ -2,7 +2,8 @@
 
 Every draw is a function of the seed and the case (``draws``), so a quarter needs no other quarter:
 cases and their versions (``population``), what is known of a person (``demographics``), sets of
-terms (``children``, ``tails``, ``vocabulary``), tables, layouts and archives. Row counts are exact.
+terms (``children``, ``vocabulary``), layouts (``quarters``) and files (``archives``); here they are
+put together. Row counts are exact.
 
 Measured on the real samples, and on a synthetic 2022Q4 and 2011Q4 at scale 1 with seed 0:
 
@@ -33,34 +34,42 @@ The 2022Q4 sample holds only follow-ups of old cases, whose sets are longer than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from srsql.engine.synth.columns import Column
-from srsql.engine.synth.draws import Draws
-from srsql.engine.synth.layouts import (
-    archive_name,
-    byte_order_mark,
-    columns_of,
-    headers,
-    member_name,
-)
-from srsql.engine.synth.population import deleted_cases
+from srsql.engine.synth import children, demographics
+from srsql.engine.synth.archives import Coded, Column, archive, lines
+from srsql.engine.synth.draws import Bools, Draws, Floats, Ints
+from srsql.engine.synth.population import Person, Reports, deleted_cases, persons, reports_of
 from srsql.engine.synth.quarters import (
     LEGACY_END,
     Plan,
     SynthError,
+    archive_name,
+    byte_order_mark,
+    columns_of,
+    headers,
     index_of,
     label_of,
+    member_name,
     quarter_range,
     real_counts,
 )
-from srsql.engine.synth.tables import quarter_of, tables
-from srsql.engine.synth.write import archive, lines
+from srsql.engine.synth.vocabulary import DEATH, RULE_REACTIONS, Words, indications, reactions
 
 __all__ = ["SynthError", "quarter_range", "synthesize"]
+
+_UNKNOWN = ("Product used for unknown indication", "Drug use for unknown indication")
+"""What an indication says that says nothing: now, and in the legacy quarters."""
+_CASE_VARIANTS = 0.0005
+_FIRST_DRUG_SEQ = 1_004_490_000
+_DRUG_SEQ_PER_REPORT = 5
+
+Table = tuple[str, Mapping[str, Column], int]
+"""A table's name, its columns by name, and its number of rows."""
 
 
 def synthesize(
@@ -73,14 +82,24 @@ def synthesize(
     zipped: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write one archive per quarter into ``out`` and return their paths.
+    """Write one archive per quarter; an equal archive that exists is kept.
 
-    ``cases`` gives every quarter so many new cases, plus the follow-ups of earlier ones;
-    ``scale`` takes each quarter's real row counts times ``scale``, exactly. A quarter is the same
-    bytes whatever other quarters are asked for. An equal archive that exists is kept.
+    A quarter is the same bytes whatever other quarters are asked for.
 
-    Raises SynthError (one line) for quarters or sizes that cannot be made, and for a different
-    archive of the same name.
+    Args:
+        out: the folder of the archives.
+        quarters: their labels, such as 2011Q4.
+        cases: how many new cases every quarter has, plus the follow-ups of earlier ones.
+        scale: instead of ``cases``: each quarter has its real row counts times ``scale``, exactly.
+        seed: what every draw depends on.
+        zipped: whether archives are zips, not folders.
+        progress: called with the label of each quarter.
+
+    Returns:
+        The paths of the archives.
+
+    Raises:
+        SynthError: quarters or sizes cannot be made, or a different archive of the name is there.
     """
     indexes = [index_of(label) for label in quarters]
     plan = _checked(Plan(seed, cases, scale), indexes)
@@ -110,13 +129,118 @@ def _write(out: Path, plan: Plan, index: int, *, zipped: bool) -> Path:
     target = out / (archive_name(index) + (".zip" if zipped else ""))
     draws, legacy = Draws(plan.seed), index < LEGACY_END
     with archive(target, zipped=zipped) as sink:
-        for table, columns, rows in tables(quarter_of(plan, draws, index)):
+        for table, columns, rows in _tables(_quarter(plan, draws, index)):
             header = headers(index)[table]
             wanted: list[Column] = [columns[name] for name in columns_of(header)]
             start = byte_order_mark(index, table) + header.encode()
             sink.add(member_name(index, table), lines(start, wanted, rows, trailing=legacy))
-        gone = deleted_cases(plan, draws, index)
-        if gone.size:
-            text = "".join(f"{case}\r\n" for case in np.sort(gone).tolist())
+        deleted = deleted_cases(plan, draws, index)
+        if deleted.size:
+            text = "".join(f"{case}\r\n" for case in np.sort(deleted).tolist())
             sink.add(member_name(index, "delete"), [text.encode()])
     return target
+
+
+@dataclass(frozen=True)
+class _Quarter:
+    """What the tables of one quarter share."""
+
+    plan: Plan
+    draws: Draws
+    reports: Reports
+    person: Person
+    primaryid: Ints
+    isr: Ints
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the quarter has the legacy layout."""
+        return self.reports.index < LEGACY_END
+
+    def count(self, table: str) -> int:
+        """Return the exact number of rows of a child table."""
+        return self.plan.children(self.reports.index, table, len(self.reports))
+
+    def ids(self, report: Ints) -> dict[str, Column]:
+        """Return the key columns of rows that belong to these reports."""
+        return {"primaryid": self.primaryid[report], "caseid": self.reports.case[report]}
+
+
+def _quarter(plan: Plan, draws: Draws, index: int) -> _Quarter:
+    """Return the reports of a quarter, the people behind them, and the reports' numbers."""
+    reports = reports_of(plan, draws, index)
+    isr = plan.first_isr(index) + np.arange(len(reports))
+    primaryid = isr if index < LEGACY_END else reports.case * 10 + reports.version
+    return _Quarter(plan, draws, reports, persons(draws, reports), primaryid, isr)
+
+
+def _tables(quarter: _Quarter) -> Iterator[Table]:
+    """Yield the seven tables one after another, so that only one is in memory as text."""
+    reports, everyone = quarter.reports, np.arange(len(quarter.reports))
+    demo = demographics.demo(quarter.draws, reports, quarter.person, quarter.isr)
+    yield "demo", {**quarter.ids(everyone), "caseversion": reports.version, **demo}, len(reports)
+    loads = children.loads(quarter.draws, reports)
+    yield from _drug_tables(quarter, loads[0])
+    sizes = children.exact_sizes(loads[1], quarter.count("reac"), children.MOST_REACTIONS)
+    rows = children.expand(reports, sizes)
+    term = children.reaction_terms(quarter.draws, quarter.person, rows)
+    yield "reac", _reac(quarter, rows, term), len(term)
+    death = reactions().positions([RULE_REACTIONS[DEATH]])
+    dead = np.unique(rows.report[term == death])
+    report, code = children.outcomes(quarter.draws, reports, dead, quarter.count("outc"))
+    yield "outc", {**quarter.ids(report), "outc_cod": code}, len(report)
+    report, code = children.sources(quarter.draws, reports, quarter.count("rpsr"))
+    yield "rpsr", {**quarter.ids(report), "rpsr_cod": code}, len(report)
+
+
+def _drug_tables(quarter: _Quarter, load: Floats) -> Iterator[Table]:
+    """Yield the tables of drugs, of their indications and of their therapies."""
+    draws, reports = quarter.draws, quarter.reports
+    sizes = children.exact_sizes(load, quarter.count("drug"), children.MOST_DRUGS)
+    rows = children.expand(reports, sizes)
+    name, source = children.drug_names(draws, quarter.person, rows)
+    seq = rows.place + 1
+    if quarter.legacy:
+        first = quarter.plan.first_isr(reports.index) * _DRUG_SEQ_PER_REPORT
+        seq = _FIRST_DRUG_SEQ + first + np.arange(len(seq))
+    keys = quarter.ids(rows.report) | {"drug_seq": seq}
+    yield "drug", {**keys, **children.drug(draws, reports, rows, name)}, len(seq)
+    indicated = children.indication_rows(draws, rows, reports, quarter.count("indi"))
+    some = rows.take(indicated)
+    term = children.indication_terms(draws, reports, quarter.person, some, source[indicated])
+    keys = quarter.ids(some.report) | {"drug_seq": seq[indicated]}
+    yield "indi", {**keys, "indi_pt": _indication(quarter, term)}, len(indicated)
+    treated = children.therapy_rows(draws, rows, reports, quarter.count("ther"))
+    some = rows.take(treated)
+    keys = quarter.ids(some.report) | {"drug_seq": seq[treated]}
+    yield "ther", {**keys, **children.therapy(draws, reports, some)}, len(treated)
+
+
+def _reac(quarter: _Quarter, rows: children.Rows, term: Ints) -> dict[str, Column]:
+    """Return the columns of REAC."""
+    u = quarter.draws.unit(rows.keys, "spelling", rows.place)
+    words = reactions().words
+    term_text = _spelled(words, term, quarter.legacy, u < _CASE_VARIANTS)
+    return {
+        **quarter.ids(rows.report),
+        "pt": term_text,
+        "drug_rec_act": Coded(words, np.where(u > 0.9991, term, -1)),
+    }
+
+
+def _indication(quarter: _Quarter, term: Ints) -> Coded:
+    """Return the terms of INDI; a negative one is the marker of an unknown indication."""
+    words = indications().words
+    marker = _UNKNOWN[1 if quarter.legacy else 0]
+    return _spelled(
+        np.append(words, marker),
+        np.where(term < 0, len(words), term),
+        quarter.legacy,
+        np.zeros(len(term), dtype=bool),
+    )
+
+
+def _spelled(words: Words, term: Ints, upper: bool, other: Bools) -> Coded:
+    """Return terms in the era's case, and in the other case where ``other``."""
+    both = np.array([*words, *(word.upper() for word in words)], dtype=object)
+    return Coded(both, term + len(words) * (other ^ upper))

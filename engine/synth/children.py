@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from srsql.engine.synth.columns import Coded, Column, coded, dates, decimals, quarter_start
+from srsql.engine.synth.archives import Coded, Column, coded, dates, decimals, quarter_start
 from srsql.engine.synth.draws import Draws, Floats, Ints, Keys, fields, pick, to_unit
 from srsql.engine.synth.population import Person, Reports
 from srsql.engine.synth.quarters import LEGACY_END
@@ -46,7 +46,7 @@ class Rows:
 
 
 def loads(draws: Draws, reports: Reports) -> tuple[Floats, Floats]:
-    """Return how much each report tells of drugs and of reactions: heavy-tailed, growing."""
+    """Return how much each report says of drugs and of reactions: heavy-tailed, growing."""
     common, growth = draws.normal(reports.keys, "load"), 1 + 0.12 * (reports.version - 1)
     own = draws.normal(reports.keys, "drug load"), draws.normal(reports.keys, "reaction load")
     drug, reaction = (0.65 * common + 0.76 * z for z in own)
@@ -54,7 +54,13 @@ def loads(draws: Draws, reports: Reports) -> tuple[Floats, Floats]:
 
 
 def exact_sizes(load: Floats, total: int, most: int) -> Ints:
-    """Return sizes of at least one in proportion to ``load`` that add up to ``total``."""
+    """Return sizes of at least one in proportion to a load.
+
+    Args:
+        load: one positive number for each set.
+        total: what the sizes add up to; at least the number of sets.
+        most: the largest size.
+    """
     room = max(total - len(load), 0)
     low, high = 0.0, float(total)
     for _ in range(60):
@@ -75,7 +81,13 @@ def expand(reports: Reports, sizes: Ints) -> Rows:
 
 
 def reaction_terms(draws: Draws, person: Person, rows: Rows) -> Ints:
-    """Return a term for each reaction row: the rules' first, then by profile; repeats are rare."""
+    """Return a term for each reaction row: the rules' first, then by profile; repeats are rare.
+
+    Args:
+        draws: the random function.
+        person: the person behind each report.
+        rows: the reaction rows.
+    """
     terms, cell = reactions(), person.cell[rows.report]
     words = draws.bits(rows.keys, "reaction", rows.place)
     found = terms.draw(cell, fields(words, 1)[0] < terms.lean, to_unit(words))
@@ -104,7 +116,7 @@ def _rule_reactions(draws: Draws, person: Person, rows: Rows) -> Ints:
     rule, age = person.rule[rows.report], person.age[rows.report]
     female, place = person.female[rows.report], rows.place
     u = draws.unit(rows.keys, "rule reaction", place)
-    told: list[tuple[int, int, int, Floats | float]] = [
+    rules: list[tuple[int, int, int, Floats | float]] = [
         (_AVANDIA, 0, _MI, 0.26),
         (_AVANDIA, 1, _STROKE, 0.20),
         (_AVANDIA, 2, DEATH, 0.26),
@@ -114,7 +126,7 @@ def _rule_reactions(draws: Draws, person: Person, rows: Rows) -> Ints:
         (_REVATIO, 0, DEATH, np.where(age < 18, 0.40, 0.16)),
     ]
     found = np.full(len(rule), -1)
-    for drug, at, reaction, share in told:
+    for drug, at, reaction, share in rules:
         found[(rule == drug) & (place == at) & (u < share)] = reaction
     index = reactions().positions(RULE_REACTIONS)
     return np.where(found >= 0, index[found], -1)
@@ -124,6 +136,11 @@ def drug_names(draws: Draws, person: Person, rows: Rows) -> tuple[Ints, Ints]:
     """Return each drug row's name, and the place of the first row of the same product.
 
     The first drug is the primary suspect. Long lists repeat products (one row per dose).
+
+    Args:
+        draws: the random function.
+        person: the person behind each report.
+        rows: the drug rows.
     """
     names, cell = drugs().names, person.cell[rows.report]
     repeat, where = fields(draws.bits(rows.keys, "repeat", rows.place), 2)
@@ -140,7 +157,14 @@ def drug_names(draws: Draws, person: Person, rows: Rows) -> tuple[Ints, Ints]:
 
 
 def drug(draws: Draws, reports: Reports, rows: Rows, name: Ints) -> Mapping[str, Column]:
-    """Return the columns of DRUG except the keys."""
+    """Return the columns of DRUG except the keys.
+
+    Args:
+        draws: the random function.
+        reports: the reports of the quarter.
+        rows: their drug rows.
+        name: the index of each row's name among ``drugs().names``.
+    """
     legacy = reports.index < LEGACY_END
     a, b, c, d = fields(draws.bits(rows.keys, "product", rows.place), 4)
     role = np.where(rows.place == 0, 0, pick([0.42, 0.57, 0.01], a) + 1)
@@ -184,7 +208,14 @@ def most_likely(score: Floats, count: int) -> Ints:
 
 
 def indication_rows(draws: Draws, rows: Rows, reports: Reports, count: int) -> Ints:
-    """Return which drug rows have an indication; a few have two and come twice."""
+    """Return which drug rows have an indication; a few have two and come twice.
+
+    Args:
+        draws: the random function.
+        rows: the drug rows.
+        reports: the reports of the quarter.
+        count: how many indications there are.
+    """
     own = draws.unit(rows.keys, "indicated", rows.place)
     score = 0.65 * draws.unit(reports.keys, "indicated")[rows.report] + 0.35 * own
     twice = round(0.02 * count)
@@ -199,6 +230,13 @@ def indication_terms(
     """Return a term for each indication row, -1 for the marker of an unknown one.
 
     Most known indications of a case are its main disease; other drugs have their own.
+
+    Args:
+        draws: the random function.
+        reports: the reports of the quarter.
+        person: the person behind each of them.
+        rows: the indication rows (see ``indication_rows``).
+        source: for each, the place of the first drug row of its product (see ``drug_names``).
     """
     terms = indications()
     second = np.concatenate([[False], (np.diff(rows.report) == 0) & (np.diff(rows.place) == 0)])
@@ -223,7 +261,14 @@ def unknown_share(index: int) -> float:
 
 
 def outcomes(draws: Draws, reports: Reports, dead: Ints, count: int) -> tuple[Ints, Column]:
-    """Return the report of each OUTC row and its code; ``dead`` reports have the reaction Death."""
+    """Return the report of each OUTC row and its code.
+
+    Args:
+        draws: the random function.
+        reports: the reports of the quarter.
+        dead: those that have the reaction Death.
+        count: how many rows there are.
+    """
     codes = ["OT", "HO", "DE", "LT", "DS", "CA", "RI"]
     legacy = reports.index < LEGACY_END
     rates = [0.55, 0.65, 0.22, 0.16, 0.04, 0.015, 0.06] if legacy else _OUTCOME_RATES
@@ -234,7 +279,13 @@ def outcomes(draws: Draws, reports: Reports, dead: Ints, count: int) -> tuple[In
 
 
 def sources(draws: Draws, reports: Reports, count: int) -> tuple[Ints, Column]:
-    """Return the report of each RPSR row and its code."""
+    """Return the report of each RPSR row and its code.
+
+    Args:
+        draws: the random function.
+        reports: the reports of the quarter.
+        count: how many rows there are.
+    """
     codes = ["HP", "CSM", "FGN", "OTH", "SDY", "CR", "LIT", "UF"]
     legacy = reports.index < LEGACY_END
     rates = [0.41, 0.22, 0.17, 0.16, 0.09, 0.09, 0.04, 0.01] if legacy else _SOURCE_RATES
@@ -257,14 +308,27 @@ def _waits(
 
 
 def therapy_rows(draws: Draws, rows: Rows, reports: Reports, count: int) -> Ints:
-    """Return which drug rows have a therapy."""
+    """Return which drug rows have a therapy.
+
+    Args:
+        draws: the random function.
+        rows: the drug rows.
+        reports: the reports of the quarter.
+        count: how many therapies there are.
+    """
     own = draws.unit(rows.keys, "therapy", rows.place)
     score = 0.6 * draws.unit(reports.keys, "therapy")[rows.report] + 0.4 * own
     return most_likely(score - 0.2 * (rows.place == 0), count)
 
 
 def therapy(draws: Draws, reports: Reports, rows: Rows) -> Mapping[str, Column]:
-    """Return the columns of THER except the keys."""
+    """Return the columns of THER except the keys.
+
+    Args:
+        draws: the random function.
+        reports: the reports of the quarter.
+        rows: the drug rows that have a therapy.
+    """
     a, b, c, d = fields(draws.bits(rows.keys, "therapy dates", rows.place), 4)
     born = quarter_start(reports.born)[rows.report]
     start = born - 30 - (-400 * np.log(1 - a)).astype(np.int64)

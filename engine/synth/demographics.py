@@ -1,4 +1,4 @@
-"""The DEMO table: what each version of a report tells about the person and the report itself."""
+"""The DEMO table: what each version of a report says about the person and the report itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from srsql.engine.synth.columns import Column, Joined, coded, dates, decimals, quarter_start
+from srsql.engine.synth.archives import Column, Joined, coded, dates, decimals, quarter_start
 from srsql.engine.synth.draws import Bools, Draws, Floats, Ints, fields, pick, to_unit
 from srsql.engine.synth.population import Person, Reports
 from srsql.engine.synth.quarters import LEGACY_END
@@ -33,7 +33,14 @@ _COUNTRY_SHARES = [0.56, 0.10, 0.055, 0.05, 0.05, 0.04, 0.02, 0.018, 0.015, 0.01
 
 
 def demo(draws: Draws, reports: Reports, person: Person, isr: Ints) -> Mapping[str, Column]:
-    """Return the columns of DEMO by their current names (and the legacy ones of their own)."""
+    """Return the columns of DEMO by their current names (and the legacy ones of their own).
+
+    Args:
+        draws: the random function.
+        reports: the reports of the quarter.
+        person: the person behind each of them.
+        isr: their report numbers.
+    """
     known = _known(draws, reports)
     columns = {
         **_age(draws, reports, person, known[0]),
@@ -122,10 +129,10 @@ def _when(draws: Draws, reports: Reports, isr: Ints) -> dict[str, Column]:
     lag = fields(draws.bits(reports.keys, "lag", reports.version), 2)
     event = first - 3 - (-150 * np.log(1 - a)).astype(np.int64)
     everyone = np.ones(len(reports), dtype=bool)
-    made = ~_direct(draws, reports)
+    from_maker = ~_direct(draws, reports)
     return {
         "event_dt": dates(event, b < 0.66, pick([0.86, 0.08, 0.06], c)),
-        "mfr_dt": dates(received - 3 - (15 * lag[0]).astype(np.int64), made),
+        "mfr_dt": dates(received - 3 - (15 * lag[0]).astype(np.int64), from_maker),
         "init_fda_dt": dates(np.minimum(first, received), everyone),
         "fda_dt": dates(received, everyone),
         "rept_dt": dates(received - (3 * lag[1]).astype(np.int64), everyone),
@@ -150,7 +157,7 @@ def _who(draws: Draws, reports: Reports, isr: Ints) -> dict[str, Column]:
     serial = reports.case % 10_000_000
     origin = coded(_COUNTRIES, country)
     papers = [f"SYNTHETIC AUTHOR {n}. CASE SERIES {n}." for n in range(400)]
-    told = (d > 0.94) & ~direct
+    published = (d > 0.94) & ~direct
     share = [0.33, 0.26, 0.17, 0.06, 0.03, 0.15] if legacy else [0.31, 0.38, 0.22, 0.03, 0.05, 0.01]
     return {
         "i_f_code": coded(["I", "F"], (reports.version > 1).astype(np.int64)),
@@ -159,7 +166,7 @@ def _who(draws: Draws, reports: Reports, isr: Ints) -> dict[str, Column]:
         "auth_num": Joined((coded(_COUNTRIES, country, (c < 0.03) & ~direct), "-", serial)),
         "mfr_num": Joined((origin, "-", sender, "-", reports.born // 4, serial)),
         "mfr_sndr": sender,
-        "lit_ref": coded(papers, (a * 400).astype(np.int64), told),
+        "lit_ref": coded(papers, (a * 400).astype(np.int64), published),
         "e_sub": coded(["Y", "N"], (d > (0.45 if legacy else 0.96)).astype(np.int64)),
         "to_mfr": coded(["N", "Y"], (c > 0.8).astype(np.int64), direct),
         "confid": coded(["N", "Y"], (d > 0.8).astype(np.int64), direct),

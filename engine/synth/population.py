@@ -12,8 +12,7 @@ import numpy as np
 
 from srsql.engine.synth.draws import Bools, Draws, Floats, Ints, Keys, pick
 from srsql.engine.synth.quarters import LEGACY_END, Plan, followup_share, same_quarter_share
-from srsql.engine.synth.tails import CELLS
-from srsql.engine.synth.vocabulary import RULE_DRUGS
+from srsql.engine.synth.vocabulary import CELLS, RULE_DRUGS
 
 HORIZON = 8
 """A case returns at most so many quarters after it began."""
@@ -55,7 +54,13 @@ class Reports:
 
 
 def reports_of(plan: Plan, draws: Draws, index: int) -> Reports:
-    """Return the quarter's reports, ordered as its archive lists them."""
+    """Return the reports of a quarter, ordered as its archive lists them.
+
+    Args:
+        plan: how many there are.
+        draws: the random function.
+        index: the number of the quarter.
+    """
     known = [_returning(plan, draws, born, index) for born in range(index - HORIZON, index + 1)]
     rows, births = plan.rows(index), plan.births(index)
     later = np.concatenate(known)
@@ -75,7 +80,13 @@ def reports_of(plan: Plan, draws: Draws, index: int) -> Reports:
 
 
 def deleted_cases(plan: Plan, draws: Draws, index: int) -> Ints:
-    """Return the cases that began in the four quarters before and are deleted in this one."""
+    """Return the cases that began in the four quarters before and are deleted in this one.
+
+    Args:
+        plan: how many cases begin.
+        draws: the random function.
+        index: the number of the quarter.
+    """
     if index < DELETING_SINCE:
         return np.empty(0, dtype=np.int64)
     found = []

@@ -15,8 +15,8 @@ from sqlglot import exp
 from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.statements import statements
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.schemas.model import Dataset, parse_dataset
 
 SPACE = (
     " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"

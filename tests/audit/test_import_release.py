@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.foreign import TOML, dataset, table
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.audit.imports.imported import Imported
+from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.errors import DatasetError, ImportReleaseError, IngestError, ReleaseError
 
 HEADER = "case_id age_low age_high sex adr disease"
@@ -44,7 +44,7 @@ def put(
     header: str = HEADER,
     rows: Sequence[Sequence[Any]] = ROWS,
     **options: Any,
-) -> Imported:
+) -> ImportedRelease:
     file = table(other.parent / "t.csv", header, rows)
     return engine.import_release(file, options.pop("quarter", "2011Q1"), dataset=other, **options)
 
@@ -361,7 +361,7 @@ def test_an_import_that_breaks_off_leaves_the_warehouse_as_it_was(
     def full(*_: object) -> None:
         raise duckdb.IOException("no space left on device")
 
-    monkeypatch.setattr("srsql.engine.audit.imports.imported._account", full)
+    monkeypatch.setattr("srsql.engine.audit.imports.import_release._store_manifest", full)
     with pytest.raises(IngestError, match="no space left on device; nothing was changed"):
         put(engine, other, quarter="2011Q2", supersede=True)
     assert catalog(engine) == before

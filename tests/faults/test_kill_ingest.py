@@ -12,13 +12,13 @@ from support.archives import faers, lines, pack
 
 from srsql.engine.ingest import ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 CHILD = """
 import os, signal, sys
-from srsql.engine.ingest import account, ingest, load
+from srsql.engine.ingest import account, ingest, ingestion
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -26,7 +26,7 @@ def die(*_, **__):
 point, db, source = sys.argv[1:]
 progress = None
 if point == "while unpacking":
-    load.extract_text = die
+    ingestion.extract_text = die
 elif point == "between two files":
     progress = lambda said: die() if "REAC" in said else None
 elif point == "before the commit":

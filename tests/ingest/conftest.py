@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from support.archives import pack
 
-from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 
 @pytest.fixture
@@ -19,13 +19,15 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 @pytest.fixture
-def take(warehouse: Warehouse, tmp_path: Path) -> Callable[..., Ingested]:
+def take(warehouse: Warehouse, tmp_path: Path) -> Callable[..., IngestedPeriod]:
     """Ingest one archive made of ``files``; every reject rate passes unless the test says."""
 
-    def take(files: dict[str, str | bytes], dataset: str = "faers", **options: Any) -> Ingested:
+    def take(
+        files: dict[str, str | bytes], dataset: str = "faers", **options: Any
+    ) -> IngestedPeriod:
         path = pack(tmp_path / f"archive{len(list(tmp_path.iterdir()))}.zip", files)
         options.setdefault("max_reject_rate", 1.0)
-        (result,) = ingest(warehouse, [path], load_dataset(dataset), **options)
+        (result,) = ingest(warehouse, [path], load_dataset(dataset), IngestOptions(**options))
         assert all(file.records == file.loaded + file.rejected for file in result.files)
         return result
 

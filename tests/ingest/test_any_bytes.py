@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from support.archives import demo, faers, unpack
 
 from srsql.engine.errors import IngestError
-from srsql.engine.ingest import ingest
+from srsql.engine.ingest import IngestOptions, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 DATASET = load_dataset("faers")
@@ -35,7 +35,7 @@ def test_of_any_bytes_every_line_is_loaded_or_rejected(
     source = unpack(tmp_path / "q", files | {"DELETE21Q1.txt": list_body})
     with Warehouse(":memory:") as warehouse:
         try:
-            (result,) = ingest(warehouse, [source], DATASET, max_reject_rate=1)
+            (result,) = ingest(warehouse, [source], DATASET, IngestOptions(max_reject_rate=1))
         except IngestError as error:
             refusal = str(error)
             result = None
@@ -81,7 +81,7 @@ def test_granules_equal_those_of_exact_fractions(
     source = unpack(tmp_path / "q", faers(demo=text))
     age, weight = DATASET.qid[0], DATASET.qid[1]
     with Warehouse(":memory:") as warehouse:
-        ingest(warehouse, [source], DATASET, max_reject_rate=1)
+        ingest(warehouse, [source], DATASET, IngestOptions(max_reject_rate=1))
         found = warehouse.rows("SELECT srsql_age, srsql_wt FROM raw_faers.demo ORDER BY srsql_line")
     for (years, kilograms), (a, au, w, wu) in zip(found, values, strict=True):
         exact = math.floor(Fraction(a) * age.units[au])

@@ -9,14 +9,14 @@ import pytest
 from support.archives import DEMO, LEGACY_DEMO, ages, demo, faers, lines, unpack
 
 from srsql.engine.errors import IngestError
-from srsql.engine.ingest import Ingested, IngestedFile, ingest
+from srsql.engine.ingest import IngestedFile, IngestedPeriod, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
-Take = Callable[..., Ingested]
+Take = Callable[..., IngestedPeriod]
 
 
-def file(result: Ingested, table: str) -> IngestedFile:
+def file(result: IngestedPeriod, table: str) -> IngestedFile:
     return next(f for f in result.files if f.table == table)
 
 

@@ -13,13 +13,12 @@ import pytest
 from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
-from srsql.engine.ingest import Ingested, extract, ingest
-from srsql.engine.ingest import load as load_module
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, ingestion, records
 from srsql.engine.warehouse.catalog import dataset_names, register_dataset, registered_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset, parse_dataset
+from srsql.schemas import load_dataset, parse_dataset
 
-Take = Callable[..., Ingested]
+Take = Callable[..., IngestedPeriod]
 
 
 def state(warehouse: Warehouse) -> list[Any]:
@@ -175,7 +174,7 @@ def test_a_full_disk_is_one_line_and_changes_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(load_module, "extract_text", full)
+    monkeypatch.setattr(ingestion, "extract_text", full)
     with pytest.raises(IngestError, match="No space left on device; nothing was changed"):
         take(faers())
     assert state(warehouse) == before
@@ -195,7 +194,7 @@ def test_the_workspace_is_removed_and_leftovers_of_a_killed_run_with_it(
 def test_a_line_longer_than_the_limit_is_refused(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extract, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(records, "LONGEST_LINE", 1 << 20)
     with pytest.raises(IngestError, match="line 2 is longer"):
         take(faers(drug=b"primaryid$drugname\n" + b"x" * (3 << 20)))
 
@@ -213,7 +212,7 @@ def test_line_numbers_hold_on_a_big_file_with_several_threads(tmp_path: Path) ->
     body = b"".join(b"%d$%s\n" % (n, b"x" * (n % 120)) if n % 7 else b"\n" for n in range(600_000))
     path = pack(tmp_path / "q.zip", faers(outc=b"primaryid$outc_cod\n" + body))
     assert len(body) > 32 << 20
-    ingest(warehouse, [path], load_dataset("faers"), max_reject_rate=1)
+    ingest(warehouse, [path], load_dataset("faers"), IngestOptions(max_reject_rate=1))
     wrong = "count(*) FILTER (primaryid <> srsql_line - 2)"
     assert warehouse.rows(f"SELECT count(*), {wrong} FROM raw_faers.outc") == [(514_285, 0)]
     assert warehouse.value("SELECT current_setting('preserve_insertion_order')") is False

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from support.archives import pack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
-from srsql.engine.ingest import Ingested, ingest
-from srsql.engine.ingest.extract import extract_text
-from srsql.engine.ingest.records import stage
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
+from srsql.engine.ingest.records import extract_text, read_records
 from srsql.engine.ingest.sources import Member
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import Dataset, SchemaError, load_dataset, parse_dataset
+from srsql.schemas import Dataset, SchemaError, load_dataset, parse_dataset
 
-Take = Callable[..., Ingested]
+Take = Callable[..., IngestedPeriod]
 HEADER = "VAERS_ID,STATE,AGE_YRS,SEX,SYMPTOM_TEXT\r\n"
 CUSTOM = """
 name = "clinic"
@@ -131,7 +130,11 @@ def test_a_custom_dataset_comes_as_csv_or_parquet(
     options = "format parquet" if reader == "parquet" else "format csv, header, delimiter ';'"
     duckdb.execute(f"COPY ({rows}) TO '{source}' ({options})")
     (result,) = ingest(
-        warehouse, [source], dataset, period=" 2020 ", max_reject_rate=0.5, origin="clinic.toml"
+        warehouse,
+        [source],
+        dataset,
+        IngestOptions(period=" 2020 ", max_reject_rate=0.5),
+        origin="clinic.toml",
     )
     (report,) = result.files
     assert (report.records, report.loaded, report.values_rejected) == (5, 4, 1)
@@ -154,7 +157,7 @@ def test_a_file_that_is_not_parquet_is_one_line_of_error(
     source = tmp_path / "visits.parquet"
     source.write_bytes(b"PAR1 nonsense")
     with pytest.raises(IngestError, match=r"visits\.parquet could not be loaded") as caught:
-        ingest(warehouse, [source], custom(tmp_path, "parquet"), period="1")
+        ingest(warehouse, [source], custom(tmp_path, "parquet"), IngestOptions(period="1"))
     assert "\n" not in str(caught.value)
 
 
@@ -166,7 +169,7 @@ def test_a_delimiter_that_is_no_single_character_is_refused(
     source = tmp_path / "visits.csv"
     source.write_text("visit_id||patient\n")
     with pytest.raises(DatasetError, match="delimiter"):
-        ingest(warehouse, [source], parse_dataset(text, tmp_path), period="1")
+        ingest(warehouse, [source], parse_dataset(text, tmp_path), IngestOptions(period="1"))
 
 
 def test_a_column_called_quarter_needs_another_name(tmp_path: Path) -> None:
@@ -186,7 +189,7 @@ def test_records_are_split_as_by_pythons_csv_module(
     body = "h\n" + text
     member = Member("x.csv", pack(tmp_path / "x.zip", {"x.csv": body}), inside="x.csv")
     extracted = extract_text(member, tmp_path / "x.txt")
-    stage(warehouse, "x.csv", extracted, load_dataset("vaers"))
+    read_records(warehouse, "x.csv", extracted, load_dataset("vaers"))
     found = warehouse.rows("SELECT field, fault FROM temp.main.srsql_record ORDER BY line")
     wanted = list(csv.reader(io.StringIO(body.removesuffix("\n") + "\n", newline="")))
     closed = [field for field, fault in found if fault != "a quote is never closed"]

@@ -16,7 +16,7 @@ from support.command import srsql
 
 from srsql import Engine
 from srsql.engine.errors import DatasetError, IngestError, SrsqlError, WarehouseError
-from srsql.engine.ingest import Ingested
+from srsql.engine.ingest import IngestedPeriod
 
 OPTIONS: dict[str, Any] = {"k": 2, "theta": "1", "seed": 1}
 
@@ -50,7 +50,7 @@ def dataset(folder: Path, **changes: str) -> Path:
 
 def take(
     con: duckdb.DuckDBPyConnection, file: Path, period: str | None = None, **options: Any
-) -> list[Ingested]:
+) -> list[IngestedPeriod]:
     done = Engine(con, dataset=file).ingest(period=period, **options)
     for item in done:
         assert all(f.records == f.loaded + f.rejected for f in item.files)
@@ -489,7 +489,7 @@ def test_tables_and_files_of_the_same_rows_give_the_same_raw_tables_rejects_and_
     assert results[0] == results[1]
 
 
-def outcome(engine: Engine, done: Ingested) -> dict[str, Any]:
+def outcome(engine: Engine, done: IngestedPeriod) -> dict[str, Any]:
     found: dict[str, Any] = {
         "files": [
             (f.table, f.records, f.loaded, f.rejected, f.values_rejected, f.orphans, f.reasons)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from support.real_data import DATA, needs
 
-from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.ingest import IngestedPeriod, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.model import load_dataset
+from srsql.schemas import load_dataset
 
 pytestmark = needs("faers", "faers_als", "vaers")
 
 
-def take(paths: list[Path], dataset: str) -> tuple[list[Ingested], Warehouse]:
+def take(paths: list[Path], dataset: str) -> tuple[list[IngestedPeriod], Warehouse]:
     warehouse = Warehouse(":memory:")
     return ingest(warehouse, paths, load_dataset(dataset)), warehouse
 

@@ -10,8 +10,7 @@ import pytest
 from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.catalog import register_dataset, registered_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import load_dataset
-from srsql.schemas.model import Dataset
+from srsql.schemas import Dataset, load_dataset
 
 
 @pytest.fixture

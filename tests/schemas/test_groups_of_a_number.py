@@ -9,8 +9,7 @@ import pytest
 from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.catalog import register_dataset, registered_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import SchemaError, load_dataset
-from srsql.schemas.model import Dataset, parse_dataset
+from srsql.schemas import Dataset, SchemaError, load_dataset, parse_dataset
 
 TREE = "node,parent,low,high\nAny,,,\nYoung,Any,0,17\nOld,Any,18,120\n"
 

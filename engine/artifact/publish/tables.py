@@ -16,8 +16,7 @@ from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid
-from srsql.schemas.model import Table
+from srsql.schemas import Dataset, Qid, Table
 
 ROLES = {"joint": "joint cluster"}
 """Role of a column of the terms' tables that is not called as it."""

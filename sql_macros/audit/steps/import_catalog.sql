@@ -1,54 +1,63 @@
--- Step of an import: what the catalog keeps of somebody else's release. Reads the temporary tables
--- of audit/steps/import_rows.sql, srsql_attribute and srsql_import(release_id).
+-- Step: writes what the catalog keeps of somebody else's release ($release_id), as the releases of
+--   our own models leave it, so that every audit reads both alike.
+-- Reads: foreign_case(case_no, case_id, reports, line), foreign_place(line, key),
+--   foreign_group(key, line, group_id), foreign_box(line, position, low, high),
+--   foreign_term(case_no, term), foreign_count(attribute, case_no, n),
+--   attribute(position, name, kind, span), srsql.release, srsql.ss_rule
+-- Writes: srsql.member, srsql.region, srsql.attribute, srsql.threshold, srsql.case_term,
+--   srsql.defended_attack, srsql.case_flag
+-- Source: SPEC section 2 (new case), section 9; Huang 2021, Definition 6 (ss case).
 
 INSERT INTO srsql.member
 SELECT
-    u.release_id,
+    $release_id AS release_id,
     c.case_no,
-    c.case_id::VARCHAR,
+    c.case_id::VARCHAR AS case_id,
     g.group_id,
     c.reports,
     NOT EXISTS (
         SELECT 1
         FROM srsql.member AS m
-        INNER JOIN srsql.release AS r ON m.release_id = r.release_id
-        INNER JOIN srsql.release AS own ON own.release_id = u.release_id
+        INNER JOIN srsql.exposed_release AS r ON m.release_id = r.release_id
+        INNER JOIN srsql.release AS own ON own.release_id = $release_id
         WHERE
             m.case_id = c.case_id::VARCHAR
             AND r.dataset = own.dataset
             AND r.series = own.series
-            AND r.status <> 'draft'
             AND r.quarter < own.quarter
-    )
+    ) AS is_new
 FROM temp.main.srsql_foreign_case AS c
 INNER JOIN temp.main.srsql_foreign_place AS p ON c.line = p.line
 INNER JOIN temp.main.srsql_foreign_group AS g ON p.key = g.key
-CROSS JOIN temp.main.srsql_import AS u
 ORDER BY c.case_no;
 
 -- Quarters may come in any order: what is in this one is not new in a later one.
 UPDATE srsql.member AS m
 SET is_new = false
-FROM temp.main.srsql_import AS u
-INNER JOIN srsql.release AS own ON u.release_id = own.release_id
+FROM srsql.release AS own
 INNER JOIN srsql.release AS later
     ON own.dataset = later.dataset AND own.series = later.series AND own.quarter < later.quarter
 WHERE
-    m.release_id = later.release_id
+    own.release_id = $release_id
+    AND m.release_id = later.release_id
     AND m.is_new
     AND m.case_id IN (SELECT c.case_id::VARCHAR FROM temp.main.srsql_foreign_case AS c);
 
 INSERT INTO srsql.region
-SELECT u.release_id, g.group_id, b.position, b.low, b.high
+SELECT
+    $release_id AS release_id,
+    g.group_id,
+    b.position,
+    b.low,
+    b.high
 FROM temp.main.srsql_foreign_group AS g
 INNER JOIN temp.main.srsql_foreign_box AS b ON g.line = b.line
-CROSS JOIN temp.main.srsql_import AS u
 ORDER BY g.group_id, b.position;
 
 -- The span of an "observed" domain: what the regions span.
 INSERT INTO srsql.attribute
 SELECT
-    u.release_id,
+    $release_id AS release_id,
     a.position,
     a.name,
     a.kind,
@@ -59,14 +68,13 @@ SELECT
             WHERE b.position = a.position
         ))
         ELSE a.span
-    END
+    END AS span
 FROM temp.main.srsql_attribute AS a
-CROSS JOIN temp.main.srsql_import AS u
 ORDER BY a.position;
 
 INSERT INTO srsql.threshold
 SELECT
-    u.release_id,
+    $release_id AS release_id,
     row_number() OVER (ORDER BY t.term) - 1 AS term_no,
     t.term,
     0 AS theta_num,
@@ -74,30 +82,33 @@ SELECT
     count(DISTINCT t.case_no) AS cases,
     true AS released
 FROM temp.main.srsql_foreign_term AS t
-CROSS JOIN temp.main.srsql_import AS u
-GROUP BY u.release_id, t.term
+GROUP BY t.term
 ORDER BY t.term;
 
 INSERT INTO srsql.case_term
-SELECT DISTINCT u.release_id, t.case_no, h.term_no, 1 AS weight, true AS direct
+SELECT DISTINCT
+    $release_id AS release_id,
+    t.case_no,
+    h.term_no,
+    1 AS weight,
+    true AS direct
 FROM temp.main.srsql_foreign_term AS t
-CROSS JOIN temp.main.srsql_import AS u
-INNER JOIN srsql.threshold AS h ON u.release_id = h.release_id AND t.term = h.term
+INNER JOIN srsql.threshold AS h ON t.term = h.term
+WHERE h.release_id = $release_id
 ORDER BY t.case_no, h.term_no;
 
-INSERT INTO srsql.defended_attack
-SELECT u.release_id, []::VARCHAR[], NULL, NULL FROM temp.main.srsql_import AS u;
+INSERT INTO srsql.defended_attack VALUES ($release_id, [], NULL, NULL);
 
--- An ss case reaches the cutoff of some attribute (Huang 2021, Definition 6).
+-- An ss case reaches the cutoff of some attribute.
 INSERT INTO srsql.case_flag
 SELECT
-    u.release_id,
+    $release_id AS release_id,
     n.case_no,
     false AS carrier,
     coalesce(bool_or(n.n >= s.cutoff), false) AS is_ss,
     NULL AS is_md
 FROM temp.main.srsql_foreign_count AS n
-CROSS JOIN temp.main.srsql_import AS u
-INNER JOIN srsql.ss_rule AS s ON u.release_id = s.release_id AND n.attribute = s.attribute
-GROUP BY u.release_id, n.case_no
+INNER JOIN srsql.ss_rule AS s ON n.attribute = s.attribute
+WHERE s.release_id = $release_id
+GROUP BY n.case_no
 ORDER BY n.case_no;

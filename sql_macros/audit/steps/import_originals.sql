@@ -1,9 +1,17 @@
--- Step of an import: the raw quasi-identifiers behind somebody else's release. Reads
--- srsql_original_row(line, case_id), srsql_original_box(line, position, low, high) and the tables
--- of audit/steps/import_rows.sql; srsql_import(release_id).
+-- Step: keeps the raw quasi-identifiers behind somebody else's release ($release_id), merged to one
+--   super-record for each released case; given_up says that a known value was released as NULL.
+-- Reads: original_row(line, case_id), original_box(line, position, low, high),
+--   foreign_case(case_no, case_id), node(position, node, pre, last), srsql.member, srsql.region
+-- Writes: original_known(case_no, position, low, high),
+--   original_hull(case_no, position, low, high), srsql.case_qid
+-- Source: SPEC section 2 (super-record), section 9 (an audit without original QIDs).
 
 CREATE OR REPLACE TEMP TABLE srsql_original_known AS
-SELECT c.case_no, b.position, b.low, b.high
+SELECT
+    c.case_no,
+    b.position,
+    b.low,
+    b.high
 FROM temp.main.srsql_original_box AS b
 INNER JOIN temp.main.srsql_original_row AS r ON b.line = r.line
 INNER JOIN temp.main.srsql_foreign_case AS c ON r.case_id = c.case_id;
@@ -11,25 +19,19 @@ INNER JOIN temp.main.srsql_foreign_case AS c ON r.case_id = c.case_id;
 CREATE OR REPLACE TEMP TABLE srsql_original_hull AS
 SELECT s.* FROM srsql.super_record('temp.main.srsql_original_known') AS s;
 
--- Released cases that have no raw record.
-CREATE OR REPLACE TEMP TABLE srsql_original_fault AS
-SELECT c.line, concat('case ', c.case_id, ' is not among the originals') AS fault
-FROM temp.main.srsql_foreign_case AS c
-ANTI JOIN temp.main.srsql_original_row AS r ON c.case_id = r.case_id;
-
 INSERT INTO srsql.case_qid
 SELECT
-    u.release_id,
+    $release_id AS release_id,
     e.case_no,
     e.position,
     e.low,
     e.high,
-    e.low IS NOT NULL AND g.low IS NULL
+    e.low IS NOT NULL AND g.low IS NULL AS given_up
 FROM srsql.enclosing_node(
     'temp.main.srsql_original_hull', 'temp.main.srsql_node'
 ) AS e
 INNER JOIN srsql.member AS m ON e.case_no = m.case_no
-INNER JOIN temp.main.srsql_import AS u ON m.release_id = u.release_id
 INNER JOIN srsql.region AS g
     ON m.release_id = g.release_id AND m.group_id = g.group_id AND e.position = g.position
+WHERE m.release_id = $release_id
 ORDER BY e.case_no, e.position;

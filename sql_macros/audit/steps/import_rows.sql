@@ -1,8 +1,14 @@
--- Step of an import: from the rows of somebody else's table to cases, groups and faults. Reads
--- srsql_foreign_row(line, case_id, group_label), srsql_foreign_box(line, position, low, high),
--- srsql_foreign_value(line, attribute, term), srsql_sensitive(attribute).
+-- Step: makes cases, groups and their terms of the rows of somebody else's table, and counts each
+--   case's values of every sensitive attribute ($attributes).
+-- Reads: foreign_row(line, case_id, group_label), foreign_box(line, position, low, high),
+--   foreign_value(line, attribute, term)
+-- Writes: foreign_case(case_no, case_id, reports, line), foreign_place(line, case_no, case_id,
+--   group_label, ends, key, case_line, group_line), foreign_group(key, line, group_id),
+--   foreign_term(case_no, attribute, term), foreign_count(attribute, case_no, n)
+-- Source: SPEC section 2 (super-record, group), section 9; Huang 2021, Definition 6 (the number of
+--   values that makes an ss case).
 
--- Cases in case-id order: numeric where ids are numbers; line is the first one of a case.
+-- Cases in the order of their ids: numeric where ids are numbers; line is the first one of a case.
 CREATE OR REPLACE TEMP TABLE srsql_foreign_case AS
 SELECT
     (row_number() OVER (
@@ -38,22 +44,6 @@ FROM temp.main.srsql_foreign_row AS r
 INNER JOIN temp.main.srsql_foreign_case AS c ON r.case_id = c.case_id
 INNER JOIN regions AS g ON r.line = g.line;
 
-CREATE OR REPLACE TEMP TABLE srsql_foreign_fault AS
-SELECT
-    p.line,
-    CASE
-        WHEN p.ends <> f.ends
-            THEN concat('case ', p.case_id, ' is in two regions (the other in line ', f.line, ')')
-        WHEN p.key <> f.key
-            THEN concat('case ', p.case_id, ' is in two groups (the other in line ', f.line, ')')
-        ELSE
-            concat('group ', p.group_label, ' has two regions (the other in line ', g.line, ')')
-    END AS fault
-FROM temp.main.srsql_foreign_place AS p
-INNER JOIN temp.main.srsql_foreign_place AS f ON p.case_line = f.line
-INNER JOIN temp.main.srsql_foreign_place AS g ON p.group_line = g.line
-WHERE p.ends <> f.ends OR p.key <> f.key OR p.ends <> g.ends;
-
 -- Groups keep their numbers where the labels are integers; others are numbered from 1, in the order
 -- of their labels, or of their first cases where there are no labels.
 CREATE OR REPLACE TEMP TABLE srsql_foreign_group AS
@@ -82,16 +72,25 @@ FROM listed AS l
 CROSS JOIN numbers AS n;
 
 CREATE OR REPLACE TEMP TABLE srsql_foreign_term AS
-SELECT DISTINCT c.case_no, v.attribute, v.term
+SELECT DISTINCT
+    c.case_no,
+    v.attribute,
+    v.term
 FROM temp.main.srsql_foreign_value AS v
 INNER JOIN temp.main.srsql_foreign_row AS r ON v.line = r.line
 INNER JOIN temp.main.srsql_foreign_case AS c ON r.case_id = c.case_id;
 
--- How many values of each attribute a case has: what makes an ss case.
 CREATE OR REPLACE TEMP TABLE srsql_foreign_count AS
-SELECT s.attribute, c.case_no, count(t.term) AS n
+WITH sensitive AS (
+    SELECT unnest($attributes::VARCHAR[]) AS attribute
+)
+
+SELECT
+    s.attribute,
+    c.case_no,
+    count(t.term) AS n
 FROM temp.main.srsql_foreign_case AS c
-CROSS JOIN temp.main.srsql_sensitive AS s
+CROSS JOIN sensitive AS s
 LEFT JOIN temp.main.srsql_foreign_term AS t
     ON c.case_no = t.case_no AND s.attribute = t.attribute
 GROUP BY s.attribute, c.case_no;

@@ -1,0 +1,248 @@
+"""Which column of somebody else's table plays which role, and what its fields say in that role.
+
+The header is matched with the names and aliases that the dataset declares (``match_columns``); the
+fields of a record then become the texts of a quasi-identifier's two ends (``end_texts``), which are
+either usable or a fault of the row (``numeric_faults``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.errors import ImportReleaseError
+from srsql.engine.ingest.records import call, field_at, is_null, known, text_of
+from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.statements import column
+from srsql.schemas import Dataset, Qid, Table
+
+WILDCARDS = ("*", "ANY")
+"""What published tables write for a value that may be any."""
+PERIODS = ("quarter", "period")
+GROUP = "group_id"
+_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)"
+_INTERVAL = rf"^\[?\s*({_NUMBER})\s*(?:[-–~,]\s*({_NUMBER}))?\s*\]?$"
+
+
+@dataclass(frozen=True)
+class QidColumns:
+    """Where a quasi-identifier is: two columns of bounds, or one of values (``high`` is None)."""
+
+    position: int
+    qid: Qid
+    low: int
+    high: int | None
+    unit: int | None
+    """The column of units, which only originals have."""
+
+    @property
+    def ends(self) -> tuple[Qid, Qid]:
+        """The numeric QID, once for each end of its interval, read from columns of our naming."""
+        low, high = (
+            self.qid.model_copy(
+                update={
+                    "name": self.part(end),
+                    "column": self.part(f"{end} text"),
+                    "missing": (*self.qid.missing, *WILDCARDS),
+                    "unit_column": self.part("unit") if self.unit else None,
+                    "units": self.qid.units if self.unit else {},
+                }
+            )
+            for end in ("low", "high")
+        )
+        return low, high
+
+    def part(self, name: str) -> str:
+        """The name of a column for a part of this quasi-identifier, which no other one has."""
+        return f"{self.position} {name}"
+
+
+@dataclass(frozen=True)
+class SensitiveColumn:
+    """One column of a sensitive attribute, whose name is that of its declared column."""
+
+    attribute: str
+    missing: tuple[str, ...]
+    place: int
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The place of every column that has a role, counted from 1."""
+
+    case: int
+    period: int | None
+    group: int | None
+    qids: tuple[QidColumns, ...]
+    sensitive: tuple[SensitiveColumn, ...]
+
+
+def attribute_names(dataset: Dataset) -> list[str]:
+    """Names of the sensitive attributes: their columns."""
+    return list(dict.fromkeys(attribute.column for attribute in dataset.sensitive))
+
+
+def match_columns(
+    dataset: Dataset,
+    file: str,
+    header: tuple[str, ...],
+    *,
+    original: bool,
+    group_column: str | None,
+) -> ColumnRoles:
+    """Find the columns by their names and aliases in any case, or by a QID's own name.
+
+    Args:
+        dataset: declares them.
+        file: the name of the file, for messages.
+        header: the names of its columns in lower case.
+        original: whether these are raw records, in which no group and no sensitive attribute is
+            looked for.
+        group_column: the column that tells the groups; None: ``group_id`` if it is there.
+
+    Returns:
+        The role of every column that has one.
+
+    Raises:
+        ImportReleaseError: a column is missing, or a name is in the header twice.
+    """
+    search = _Search(dataset, file, header, original)
+    group = None
+    if not original:
+        group = search.find((group_column or GROUP,))
+        if group_column is not None and group is None:
+            raise ImportReleaseError(
+                f"{file}: no column {group_column!r} (--group-column) in its header"
+            )
+    return ColumnRoles(
+        case=search.need("case id", search.spellings(dataset.report_table, dataset.case_id)),
+        period=search.find(PERIODS),
+        group=group,
+        qids=tuple(search.qid_columns(p, qid) for p, qid in enumerate(dataset.qid)),
+        sensitive=() if original else tuple(search.sensitive_columns()),
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search of one header for the columns of a dataset."""
+
+    dataset: Dataset
+    file: str
+    header: tuple[str, ...]
+    original: bool
+
+    def spellings(self, table: str, name: str) -> tuple[str, ...]:
+        """A declared column's name and its aliases."""
+        columns = self.dataset.table(table).columns
+        return (name, *(a for c in columns if c.name == name for a in c.aliases))
+
+    def find(self, spellings: Iterable[str]) -> int | None:
+        """The place of the first of the names that the header has."""
+        for spelling in (s.strip().lower() for s in spellings):
+            if self.header.count(spelling) > 1:
+                raise ImportReleaseError(
+                    f"{self.file}: column {spelling!r} is in the header twice: rename one"
+                )
+            if spelling in self.header:
+                return self.header.index(spelling) + 1
+        return None
+
+    def need(self, what: str, spellings: Iterable[str]) -> int:
+        """The place of a column without which the table cannot be read."""
+        names = list(dict.fromkeys(spellings))
+        found = self.find(names)
+        if found is None:
+            raise ImportReleaseError(
+                f"{self.file}: no column {' or '.join(names)} for the {what} in its header: "
+                "is line 1 the header, and the dataset the right one?"
+            )
+        return found
+
+    def qid_columns(self, position: int, qid: Qid) -> QidColumns:
+        """Two columns of bounds where the header has them, else one column of values."""
+        table = self.dataset.report_table
+        names = list(dict.fromkeys((qid.name, *self.spellings(table, qid.column))))
+        if qid.kind == "categorical":
+            return QidColumns(position, qid, self.need(f"QID {qid.name}", names), None, None)
+        low, high = (self.find(f"{name}_{end}" for name in names) for end in ("low", "high"))
+        if low is not None and high is not None:
+            return QidColumns(position, qid, low, high, None)
+        if low is not None or high is not None:
+            raise ImportReleaseError(
+                f"{self.file}: {qid.name}_low and {qid.name}_high must both be there"
+            )
+        unit = None
+        if qid.unit_column is not None and self.original:
+            unit = self.find(self.spellings(table, qid.unit_column))
+        wanted = names if self.original else [*names, f"{qid.name}_low with {qid.name}_high"]
+        return QidColumns(position, qid, self.need(f"QID {qid.name}", wanted), None, unit)
+
+    def sensitive_columns(self) -> list[SensitiveColumn]:
+        """Each attribute's column, or those that its rows are spread over."""
+        found: dict[tuple[str, int], tuple[str, ...]] = {}
+        for attribute in self.dataset.sensitive:
+            name = attribute.column
+            names = self.spellings(attribute.table, name)
+            table: Table = self.dataset.table(attribute.table)
+            spread = [self.find((source,)) for source in table.unpivot.get(name, ())]
+            places = [p for p in spread if p is not None] if self.find(names) is None else []
+            for place in places or [self.need(f"sensitive attribute {name}", names)]:
+                found[name, place] = found.get((name, place), ()) + attribute.missing
+        return [SensitiveColumn(name, missing, place) for (name, place), missing in found.items()]
+
+
+def end_texts(columns: QidColumns) -> list[exp.Expression]:
+    """The fields of a quasi-identifier; one such as ``46-50`` gives the texts of both ends."""
+    if columns.qid.kind == "categorical":
+        return [aliased(field_at(columns.low), columns.part("label text"))]
+    ends = [field_at(columns.low), field_at(columns.high or columns.low)]
+    if columns.high is None:
+        names = exp.Array(expressions=[text_of("low"), text_of("high")])
+        text = trimmed(field_at(columns.low))
+        parts = call("regexp_extract", text, text_of(_INTERVAL), names)
+        low, high = (call("struct_extract", parts.copy(), text_of(e)) for e in ("low", "high"))
+        high = call("coalesce", exp.Nullif(this=high, expression=text_of("")), low.copy())
+        fits = call("regexp_full_match", text.copy(), text_of(_INTERVAL))
+        ends = [exp.Case().when(fits.copy(), end).else_(text.copy()) for end in (low, high)]
+    fields = [
+        aliased(end, columns.part(f"{name} text"))
+        for name, end in zip(("low", "high"), ends, strict=True)
+    ]
+    if columns.unit:
+        fields.append(aliased(field_at(columns.unit), columns.part("unit")))
+    return fields
+
+
+def numeric_faults(fault: exp.Case, columns: QidColumns) -> exp.Case:
+    """``fault`` with what can be wrong about the bounds of one numeric quasi-identifier behind it.
+
+    It reads the columns ``low text``, ``low`` and ``low reason`` of the quasi-identifier (its
+    granules, and why the text gives none), and those of the high end.
+    """
+    texts, ends, reasons = (
+        [column(columns.part(f"{end}{what}")) for end in ("low", "high")]
+        for what in (" text", "", " reason")
+    )
+    name = columns.qid.name
+    for reason, text in zip(reasons, texts, strict=True):
+        sentence = concat(text_of(f"{name}: "), text, text_of(" is "), reason)
+        fault = fault.when(known(reason), sentence)
+    half = exp.NEQ(this=exp.paren(is_null(ends[0])), expression=exp.paren(is_null(ends[1])))
+    fault = fault.when(half, text_of(f"{name}: one end of the interval is missing"))
+    sentence = concat(
+        text_of(f"{name}: low above high ("), texts[0], text_of(" > "), texts[1], text_of(")")
+    )
+    return fault.when(exp.GT(this=ends[0].copy(), expression=ends[1].copy()), sentence)
+
+
+def aliased(value: exp.Expression, name: str) -> exp.Expression:
+    """A value under a quoted name."""
+    return exp.Alias(this=value.copy(), alias=exp.to_identifier(name, quoted=True))
+
+
+def concat(*parts: exp.Expression) -> exp.Expression:
+    """The parts as one text."""
+    return call("concat", *[part.copy() for part in parts])

@@ -1,0 +1,310 @@
+"""The registration of somebody else's release, so that its series can be audited and attacked.
+
+A dataset whose files were never ingested needs one table and no files. Save this as
+``huang.toml``, with ``sex.csv`` (``node,parent`` / ``*,`` / ``M,*`` / ``F,*``) beside it::
+
+    name = "huang"
+    report_table = "reports"
+    report_id = "case_id"
+    case_id = "case_id"
+
+    [source]
+    reader = "csv"
+
+    [tables.reports]
+    files = []
+    columns = ["case_id", "age", "sex", "adr"]
+
+    [[qid]]
+    name = "age"
+    kind = "numeric"
+    column = "age"
+    unit = "years"
+    domain = [0, 120]
+
+    [[qid]]
+    name = "sex"
+    kind = "categorical"
+    column = "sex"
+    hierarchy = "sex.csv"
+
+    [[sensitive]]
+    table = "reports"
+    column = "adr"
+
+and the table ``released.csv`` (``quarter`` and ``group_id`` may be left out)::
+
+    quarter,case_id,sex,age_low,age_high,adr,group_id
+    2011Q1,1,M,46,50,c;b,1
+    2011Q1,2,F,21,25,c;a,2
+
+Then ``srsql import-release released.csv --quarter 2011Q1 --dataset huang.toml``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from srsql.engine.audit.imports.column_roles import attribute_names
+from srsql.engine.audit.imports.foreign_table import (
+    ORIGINAL,
+    RELEASED,
+    ForeignFile,
+    ForeignTable,
+    read_table,
+    refuse_fault,
+)
+from srsql.engine.errors import ImportReleaseError
+from srsql.engine.grouping.cases import load_attributes
+from srsql.engine.grouping.symptoms import cutoff
+from srsql.engine.ingest.ingestion import explained, in_file_order
+from srsql.engine.ingest.raw_tables import CODE, fill_codes
+from srsql.engine.ingest.records import drop_temporary, workspace
+from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.series import IMPORTED, Series, open_series
+from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+from srsql.version import __version__
+
+MULTIPLIER = Fraction(1)
+"""Standard deviations above the mean that make an ss case (Huang 2021)."""
+_TEMPORARIES = (
+    *(f"{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
+    *(f"{RELEASED}_{part}" for part in ("value", "case", "place", "group", "term", "count")),
+    *(f"{ORIGINAL}_{part}" for part in ("known", "hull")),
+    *("srsql_attribute", "srsql_node", "srsql_range", CODE),
+)
+
+
+@dataclass(frozen=True)
+class ImportedRelease:
+    """What was registered."""
+
+    release_id: int
+    dataset: str
+    series: str
+    quarter: str
+    cases: int
+    new_cases: int
+    ss_cases: int
+    groups: int
+    rows: int
+    """Rows of the released table."""
+    originals: bool
+    """Whether the raw quasi-identifiers are known."""
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """The files of one import, and how they are read."""
+
+    path: Path
+    quarter: str
+    originals: Path | None = None
+    """The raw records behind the released ones."""
+    series: str = "main"
+    group_column: str | None = None
+    separator: str = ";"
+    """What stands between the values of one field."""
+    supersede: bool = False
+    """Whether an import of the same quarter may be superseded."""
+
+
+def import_release(
+    warehouse: Warehouse, dataset: Dataset, request: ImportRequest, origin: str
+) -> ImportedRelease:
+    """Register one quarter of somebody else's series, in one transaction.
+
+    Args:
+        warehouse: where it is registered.
+        dataset: the roles of the columns; registered if the warehouse does not know it.
+        request: the files and how to read them.
+        origin: where the dataset schema comes from, for the catalog.
+
+    Returns:
+        What was registered, in numbers.
+
+    Raises:
+        ImportReleaseError: a row cannot be taken as it stands, or the quarter is there already.
+        IngestError: a file cannot be read.
+        ReleaseError: the series holds releases of our own models.
+    """
+    request = _checked(request)
+    with (
+        explained(request.path.name),
+        workspace(warehouse) as folder,
+        in_file_order(warehouse),
+        warehouse.transaction(),
+    ):
+        register_dataset(warehouse, dataset, origin)
+        wrong = misplaced(warehouse, dataset.name, request.quarter)
+        if wrong:
+            raise ImportReleaseError(wrong)
+        series = open_series(warehouse, dataset, request.series, IMPORTED)
+        _supersede(warehouse, series, request)
+        load_attributes(warehouse, dataset)
+        fill_codes(warehouse, dataset)
+        released = _read_released(warehouse, dataset, request, folder)
+        release_id = _register(warehouse, series, request)
+        _store_ss_rules(warehouse, dataset, release_id)
+        warehouse.run_step("audit/import_catalog", {"release_id": release_id})
+        original = _read_originals(warehouse, dataset, request, folder)
+        if original is not None:
+            warehouse.run_step("audit/import_originals", {"release_id": release_id})
+        imported = _counts(warehouse, series, request, release_id, released, original)
+        _store_manifest(warehouse, imported, released, original)
+        drop_temporary(warehouse, *_TEMPORARIES)
+    return imported
+
+
+def _checked(request: ImportRequest) -> ImportRequest:
+    """The request with a trimmed period, if its files are there and its texts are not empty."""
+    request = replace(request, quarter=request.quarter.strip())
+    if not request.quarter:
+        raise ImportReleaseError("the period is blank: give a label such as 2011Q4")
+    if not request.separator:
+        raise ImportReleaseError("--separator is empty: give what stands between two values")
+    for path in (request.path, *([request.originals] if request.originals else [])):
+        if not path.is_file():
+            raise ImportReleaseError(f"{path}: no such file")
+    return request
+
+
+def _supersede(warehouse: Warehouse, series: Series, request: ImportRequest) -> None:
+    """Refuse a quarter that is there, or mark it superseded; quarters come in any order."""
+    key = {"dataset": series.dataset, "series": series.name, "quarter": request.quarter}
+    if not warehouse.value(query("audit/imports", "is_imported"), key):
+        return
+    if not request.supersede:
+        raise ImportReleaseError(
+            f"{request.quarter} is already imported into series {series.name!r}: give another "
+            "--series, or --supersede (the earlier import stays known to attackers)"
+        )
+    warehouse.run(query("audit/imports", "supersede"), key)
+
+
+def _read_released(
+    warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder: Path
+) -> ForeignTable:
+    """The released rows as cases, groups and terms."""
+    file = ForeignFile(
+        request.path, RELEASED, request.quarter, request.group_column, request.separator
+    )
+    released = read_table(warehouse, dataset, file, folder)
+    warehouse.run_step("audit/import_rows", {"attributes": attribute_names(dataset)})
+    refuse_fault(warehouse, released.file, query("audit/imports", "first_contradiction"))
+    return released
+
+
+def _register(warehouse: Warehouse, series: Series, request: ImportRequest) -> int:
+    """The catalog row of the release; its manifest follows in ``_store_manifest``."""
+    release_id = int(warehouse.value(query("audit/imports", "next_release_id")))
+    warehouse.run(
+        query("audit/imports", "register"),
+        {
+            "release_id": release_id,
+            "dataset": series.dataset,
+            "series": series.name,
+            "quarter": request.quarter,
+            "model": IMPORTED,
+        },
+    )
+    return release_id
+
+
+def _store_ss_rules(warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
+    """The rule for ss cases, per sensitive attribute over the cases of the release."""
+    for attribute in attribute_names(dataset):
+        n, total, squares = warehouse.rows(
+            query("audit/imports", "value_count_moments"), {"attribute": attribute}
+        )[0]
+        warehouse.run(
+            query("audit/imports", "store_ss_rule"),
+            {
+                "release_id": release_id,
+                "attribute": attribute,
+                "mean": total / n,
+                "sd": math.sqrt(n * squares - total * total) / n,
+                "cutoff": cutoff(n, int(total), int(squares), MULTIPLIER),
+            },
+        )
+
+
+def _read_originals(
+    warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder: Path
+) -> ForeignTable | None:
+    """The raw quasi-identifiers of the released cases, if there is a file of them."""
+    if request.originals is None:
+        return None
+    file = ForeignFile(request.originals, ORIGINAL, request.quarter)
+    original = read_table(warehouse, dataset, file, folder)
+    refuse_fault(
+        warehouse, request.path.name, query("audit/imports", "first_case_without_original")
+    )
+    return original
+
+
+def _counts(
+    warehouse: Warehouse,
+    series: Series,
+    request: ImportRequest,
+    release_id: int,
+    released: ForeignTable,
+    original: ForeignTable | None,
+) -> ImportedRelease:
+    """What was registered, counted in the catalog."""
+    cases, new, groups, ss = warehouse.rows(
+        query("audit/imports", "counts"), {"release_id": release_id}
+    )[0]
+    return ImportedRelease(
+        release_id=release_id,
+        dataset=series.dataset,
+        series=series.name,
+        quarter=request.quarter,
+        cases=cases,
+        new_cases=new,
+        ss_cases=ss,
+        groups=groups,
+        rows=released.rows,
+        originals=original is not None,
+    )
+
+
+def _store_manifest(
+    warehouse: Warehouse,
+    imported: ImportedRelease,
+    released: ForeignTable,
+    original: ForeignTable | None,
+) -> None:
+    """Write the private manifest: the files, and what is in them."""
+    files: list[dict[str, Any]] = [
+        {"kind": kind, "file": file.file, "sha256": file.sha256, "rows": file.rows}
+        for kind, file in (("released", released), ("originals", original))
+        if file is not None
+    ]
+    manifest = {
+        "model": IMPORTED,
+        "quarter": imported.quarter,
+        "software_version": __version__,
+        "source": {"name": released.file, "sha256": released.sha256},
+        "files": files,
+        "originals": imported.originals,
+        "cases": {
+            "released": imported.cases,
+            "new": imported.new_cases,
+            "old": imported.cases - imported.new_cases,
+        },
+        "reports": {"released": imported.rows},
+        "groups": imported.groups,
+    }
+    warehouse.run(
+        query("audit/imports", "store_manifest"),
+        {"manifest": json.dumps(manifest), "release_id": imported.release_id},
+    )

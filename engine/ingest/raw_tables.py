@@ -1,0 +1,326 @@
+"""The raw tables: the source's columns as text, those derived from them, and the rows of a period.
+
+A derived column holds the usable form of a value: a report's or case's id, the granules of a number
+(``units``), the node of a category, a normalized term. Where there is none, the value counts as
+missing, and ``rejects`` tells why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from srsql.engine.errors import DatasetError, IngestError
+from srsql.engine.ingest import units
+from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
+from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.statements import column, create, query, table, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, Qid, Table
+
+CODE = "srsql_code"
+JUDGED = "srsql_judged"
+"""The temporary table of the records of one file and why each cannot be loaded; see ``rejects``."""
+
+
+def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
+    """The raw table of a declared table."""
+    return table(f"raw_{dataset.name}", name, alias=alias)
+
+
+def derived(name: str) -> str:
+    """The raw table's column that holds the usable form of ``name``."""
+    return f"srsql_{name}"
+
+
+def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
+    """Name -> type of every column of a raw table, in order.
+
+    Raises:
+        DatasetError: two columns would get the same name.
+    """
+    ids = "BIGINT" if dataset.id_type == "integer" else "VARCHAR"
+    pairs = [("quarter", "VARCHAR"), ("srsql_line", "BIGINT")]
+    pairs += [(n, ids if n in dataset.id_columns else "VARCHAR") for n in source_columns(declared)]
+    pairs += [
+        (derived(qid.name), "BIGINT" if qid.kind == "numeric" else "VARCHAR")
+        for qid in qids_of(dataset, declared)
+    ]
+    pairs += [(derived(name), "VARCHAR") for name in term_placeholders(dataset, declared)]
+    columns = dict(pairs)
+    if len(columns) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DatasetError(
+            f"table {declared.name}: column {twice!r} would be there twice in the warehouse: give "
+            "the declared column or quasi-identifier another name (with the file's name as its "
+            "alias)"
+        )
+    return columns
+
+
+def source_columns(declared: Table) -> list[str]:
+    """The declared columns, the unpivoted ones last."""
+    return [*(c.name for c in declared.columns), *declared.unpivot]
+
+
+def qids_of(dataset: Dataset, declared: Table) -> tuple[Qid, ...]:
+    """The quasi-identifiers of a table."""
+    return dataset.qid if declared.name == dataset.report_table else ()
+
+
+def term_placeholders(dataset: Dataset, declared: Table) -> dict[str, tuple[str, ...]]:
+    """Sensitive and quasi-sensitive columns of a table -> their placeholders."""
+    found: dict[str, tuple[str, ...]] = {}
+    for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
+        if attribute.table == declared.name:
+            found[attribute.column] = found.get(attribute.column, ()) + attribute.missing
+    return found
+
+
+def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Make the raw schema and its tables where they are not there yet.
+
+    Raises:
+        IngestError: a schema of that name is somebody else's.
+    """
+    schema = f"raw_{dataset.name}"
+    theirs = warehouse.value(
+        query("ingest/raw_tables", "object_of_others"),
+        {"schema": schema, "dataset": dataset.name},
+    )
+    if theirs is not None:
+        raise IngestError(
+            f"the warehouse has a schema {schema} of its own (with {theirs}): rename it, or give "
+            "the dataset another name"
+        )
+    quoted = exp.Table(db=exp.to_identifier(schema, quoted=True))
+    warehouse.run(exp.Create(this=quoted, kind="SCHEMA", exists=True).sql(dialect="duckdb"))
+    for declared in dataset.tables:
+        columns = [
+            exp.ColumnDef(
+                this=exp.to_identifier(name, quoted=True),
+                kind=exp.DataType.build(kind, dialect="duckdb"),
+            )
+            for name, kind in raw_columns(dataset, declared).items()
+        ]
+        target = exp.Schema(this=raw_table(dataset, declared.name), expressions=columns)
+        warehouse.run(exp.Create(this=target, kind="TABLE", exists=True).sql(dialect="duckdb"))
+
+
+def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
+    """Take the raw rows of one period out."""
+    for declared in dataset.tables:
+        rows = exp.delete(raw_table(dataset, declared.name), dialect="duckdb").where(
+            column("quarter").eq(exp.Placeholder())
+        )
+        warehouse.run(rows.sql(dialect="duckdb"), [quarter])
+
+
+def column_places(
+    file: str, dataset: Dataset, declared: Table, records: RecordTable
+) -> dict[str, int]:
+    """Where the declared columns of a table are in a file.
+
+    Args:
+        file: the name of the file, for messages.
+        dataset: tells which columns are ids, without which nothing can be loaded.
+        declared: the table.
+        records: the records of the file.
+
+    Returns:
+        Column (declared, or a source of an unpivoted one) -> its place, from 1.
+
+    Raises:
+        IngestError: an id column is missing, or a declared column is there twice.
+    """
+    wanted = {c.name: (c.name, *c.aliases) for c in declared.columns}
+    wanted |= {name: (name,) for sources in declared.unpivot.values() for name in sources}
+    found: dict[str, int] = {}
+    for name, spellings in wanted.items():
+        present = [s.lower() for s in spellings if s.lower() in records.names]
+        if present and records.names.count(present[0]) > 1:
+            raise IngestError(f"{file}: column {present[0]} is in the header twice: rename one")
+        if present:
+            found[name] = records.names.index(present[0]) + 1
+    needed = [dataset.report_id]
+    if declared.name == dataset.report_table:
+        needed.append(dataset.case_id)
+    for name in needed:
+        if name not in found:
+            raise IngestError(
+                f"{file}: no column {' or '.join(wanted[name])} in its header: "
+                "is line 1 the header, and the dataset the right one?"
+            )
+    return found
+
+
+def load_statement(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], quarter: str
+) -> str:
+    """The statement that inserts the records that can be loaded, with their derived columns.
+
+    Args:
+        dataset: tells the roles of the columns.
+        declared: the table.
+        places: where its columns are in the file (see ``column_places``).
+        quarter: the period of the file.
+
+    Returns:
+        An INSERT into the raw table, in the order of the file, over ``srsql_judged`` and
+        ``srsql_code``.
+    """
+    # a select that grows column by column is copied with all its columns every time
+    names = source_columns(declared)
+    values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
+    parsed = exp.select("line", *values).from_(temporary(JUDGED)).where("reason IS NULL")
+    parsed = units.with_granules(parsed, qids_of(dataset, declared))
+    rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
+    usable = []
+    for qid in qids_of(dataset, declared):
+        if qid.kind == "numeric":
+            usable.append(units.granules_or_reason(qid)[0])
+        else:
+            rows = code_join(rows, qid, "parsed")
+            usable.append(node_label(qid, "parsed")[0])
+    for name, placeholders in term_placeholders(dataset, declared).items():
+        usable.append(term(name, placeholders, "parsed"))
+    rows = rows.select(
+        exp.Literal.string(quarter),
+        *(column(name, "parsed") for name in ("line", *names)),
+        *usable,
+        copy=False,
+    )
+    if declared.unpivot:
+        rows = rows.where(
+            exp.or_(*(known(trimmed(column(name, "parsed"))) for name in declared.unpivot)),
+            copy=False,
+        )
+    target = exp.Schema(
+        this=raw_table(dataset, declared.name),
+        expressions=[
+            exp.to_identifier(name, quoted=True) for name in raw_columns(dataset, declared)
+        ],
+    )
+    rows = rows.order_by(column("line", "parsed"), copy=False)
+    return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
+
+
+def _value(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], name: str
+) -> exp.Expression:
+    """One raw column as it is taken from the fields of a record."""
+    if name in declared.unpivot:
+        values = [field_at(places[s]) for s in declared.unpivot[name] if s in places]
+        listed = exp.cast(
+            exp.Array(expressions=values), exp.DataType.build("VARCHAR[]", dialect="duckdb")
+        )
+        return call("unnest", listed)
+    if name not in places:
+        kind = raw_columns(dataset, declared)[name]
+        return exp.cast(exp.null(), kind)
+    value = field_at(places[name])
+    if name in dataset.id_columns:
+        return identifier(dataset, value)
+    return exp.Nullif(this=value, expression=text_of(""))
+
+
+def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
+    """An id as the raw tables hold it; NULL if blank or, where integers are due, not one."""
+    text = trimmed(value)
+    if dataset.id_type == "text":
+        return text
+    number = exp.TryCast(this=text.copy(), to=exp.DataType.build("BIGINT"))
+    digits = call("regexp_full_match", text.copy(), text_of("[0-9]+"))
+    return exp.Case().when(digits, number)
+
+
+def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:
+    """The normalized term of a column.
+
+    Args:
+        name: the column.
+        placeholders: terms that stand for "not known".
+        source: the alias of the rows that have the column.
+
+    Returns:
+        The term; NULL when it is blank or a placeholder.
+    """
+    value = normalized(column(name, source))
+    blanks = [normalized(text_of(text)) for text in placeholders]
+    if not blanks:
+        return value
+    return exp.Case().when(exp.Not(this=exp.In(this=value.copy(), expressions=blanks)), value)
+
+
+def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Fill ``srsql_code (qid, code, label)``: every known code of a categorical QID.
+
+    The label is NULL for a code that means "not known", the root's own label among them.
+
+    Raises:
+        DatasetError: a code stands for two different nodes.
+    """
+    rows: list[tuple[str, str, str | None]] = []
+    for qid in dataset.qid:
+        if qid.kind == "categorical":
+            tree = dataset.hierarchies[qid.name]
+            labels = {label: label for label in tree.labels[1:]}
+            rows += [(qid.name, label, label) for label in labels]
+            for code, label in qid.aliases.items():
+                if label not in tree.number:
+                    raise DatasetError(
+                        f"key qid.{qid.name}.aliases: {label!r} is not a node of its hierarchy"
+                    )
+                rows.append((qid.name, code, labels.get(label)))
+            rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
+    parts = {"qid": 0, "code": 1, "label": 2}
+    warehouse.run(code_table(), {name: [row[at] for row in rows] for name, at in parts.items()})
+    ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))
+    if ambiguous:
+        qid_name, code = ambiguous[0]
+        raise DatasetError(f"key qid.{qid_name}: code {code!r} stands for two nodes")
+
+
+def code_table() -> str:
+    """``srsql_code`` of three lists of equal length: $qid, $code (in any spelling), $label."""
+    texts = exp.DataType.build("VARCHAR[]", dialect="duckdb")
+    lists = [
+        exp.alias_(call("unnest", exp.cast(exp.Parameter(this=name), texts)), name)
+        for name in ("qid", "code", "label")
+    ]
+    codes = exp.select(
+        column("qid", "listed"),
+        exp.alias_(normalized(column("code", "listed")), "code"),
+        column("label", "listed"),
+    ).distinct()
+    return create(temporary(CODE), codes.from_(exp.select(*lists).subquery("listed")), temp=True)
+
+
+def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:
+    """Rows with the row of ``srsql_code`` that a categorical QID's value matches, if any.
+
+    Args:
+        rows: a query over the rows.
+        qid: the categorical QID.
+        source: the alias of the rows that have its column.
+    """
+    alias = f"code_{qid.name}"
+    return rows.join(
+        temporary(CODE, alias),
+        on=exp.and_(
+            exp.EQ(this=column("qid", alias), expression=text_of(qid.name)),
+            exp.EQ(this=column("code", alias), expression=normalized(column(qid.column, source))),
+        ),
+        join_type="left",
+    )
+
+
+def node_label(qid: Qid, source: str) -> tuple[exp.Expression, exp.Expression]:
+    """Node label of a categorical QID, and why a value counts as missing; see ``code_join``."""
+    alias = f"code_{qid.name}"
+    unknown = exp.and_(
+        known(normalized(column(qid.column, source))), is_null(column("code", alias))
+    )
+    return column("label", alias), exp.Case().when(unknown, text_of("unknown code"))

@@ -1,0 +1,234 @@
+"""Rejected lines and values: why each is not taken as it stands, where it is stored, how it counts.
+
+Every record of a file is judged once (``judge_statement``). A record with a reason is no row of the
+raw table; of the others, a value that is impossible counts as missing. Both go to ``srsql.reject``
+with file, line and reason, and ``count_rejects`` counts them there: the only place that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from srsql.engine.ingest import units
+from srsql.engine.ingest.raw_tables import (
+    JUDGED,
+    code_join,
+    identifier,
+    node_label,
+    qids_of,
+    raw_table,
+)
+from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
+from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.statements import column, create, query, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, Table
+
+RECORD_TEXT = 10_000
+"""Characters of a rejected record that the rejects table keeps."""
+
+
+@dataclass(frozen=True)
+class FileKey:
+    """Which file of which ingestion a rejected line is of."""
+
+    ingestion: int
+    quarter: str
+    file: str
+
+
+def judge_statement(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], records: RecordTable
+) -> str:
+    """The statement that fills ``srsql_judged``: every record with its reason.
+
+    Args:
+        dataset: tells which columns are ids.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        records: the records of the file.
+
+    Returns:
+        A CREATE of ``srsql_judged (line, lines, field, reason, report_id)``; the reason is NULL
+        where the record can be loaded.
+    """
+    report = declared.name == dataset.report_table
+    report_id = field_at(places[dataset.report_id])
+    reason = exp.Case().when(known(column("fault")), column("fault"))
+    for condition, text in _width_faults(records):
+        reason = reason.when(condition, text_of(text))
+    keys = {"report id": report_id}
+    if report and dataset.case_id != dataset.report_id:
+        keys["case id"] = field_at(places[dataset.case_id])
+    for name, value in keys.items():
+        reason = reason.when(is_null(trimmed(value)), text_of(f"blank {name}"))
+        reason = reason.when(
+            is_null(identifier(dataset, value)), text_of(f"{name} is not an integer")
+        )
+    judged = (
+        exp.select(
+            "line",
+            "lines",
+            "field",
+            exp.alias_(reason, "reason"),
+            exp.alias_(identifier(dataset, report_id), "report_id"),
+        )
+        .from_(temporary(records.table))
+        .where("line > 1")
+    )
+    if report:
+        repeated = (
+            "CASE WHEN reason IS NULL AND row_number() OVER "
+            "(PARTITION BY report_id, reason IS NULL ORDER BY line) > 1 "
+            "THEN 'duplicate report id' ELSE reason END AS reason"
+        )
+        judged = exp.select("line", "lines", "field", repeated, dialect="duckdb").from_(
+            judged.subquery("judged", copy=False), copy=False
+        )
+    return create(temporary(JUDGED), judged, temp=True)
+
+
+def _width_faults(records: RecordTable) -> list[tuple[exp.Expression, str]]:
+    """Why a record has the wrong number of fields; the conditions are tried in order."""
+    found = call("len", column("field"))
+    width = exp.Literal.number(records.width)
+    doubled = exp.Between(
+        this=found,
+        low=exp.Literal.number(2 * len(records.names) - 1),
+        high=exp.Literal.number(2 * records.width + 1),
+    )
+    more = exp.GTE(this=found.copy(), expression=exp.Literal.number(records.width + 2))
+    return [
+        (
+            exp.LT(this=found.copy(), expression=width),
+            "too few fields (a short row, or a line end inside a value)",
+        ),
+        (exp.And(this=doubled, expression=more), "two records on one line"),
+        (
+            exp.GT(this=found.copy(), expression=width.copy()),
+            "too many fields (a separator inside a value)",
+        ),
+    ]
+
+
+def store_rejects(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    key: FileKey,
+) -> None:
+    """Write the rejected records and values of one file to ``srsql.reject``.
+
+    Args:
+        warehouse: with the records judged and loaded.
+        dataset: tells the roles of the columns.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        key: the file.
+    """
+    parameters = {
+        "ingestion": key.ingestion,
+        "dataset": dataset.name,
+        "quarter": key.quarter,
+        "file": key.file,
+    }
+    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
+    warehouse.run(
+        query("ingest/rejects", "store_records"),
+        {**parameters, "separator": separator, "length": RECORD_TEXT},
+    )
+    for statement in value_statements(dataset, declared, places):
+        warehouse.run(statement, parameters)
+
+
+def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int]) -> list[str]:
+    """The statements that store the rejected values, one for each column that may have some.
+
+    Args:
+        dataset: tells the roles of the columns.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+
+    Returns:
+        INSERTs into ``srsql.reject`` with the parameters $ingestion, $dataset, $quarter, $file.
+    """
+    found = []
+    period = exp.EQ(this=column("quarter"), expression=exp.Parameter(this="quarter"))
+    rows = exp.select("*").from_(raw_table(dataset, declared.name)).where(period)
+    for qid in qids_of(dataset, declared):
+        value: exp.Expression = column(qid.column, "raw")
+        if qid.unit_column is not None:
+            value = call("concat_ws", text_of(" "), value, column(qid.unit_column, "raw"))
+        if qid.kind == "numeric":
+            values = exp.select().from_(units.with_granules(rows, [qid]).subquery("raw"))
+            reason = units.granules_or_reason(qid)[1]
+        else:
+            values = code_join(exp.select().from_(rows.subquery("raw")), qid, "raw")
+            reason = node_label(qid, "raw")[1]
+        found.append(_store(values, column("srsql_line", "raw"), qid.column, value, reason))
+    if declared.name != dataset.report_table:
+        for name in dataset.id_columns:
+            if name in places and name != dataset.report_id and dataset.id_type == "integer":
+                value = trimmed(field_at(places[name]))
+                wrong = is_null(identifier(dataset, field_at(places[name])))
+                reason = exp.Case().when(
+                    exp.and_(known(value), wrong), text_of("case id is not an integer")
+                )
+                values = exp.select().from_(temporary(JUDGED)).where("reason IS NULL")
+                found.append(_store(values, column("line"), name, value, reason))
+    return found
+
+
+def _store(
+    values: exp.Select,
+    line: exp.Expression,
+    name: str,
+    value: exp.Expression,
+    reason: exp.Expression,
+) -> str:
+    """The INSERT of the values of one column that have a reason, in the order of their lines."""
+    listed = values.select(
+        exp.alias_(line, "line"), exp.alias_(value, "value"), exp.alias_(reason, "reason")
+    )
+    cells: dict[str, exp.Expression] = {
+        "ingestion_id": exp.Parameter(this="ingestion"),
+        "dataset": exp.Parameter(this="dataset"),
+        "quarter": exp.Parameter(this="quarter"),
+        "file": exp.Parameter(this="file"),
+        "line": column("line", "found"),
+        "kind": text_of("value"),
+        "column_name": text_of(name),
+        "value": column("value", "found"),
+        "reason": column("reason", "found"),
+    }
+    rows = (
+        exp.select(*(exp.alias_(cell, name) for name, cell in cells.items()))
+        .from_(listed.subquery("found"))
+        .where(known(column("reason", "found")))
+        .order_by(column("line", "found"))
+    )
+    target = exp.Schema(
+        this=exp.table_("reject", db="srsql"),
+        expressions=[exp.to_identifier(name) for name in cells],
+    )
+    return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
+
+
+def count_rejects(warehouse: Warehouse, ingestion: int, file: str) -> dict[tuple[str, str], int]:
+    """The rejects of one file, counted.
+
+    Args:
+        warehouse: with the rejects stored.
+        ingestion: the ingestion.
+        file: the name of the file.
+
+    Returns:
+        (kind, reason) -> how many, the commonest first; kind is ``row`` or ``value``, and the
+        reason of a value begins with its column.
+    """
+    rows = warehouse.rows(query("ingest/rejects", "counts"), {"ingestion": ingestion, "file": file})
+    return {(kind, reason): count for kind, reason, count in rows}

@@ -1,0 +1,258 @@
+"""A dataset schema as a whole: its parts fit together, and which of its columns are published.
+
+A dataset is one TOML file (see ``toml_file``); ``roles`` has its parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from srsql.schemas.hierarchy import Hierarchy
+from srsql.schemas.roles import Name, Qid, Sensitive, Signals, Source, Strict, Table
+
+
+class Dataset(Strict):
+    """One dataset schema; see ``schemas/faers.toml`` for an example with every key."""
+
+    name: Name
+    title: str = ""
+    version: int = 1
+    report_table: Name
+    report_id: Name
+    case_id: Name
+    id_type: Literal["integer", "text"] = "integer"
+    source: Source
+    tables: tuple[Table, ...]
+    qid: tuple[Qid, ...]
+    sensitive: tuple[Sensitive, ...]
+    quasi_sensitive: tuple[Sensitive, ...] = ()
+    signals: Signals | None = None
+    hierarchies: dict[str, Hierarchy] = Field(default_factory=dict, exclude=True)
+    """QID name -> its hierarchy (filled by ``parse_dataset``)."""
+    groups: dict[str, Hierarchy] = Field(default_factory=dict, exclude=True)
+    """The same for the numbers that declare groups."""
+    text: str = Field(default="", exclude=True)
+    """The TOML text the schema was read from."""
+    rows: bool = Field(default=True, exclude=True)
+    """Rows are released under ids of cases (see :meth:`without_terms`)."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over the TOML text and every hierarchy."""
+        digest = hashlib.sha256(self.text.encode())
+        trees = self.hierarchies | self.groups
+        for name in sorted(trees):
+            tree = trees[name]
+            digest.update(repr((name, tree.labels, tree.parent, tree.low, tree.high)).encode())
+        return digest.hexdigest()
+
+    def reads_as(self, other: Dataset) -> bool:
+        """Whether both read the same data into the same tables, and publish the same of it.
+
+        What signals count may differ, since they are counted afterwards. The other schema may
+        declare groups where this one does not, but no other ones: releases are coded by them.
+        """
+        return (
+            self._read() == other._read()
+            and self.hierarchies == other.hierarchies
+            and all(other.groups.get(name) == tree for name, tree in self.groups.items())
+        )
+
+    def _read(self) -> dict[str, Any]:
+        """What decides how data are read and what of them is published."""
+        dump = self.model_dump(exclude={"signals", "title", "version"})
+        for qid in dump["qid"]:
+            del qid["groups"]
+        return dump
+
+    def with_categories(self) -> Dataset:
+        """The same dataset with every number that declares groups as a category over them."""
+        return self.model_copy(
+            update={
+                "qid": tuple(
+                    qid.model_copy(update={"kind": "categorical"}) if qid.groups else qid
+                    for qid in self.qid
+                ),
+                "hierarchies": self.hierarchies | self.groups,
+            }
+        )
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
+    @property
+    def child_tables(self) -> tuple[Table, ...]:
+        """Tables that have published columns, without the report table."""
+        return tuple(t for t in self.tables if t.name != self.report_table and t.publish)
+
+    @property
+    def row_tables(self) -> tuple[Table, ...]:
+        """Tables of which rows are released under their ids, the report table first."""
+        return (self.table(self.report_table), *self.child_tables) if self.rows else ()
+
+    def without_terms(self, attributes: Collection[str], *, rows: bool) -> Dataset:
+        """The same dataset where these columns are published apart from their records.
+
+        No row of a table that has such a column is released; without ``rows``, none of any.
+        """
+        named = (*self.sensitive, *self.quasi_sensitive)
+        apart = {a.table for a in named if a.column in attributes}
+        counted = self.signals and {self.signals.drug_table, self.signals.reaction_table}
+        return self.model_copy(
+            update={
+                "tables": tuple(
+                    t.model_copy(update={"publish": ()}) if t.name in apart or not rows else t
+                    for t in self.tables
+                ),
+                "signals": None if counted and (counted & apart or not rows) else self.signals,
+                "rows": rows,
+            }
+        )
+
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """Report id and case id; one name where they are the same column."""
+        return tuple(dict.fromkeys((self.report_id, self.case_id)))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Dataset:
+        if len({table.name for table in self.tables}) != len(self.tables):
+            raise ValueError("two tables have the same name")
+        for table in self.tables:
+            self._check_names(table)
+        if all(table.name != self.report_table for table in self.tables):
+            raise ValueError(f"report_table {self.report_table!r} is not among the tables")
+        self._check_roles()
+        if self.signals is not None:
+            self._check_signals(self.signals)
+        self._check_reader()
+        for table in self.tables:
+            if table.name != self.report_table:
+                self._need(f"tables.{table.name}", table.name, self.report_id)
+            for column in table.publish:
+                self._check_published(table, column)
+        return self
+
+    def _need(self, key: str, table: str, column: str) -> None:
+        """Refuse a column that no table declares."""
+        if all(declared.name != table for declared in self.tables):
+            raise ValueError(f"{key}: table {table!r} is not declared")
+        declared = self.table(table)
+        if column not in {*(c.name for c in declared.columns), *declared.unpivot}:
+            raise ValueError(f"{key}: column {column!r} is not declared in table {table!r}")
+
+    def _check_roles(self) -> None:
+        """Ids, quasi-identifiers and sensitive attributes are declared columns."""
+        self._need("report_id", self.report_table, self.report_id)
+        self._need("case_id", self.report_table, self.case_id)
+        if not self.qid:
+            raise ValueError("qid: declare at least one quasi-identifier")
+        if len({q.name for q in self.qid}) != len(self.qid):
+            raise ValueError("qid: two quasi-identifiers have the same name")
+        for qid in self.qid:
+            self._need(f"qid.{qid.name}.column", self.report_table, qid.column)
+            if qid.unit_column:
+                self._need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
+        for key, attributes in (
+            ("sensitive", self.sensitive),
+            ("quasi_sensitive", self.quasi_sensitive),
+        ):
+            for attribute in attributes:
+                self._need(key, attribute.table, attribute.column)
+
+    def _check_published(self, table: Table, column: str) -> None:
+        """A published column is declared, and neither is nor shows an id or a quasi-identifier."""
+        key = f"tables.{table.name}.publish"
+        self._need(key, table.name, column)
+        is_report = table.name == self.report_table
+        if column in table.serial and is_report:
+            raise ValueError(f"tables.{table.name}.serial: only child tables have one")
+        guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
+        others = guarded if is_report else set()
+        for other in sorted((others | set(self.id_columns)) - {column}):
+            if _sources(table, column) & _sources(table, other):
+                raise ValueError(
+                    f"{key}: {column!r} may read the same place in the file as {other!r}, "
+                    "which is not published: give them different names and aliases"
+                )
+        if column in self.id_columns:
+            raise ValueError(f"{key}: {column!r} is an id, published anyway: take it out")
+        if is_report and column in guarded:
+            raise ValueError(
+                f"{key}: {column!r} is a quasi-identifier, which is released as a region: "
+                "take it out"
+            )
+
+    def _check_reader(self) -> None:
+        """Files are named for the readers of files, tables for that of tables."""
+        tables = self.source.reader == "table"
+        for table in self.tables:
+            key = f"tables.{table.name}"
+            if tables and table.relation is None:
+                raise ValueError(f'{key}.relation: name the table to read, such as "clinic.visits"')
+            if tables and table.files:
+                raise ValueError(f"{key}.files: tables are read, not files: take it out")
+            if not tables and "files" not in table.model_fields_set:
+                raise ValueError(f"{key}.files: say which files fill this table")
+            if not tables and (table.relation or table.period_column):
+                raise ValueError(f'{key}: relation and period_column need reader = "table"')
+        given = self.source.model_fields_set & {"period_pattern", "period_label", "deleted_files"}
+        if tables and given:
+            raise ValueError(f"source.{min(given)}: tables are read, not files: take it out")
+        if not tables and self.source.period != "label":
+            raise ValueError('source.period: needs reader = "table"')
+
+    def _check_signals(self, signals: Signals) -> None:
+        """What signals count must be sensitive terms, and published."""
+        terms = {(a.table, a.column) for a in (*self.sensitive, *self.quasi_sensitive)}
+        published = {(t.name, name) for t in self.child_tables for name in t.publish}
+        for key, place in (
+            ("drug", (signals.drug_table, signals.drug)),
+            ("reaction", (signals.reaction_table, signals.reaction)),
+        ):
+            if place not in terms:
+                raise ValueError(
+                    f"signals.{key}: {'.'.join(place)} is not a sensitive or quasi-sensitive column"
+                )
+            if place not in published:
+                raise ValueError(
+                    f"signals.{key}: {'.'.join(place)} is not a published child column"
+                )
+        if signals.role and (signals.drug_table, signals.role) not in published:
+            raise ValueError(
+                f"signals.role: {signals.drug_table}.{signals.role} is not a published child column"
+            )
+
+    def _check_names(self, table: Table) -> None:
+        """Names within one table, and where they would meet those of the views."""
+        key = f"tables.{table.name}"
+        if table.name in ("manifest", "case_latest"):
+            raise ValueError(f"{key}: a view of every release has this name: call it otherwise")
+        names = [c.name for c in table.columns] + list(table.unpivot)
+        for kind, listed in (("declared", names), ("published", list(table.publish))):
+            twice = [name for name in listed if listed.count(name) > 1]
+            if twice:
+                raise ValueError(f"{key}: column {twice[0]!r} is {kind} twice")
+        if {"quarter", "srsql_line"} & set(names):
+            raise ValueError(f"{key}: no column may be called quarter or srsql_line: alias it")
+        regions = {name for q in self.qid for name in (q.name, f"{q.name}_low", f"{q.name}_high")}
+        taken = sorted(regions & set(table.publish))
+        if table.name == self.report_table and taken:
+            raise ValueError(
+                f"{key}.publish: {taken[0]!r} is a column of the released region: take it out"
+            )
+
+
+def _sources(table: Table, name: str) -> set[str]:
+    """Names in the file, in lower case, that a column of a table may be read from."""
+    return {
+        text.strip().lower()
+        for column in table.columns
+        if column.name == name
+        for text in (column.name, *column.aliases)
+    }

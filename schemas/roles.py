@@ -1,0 +1,211 @@
+"""What a dataset schema declares: sources, tables, and the roles that columns play.
+
+A column that is not declared under ``publish`` (or as a quasi-identifier or id) is not published
+(SPEC section 4).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_WORD = r'(?:"(?:[^"]|"")+"|[^\W\d]\w*)'
+
+
+def _name(value: object) -> object:
+    if isinstance(value, str) and not _NAME.fullmatch(value):
+        raise ValueError(f"{value!r} is not a name (lower-case letters, digits, underscore)")
+    return value
+
+
+Name = Annotated[str, BeforeValidator(_name)]
+
+
+def _exact(value: object) -> Fraction:
+    try:
+        return Fraction(str(value).replace(" ", ""))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{value!r} is not a number or a fraction such as 1/12") from None
+
+
+Exact = Annotated[Fraction, BeforeValidator(_exact)]
+
+
+def _relation(value: object) -> object:
+    """``[[database.]schema.]table`` as its words, unquoted; anything but text is left alone.
+
+    Raises:
+        ValueError: the text does not name a table.
+    """
+    if not isinstance(value, str):
+        return value
+    if not re.fullmatch(rf"{_WORD}(?:\.{_WORD}){{0,2}}", value):
+        raise ValueError(
+            f"{value!r} does not name a table: write table, schema.table or database.schema.table, "
+            'with double quotes around what is not a plain word, such as clinic."adverse events"'
+        )
+    words = re.findall(_WORD, value)
+    return tuple(w[1:-1].replace('""', '"') if w.startswith('"') else w for w in words)
+
+
+Relation = Annotated[tuple[str, ...], BeforeValidator(_relation)]
+
+
+class Strict(BaseModel):
+    """A part of a dataset schema: frozen, and a key that it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Source(Strict):
+    """How the files of one period look, or which rows of a table are of one period."""
+
+    reader: Literal["dollar", "csv", "parquet", "table"]
+    """``dollar``: FAERS/AERS ASCII, no quoting; ``csv``: quoted CSV; ``parquet``; ``table``: tables
+    or views that the connection has already."""
+    delimiter: str = ","
+    period_pattern: str | None = None
+    """Regular expression on a file's name whose groups give the period (see ``period_label``)."""
+    period_label: str = "{0}"
+    """Format of the label from the groups, e.g. ``20{0}Q{1}``; four-digit years stay."""
+    deleted_files: tuple[str, ...] = ()
+    """Globs of files that list withdrawn case ids, one a line, without header."""
+    period: Literal["label", "year", "quarter", "month"] = "label"
+    """What a table's ``period_column`` holds: the label itself, or a date, from which it is made
+    (2022, 2022Q4, 2022-10)."""
+
+    @model_validator(mode="after")
+    def _pattern_and_label(self) -> Source:
+        if self.period_pattern is not None:
+            try:
+                groups = re.compile(self.period_pattern).groups
+            except re.error as error:
+                raise ValueError(f"period_pattern is not a regular expression: {error}") from None
+            try:
+                self.period_label.format(*("x" * groups))
+            except (IndexError, KeyError, ValueError):
+                raise ValueError(
+                    f"period_label {self.period_label!r} asks for more than the {groups} group(s) "
+                    "of period_pattern"
+                ) from None
+        return self
+
+
+class Column(Strict):
+    """One source column and the other names it goes by."""
+
+    name: Name
+    aliases: tuple[str, ...] = ()
+
+
+class Table(Strict):
+    """One source table."""
+
+    name: Name
+    files: tuple[str, ...] = ()
+    """File-name globs, matched without regard to case."""
+    relation: Relation | None = None
+    """The table or view to read, as SQL writes its name: up to database, schema, table."""
+    period_column: str | None = None
+    """Its column that tells the period of a row; without one, a child row is of its report's."""
+    columns: tuple[Column, ...]
+    unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Target column -> source columns that each become a row of their own."""
+    required: bool = True
+    publish: tuple[Name, ...] = ()
+    """Columns that leave the house as they are (child tables: the released child columns)."""
+    serial: dict[Name, Name] = Field(default_factory=dict)
+    """Published column that numbers things of a report -> name of the numbering, which tables may
+    share. Series with pseudonyms publish 1, 2, 3 ... instead, since some sources number across all
+    reports (legacy AERS drug_seq), which is as good as a report id."""
+
+
+class Qid(Strict):
+    """One quasi-identifier of the report table."""
+
+    name: Name
+    kind: Literal["numeric", "categorical"]
+    column: Name
+    domain: tuple[Decimal, Decimal] | Literal["observed"] | None = None
+    """Numeric: inclusive bounds in ``unit``; a value outside is impossible."""
+    limits: tuple[Decimal, Decimal] | None = None
+    """Numeric with an observed domain: what is possible at all."""
+    unit: str = ""
+    granularity: Decimal = Decimal(1)
+    rounding: Literal["floor", "half_up"] = "half_up"
+    unit_column: Name | None = None
+    units: dict[str, Exact] = Field(default_factory=dict)
+    """Unit code -> factor to ``unit``, exact (a fraction such as 1/12 is a string)."""
+    hierarchy: str | None = None
+    """Categorical: file, relative to the dataset file (or one that ships)."""
+    missing: tuple[str, ...] = ()
+    """Codes that mean "not known", beside blank."""
+    aliases: dict[str, str] = Field(default_factory=dict)
+    """Source code -> node label (codes are compared trimmed, upper-cased)."""
+    groups: str | None = None
+    """Numeric: hierarchy file whose leaves' ranges tile the domain; the models of differential
+    privacy take the number as a category over it."""
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it is a category whose nodes stand for ranges of a number."""
+        return self.kind == "categorical" and self.groups is not None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is published as two bounds, not as a label."""
+        return self.kind == "numeric" or self.ranged
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Qid:
+        if self.kind == "numeric":
+            if self.domain is None:
+                raise ValueError(f"numeric QID {self.name!r} needs a domain")
+            for key in ("domain", "limits"):
+                bounds = getattr(self, key)
+                if isinstance(bounds, tuple) and not bounds[0] < bounds[1]:
+                    raise ValueError(f"{key} of QID {self.name!r} must be [low, high], low < high")
+            if self.granularity <= 0:
+                raise ValueError(f"granularity of QID {self.name!r} must be above 0")
+            if bool(self.unit_column) != bool(self.units):
+                raise ValueError(f"QID {self.name!r} needs unit_column and units together")
+            if self.groups is not None and not isinstance(self.domain, tuple):
+                raise ValueError(f"groups of QID {self.name!r} need a declared domain to tile")
+        elif self.hierarchy is None:
+            raise ValueError(f"categorical QID {self.name!r} needs a hierarchy")
+        elif self.groups is not None:
+            raise ValueError(f"QID {self.name!r} is categorical already: groups are for numbers")
+        return self
+
+
+class Sensitive(Strict):
+    """A sensitive or quasi-sensitive attribute, multi-valued where its table is a child."""
+
+    table: Name
+    column: Name
+    missing: tuple[str, ...] = ()
+    """Terms that stand for "not known" (compared trimmed, upper-cased), beside blank."""
+
+
+class Signals(Strict):
+    """Which columns tell what was taken and what happened, for signals (SPEC section 14)."""
+
+    drug_table: Name
+    drug: Name
+    reaction_table: Name
+    reaction: Name
+    role: Name | None = None
+    """Column of the drug table with the role of the drug in the event."""
+    suspect: tuple[str, ...] = ()
+    """Roles that count by default (compared trimmed, upper-cased)."""
+
+    @model_validator(mode="after")
+    def _roles(self) -> Signals:
+        if bool(self.role) != bool(self.suspect):
+            raise ValueError("role and suspect go together: which column, and what it must say")
+        return self

@@ -1,0 +1,102 @@
+-- The statements of an import of somebody else's release, beside the steps import_*.sql.
+-- Source: SPEC section 6 (import-release) and section 9.
+
+-- name: first_fault
+-- The first row of a table (line, fault) that has a fault, and how many faults there are.
+SELECT
+    p.line,
+    p.fault,
+    count(*) OVER () AS faults
+FROM temp.main.srsql_row AS p
+WHERE p.fault IS NOT NULL
+ORDER BY p.line, p.fault
+LIMIT 1;
+
+-- name: first_contradiction
+-- The first row that contradicts another one, and how many do: a case has one region and one group,
+-- and a group has one region.
+SELECT
+    p.line,
+    CASE
+        WHEN p.ends <> f.ends
+            THEN concat('case ', p.case_id, ' is in two regions (the other in line ', f.line, ')')
+        WHEN p.key <> f.key
+            THEN concat('case ', p.case_id, ' is in two groups (the other in line ', f.line, ')')
+        ELSE
+            concat('group ', p.group_label, ' has two regions (the other in line ', g.line, ')')
+    END AS fault,
+    count(*) OVER () AS faults
+FROM temp.main.srsql_foreign_place AS p
+INNER JOIN temp.main.srsql_foreign_place AS f ON p.case_line = f.line
+INNER JOIN temp.main.srsql_foreign_place AS g ON p.group_line = g.line
+WHERE p.ends <> f.ends OR p.key <> f.key OR p.ends <> g.ends
+ORDER BY p.line, fault
+LIMIT 1;
+
+-- name: first_case_without_original
+-- The first released case that has no raw record, and how many have none.
+SELECT
+    c.line,
+    concat('case ', c.case_id, ' is not among the originals') AS fault,
+    count(*) OVER () AS faults
+FROM temp.main.srsql_foreign_case AS c
+ANTI JOIN temp.main.srsql_original_row AS r ON c.case_id = r.case_id
+ORDER BY c.line, fault
+LIMIT 1;
+
+-- name: number_of_rows
+-- How many rows of the period were read.
+SELECT count(*) AS number_of_rows FROM temp.main.srsql_row;
+
+-- name: is_imported
+-- Whether the series has a release of the quarter that stands.
+SELECT count(*) > 0 AS is_imported
+FROM srsql.release AS r
+WHERE
+    r.dataset = $dataset
+    AND r.series = $series
+    AND r.quarter = $quarter
+    AND r.status = 'released';
+
+-- name: supersede
+-- Let the standing release of the quarter be superseded.
+UPDATE srsql.release
+SET status = 'superseded'
+WHERE dataset = $dataset AND series = $series AND quarter = $quarter AND status = 'released';
+
+-- name: next_release_id
+-- The number of the next release of the warehouse.
+SELECT coalesce(max(r.release_id), 0) + 1 AS next_release_id FROM srsql.release AS r;
+
+-- name: register
+-- Register an imported release, of which neither k nor a threshold is known; its manifest follows.
+INSERT INTO srsql.release
+VALUES ($release_id, $dataset, $series, $quarter, $model, 'released', 0, 0, 1, '', NULL, '{}');
+
+-- name: value_count_moments
+-- Number of cases, sum and sum of squares of their numbers of values of one sensitive attribute.
+SELECT
+    count(*) AS cases,
+    sum(c.n)::HUGEINT AS total,
+    sum(c.n * c.n)::HUGEINT AS total_of_squares
+FROM temp.main.srsql_foreign_count AS c
+WHERE c.attribute = $attribute;
+
+-- name: store_ss_rule
+-- Keep from how many values of an attribute a case is an ss case (Huang 2021, Definition 6).
+INSERT INTO srsql.ss_rule VALUES ($release_id, $attribute, $mean, $sd, $cutoff);
+
+-- name: counts
+-- Cases, new cases, groups and ss cases of a release.
+SELECT
+    count(*) AS cases,
+    count(*) FILTER (WHERE m.is_new) AS new_cases,
+    count(DISTINCT m.group_id) AS groups,
+    count(*) FILTER (WHERE t.is_ss) AS ss_cases
+FROM srsql.member AS m
+INNER JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+WHERE m.release_id = $release_id;
+
+-- name: store_manifest
+-- Write the private manifest of a release.
+UPDATE srsql.release SET private_manifest = $manifest WHERE release_id = $release_id;

@@ -1,0 +1,54 @@
+-- The books of an ingestion, as the catalog keeps them.
+-- Source: SPEC section 5 (ingested files with SHA-256), section 16 (nothing is silently dropped).
+
+-- name: records_to_load
+-- Records of a file that are loaded, where a record may become several rows.
+SELECT count(*) AS records FROM temp.main.srsql_judged AS j WHERE j.reason IS NULL;
+
+-- name: store_file
+-- Store what became of one file.
+INSERT INTO srsql.ingested_file (
+    ingestion_id,
+    table_name,
+    file,
+    sha256,
+    records,
+    loaded,
+    rejected,
+    values_rejected,
+    repaired,
+    orphans
+) VALUES (
+    $ingestion,
+    $table,
+    $file,
+    $sha256,
+    $records,
+    $loaded,
+    $rejected,
+    $values_rejected,
+    $repaired,
+    $orphans
+);
+
+-- name: files
+-- What became of the files of an ingestion, in the order in which they were read.
+SELECT
+    f.table_name,
+    f.file,
+    f.sha256,
+    f.records,
+    f.loaded,
+    f.rejected,
+    f.values_rejected,
+    f.repaired,
+    f.orphans
+FROM srsql.ingested_file AS f
+WHERE f.ingestion_id = $ingestion
+ORDER BY f.rowid;
+
+-- name: withdrawn_cases
+-- Distinct cases that the lists of an ingestion withdraw.
+SELECT count(DISTINCT d.case_id) AS withdrawn_cases
+FROM srsql.deleted_case AS d
+WHERE d.ingestion_id = $ingestion;

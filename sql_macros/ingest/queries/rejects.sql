@@ -1,0 +1,65 @@
+-- Rejected records: where they are stored, and how they count.
+-- Source: SPEC section 16 (malformed input is counted, and kept with file, line and reason).
+
+-- name: store_records
+-- Store the records of a file that cannot be loaded, with the first $length characters of each.
+INSERT INTO srsql.reject (
+    ingestion_id, dataset, quarter, file, line, kind, column_name, value, reason, record
+)
+SELECT
+    $ingestion AS ingestion_id,
+    $dataset AS dataset,
+    $quarter AS quarter,
+    $file AS file,
+    j.line,
+    'row' AS kind,
+    NULL AS column_name,
+    CASE
+        WHEN j.reason LIKE '%field%' OR j.reason LIKE 'two %' THEN len(j.field) || ' fields'
+    END AS value,
+    j.reason,
+    left(
+        array_to_string(
+            list_transform(j.field, LAMBDA part: coalesce(part, '')), $separator
+        ),
+        $length
+    ) AS record
+FROM temp.main.srsql_judged AS j
+WHERE j.reason IS NOT NULL
+ORDER BY j.line;
+
+-- name: counts
+-- Rejected records and values of one file by reason, the commonest first.
+SELECT
+    r.kind,
+    CASE WHEN r.kind = 'value' THEN r.column_name || ': ' || r.reason ELSE r.reason END AS reason,
+    count(*) AS rejects
+FROM srsql.reject AS r
+WHERE r.ingestion_id = $ingestion AND r.file = $file
+GROUP BY ALL
+ORDER BY rejects DESC, reason ASC;
+
+-- name: blank_lines
+-- Blank lines of lists of withdrawn cases ($files), which withdraw nobody.
+SELECT count(*) AS blank_lines
+FROM srsql.reject AS r
+WHERE
+    r.ingestion_id = $ingestion
+    AND r.reason = 'blank line'
+    AND list_contains($files::VARCHAR[], r.file);
+
+-- name: commonest
+-- The commonest reason of the rejected records of some files, and the first line that has it; blank
+-- lines come last.
+SELECT
+    r.reason,
+    arg_min(r.file, (r.file, r.line)) AS file,
+    arg_min(r.line, (r.file, r.line)) AS line
+FROM srsql.reject AS r
+WHERE
+    r.ingestion_id = $ingestion
+    AND r.kind = 'row'
+    AND list_contains($files::VARCHAR[], r.file)
+GROUP BY r.reason
+ORDER BY r.reason = 'blank line' ASC, count(*) DESC, r.reason ASC
+LIMIT 1;

@@ -1,0 +1,13 @@
+-- Step: makes records of the lines of FAERS ASCII: a line is a record, "$" separates its fields,
+--   nothing is quoted or escaped. $blank is a regular expression that a blank line matches.
+-- Reads: line(line, text)
+-- Writes: record(line, lines, field, fault)
+-- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault).
+
+CREATE OR REPLACE TEMP TABLE srsql_record AS
+SELECT
+    line,
+    1 AS lines,
+    string_split(text, '$') AS field,
+    CASE WHEN regexp_full_match(text, $blank) THEN 'blank line' END AS fault
+FROM temp.main.srsql_line;

@@ -1,0 +1,14 @@
+-- Step: finds the report ids, as a child table writes them, whose rows are of the period $label: a
+--   row is of the periods of its report, or belongs to no period.
+-- Reads: period_key(text, report), report_label(report, label)
+-- Writes: period_text(text, known)
+-- Source: SPEC section 2 (period), section 16 (a row of no period is rejected, not dropped).
+
+CREATE OR REPLACE TEMP TABLE srsql_period_text AS
+SELECT
+    k.text,
+    count(r.label) > 0 AS known
+FROM temp.main.srsql_period_key AS k
+LEFT JOIN temp.main.srsql_report_label AS r ON k.report = r.report
+GROUP BY k.text
+HAVING count(r.label) = 0 OR coalesce(bool_or(r.label = $label), false);

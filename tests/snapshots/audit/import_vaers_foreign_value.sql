@@ -1,0 +1,45 @@
+CREATE OR REPLACE TEMPORARY TABLE srsql_foreign_value AS
+SELECT
+  split.line,
+  'symptom' AS "attribute",
+  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+FROM (
+  SELECT
+    p.line,
+    UNNEST(STR_SPLIT("p"."value 0", ';')) AS "value"
+  FROM "temp"."main"."srsql_foreign_parsed" AS "p"
+) AS split
+WHERE
+  NOT (
+    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  ) IS NULL
+UNION ALL
+SELECT
+  split.line,
+  'symptom' AS "attribute",
+  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+FROM (
+  SELECT
+    p.line,
+    UNNEST(STR_SPLIT("p"."value 1", ';')) AS "value"
+  FROM "temp"."main"."srsql_foreign_parsed" AS "p"
+) AS split
+WHERE
+  NOT (
+    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  ) IS NULL
+UNION ALL
+SELECT
+  split.line,
+  'symptom' AS "attribute",
+  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+FROM (
+  SELECT
+    p.line,
+    UNNEST(STR_SPLIT("p"."value 2", ';')) AS "value"
+  FROM "temp"."main"."srsql_foreign_parsed" AS "p"
+) AS split
+WHERE
+  NOT (
+    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  ) IS NULL

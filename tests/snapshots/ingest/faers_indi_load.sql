@@ -1,0 +1,70 @@
+INSERT INTO "raw_faers"."indi" (
+  "quarter",
+  "srsql_line",
+  "primaryid",
+  "caseid",
+  "indi_drug_seq",
+  "indi_pt",
+  "srsql_indi_pt"
+)
+SELECT
+  '2022Q4',
+  "parsed"."line",
+  "parsed"."primaryid",
+  "parsed"."caseid",
+  "parsed"."indi_drug_seq",
+  "parsed"."indi_pt",
+  CASE
+    WHEN NOT UPPER(NULLIF(REGEXP_REPLACE("parsed"."indi_pt", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) IN (
+      UPPER(
+        NULLIF(
+          REGEXP_REPLACE('Product used for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
+          ''
+        )
+      ),
+      UPPER(
+        NULLIF(
+          REGEXP_REPLACE('Drug use for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
+          ''
+        )
+      )
+    )
+    THEN UPPER(NULLIF(REGEXP_REPLACE("parsed"."indi_pt", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  END
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        *
+      FROM (
+        SELECT
+          line,
+          CASE
+            WHEN REGEXP_FULL_MATCH(
+              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+              '[0-9]+'
+            )
+            THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+          END AS "primaryid",
+          CASE
+            WHEN REGEXP_FULL_MATCH(
+              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+              '[0-9]+'
+            )
+            THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+          END AS "caseid",
+          NULLIF(LIST_EXTRACT("field", 3), '') AS "indi_drug_seq",
+          NULLIF(LIST_EXTRACT("field", 4), '') AS "indi_pt"
+        FROM "temp"."main"."srsql_judged"
+        WHERE
+          reason IS NULL
+      ) AS rows
+    ) AS parts
+  ) AS numbers
+) AS parsed
+ORDER BY
+  "parsed"."line"

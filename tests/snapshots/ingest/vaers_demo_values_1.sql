@@ -1,0 +1,92 @@
+INSERT INTO srsql.reject (
+  ingestion_id,
+  dataset,
+  quarter,
+  file,
+  line,
+  kind,
+  column_name,
+  value,
+  reason
+)
+SELECT
+  $ingestion AS ingestion_id,
+  $dataset AS dataset,
+  $quarter AS quarter,
+  $file AS file,
+  "found"."line" AS line,
+  'value' AS kind,
+  'age_yrs' AS column_name,
+  "found"."value" AS value,
+  "found"."reason" AS reason
+FROM (
+  SELECT
+    "raw"."srsql_line" AS line,
+    "raw"."age_yrs" AS value,
+    CASE
+      WHEN "text age" IS NULL
+      THEN NULL
+      WHEN NOT REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      THEN 'not a number'
+      WHEN "digits age" < CAST('0' AS INT128)
+      THEN 'negative'
+      WHEN "granules age" IS NULL
+      OR "granules age" < CAST('0' AS INT128)
+      OR "granules age" > CAST('120' AS INT128)
+      THEN 'outside 0 to 120 years'
+    END AS reason
+  FROM (
+    SELECT
+      *,
+      (
+        (
+          "digits age" * "factor age"
+        ) - (
+          (
+            (
+              (
+                "digits age" * "factor age"
+              ) % CAST('1000000000000000000' AS INT128)
+            ) + CAST('1000000000000000000' AS INT128)
+          ) % CAST('1000000000000000000' AS INT128)
+        )
+      ) // CAST('1000000000000000000' AS INT128) AS "granules age"
+    FROM (
+      SELECT
+        *,
+        CASE
+          WHEN REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          AND LENGTH(STRUCT_EXTRACT("part age", 'whole')) <= 3
+          THEN TRY_CAST(CONCAT(
+            STRUCT_EXTRACT("part age", 'sign'),
+            STRUCT_EXTRACT("part age", 'whole'),
+            RPAD(LEFT(STRUCT_EXTRACT("part age", 'fraction'), 18), 18, '0')
+          ) AS INT128)
+        END AS "digits age",
+        CAST('1' AS INT128) AS "factor age"
+      FROM (
+        SELECT
+          *,
+          UPPER(NULLIF(REGEXP_REPLACE("rows"."age_yrs", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text age",
+          REGEXP_EXTRACT(
+            UPPER(NULLIF(REGEXP_REPLACE("rows"."age_yrs", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+            '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
+            ['sign', 'whole', 'fraction']
+          ) AS "part age"
+        FROM (
+          SELECT
+            *
+          FROM "raw_vaers"."demo"
+          WHERE
+            "quarter" = $quarter
+        ) AS rows
+      ) AS parts
+    ) AS numbers
+  ) AS raw
+) AS found
+WHERE
+  NOT (
+    "found"."reason"
+  ) IS NULL
+ORDER BY
+  "found"."line"

@@ -1,0 +1,41 @@
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."srsql_judged" AS
+SELECT
+  line,
+  lines,
+  field,
+  CASE
+    WHEN NOT (
+      "fault"
+    ) IS NULL
+    THEN "fault"
+    WHEN LENGTH("field") < 6
+    THEN 'too few fields (a short row, or a line end inside a value)'
+    WHEN LENGTH("field") BETWEEN 11 AND 13 AND LENGTH("field") >= 8
+    THEN 'two records on one line'
+    WHEN LENGTH("field") > 6
+    THEN 'too many fields (a separator inside a value)'
+    WHEN (
+      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+    ) IS NULL
+    THEN 'blank report id'
+    WHEN (
+      CASE
+        WHEN REGEXP_FULL_MATCH(
+          NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+          '[0-9]+'
+        )
+        THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+      END
+    ) IS NULL
+    THEN 'report id is not an integer'
+  END AS reason,
+  CASE
+    WHEN REGEXP_FULL_MATCH(
+      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+      '[0-9]+'
+    )
+    THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+  END AS report_id
+FROM "temp"."main"."srsql_record"
+WHERE
+  line > 1
