@@ -25,10 +25,10 @@ from srsql.engine.risk.term_metrics import count_term_sets, measure_terms, term_
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Rule, make_condition, read_rules
 from srsql.engine.signals.signals import signals
-from srsql.engine.study.advise.advise import Advice, advise
-from srsql.engine.study.advise.question import Sweep, make_bounds
-from srsql.engine.study.compare.compare import Compared, compare
-from srsql.engine.study.compare.grid import Grid, Rules
+from srsql.engine.study.advise import Advice, advise
+from srsql.engine.study.compare import Compared, compare
+from srsql.engine.study.grid import Grid, Rules
+from srsql.engine.study.sweep import Sweep, make_bounds
 from srsql.engine.warehouse.lattice_facts import need_cases, over_lattice
 from srsql.schemas import Dataset
 

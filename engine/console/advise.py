@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator
 
 from srsql.engine.console.text import printable
-from srsql.engine.study.advise.advise import Advice
-from srsql.engine.study.advise.figures import Setting
-from srsql.engine.study.advise.words import share, withheld
+from srsql.engine.study.advise import Advice
+from srsql.engine.study.advise_words import share, withheld
+from srsql.engine.study.settings import Setting
 
 COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",

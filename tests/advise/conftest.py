@@ -12,8 +12,8 @@ from support.files import copied
 from support.quarters import crowd
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.study.advise.worker import run_setting
-from srsql.engine.study.compare.grid import Cell, Rules
+from srsql.engine.api.setting_worker import run_setting
+from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -101,7 +101,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
         module: str,
         more: Mapping[str, Any],
     ) -> dict[Path, str]:
-        assert module == "srsql.engine.study.advise.worker"
+        assert module == "srsql.engine.api.setting_worker"
         for cell, file in todo:
             assert warehouse.path is not None
             own = tmp_path / "own" / "w.duckdb"
@@ -111,5 +111,5 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
             done.append(cell.label)
         return {}
 
-    monkeypatch.setattr("srsql.engine.study.advise.advise.run", run)
+    monkeypatch.setattr("srsql.engine.study.advise.run", run)
     return done

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from srsql.engine.models import MODELS
-from srsql.engine.study.compare.claims import Side, all_of, along, each, some_of
-from srsql.engine.study.compare.figure import Spec, draw, panels
-from srsql.engine.study.compare.page import page
-from srsql.engine.study.compare.papers import CLAIMS, FIGURES
+from srsql.engine.study.claims import Side, all_of, along, each, some_of
+from srsql.engine.study.compare_page import page
+from srsql.engine.study.figures import Spec, draw, panels
+from srsql.engine.study.papers import CLAIMS, FIGURES
 from srsql.schemas import load_dataset
 
 Row = dict[str, Any]

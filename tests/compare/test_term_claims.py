@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.study.compare.figure import Spec, draw, panels
-from srsql.engine.study.compare.papers import CLAIMS, FIGURES
+from srsql.engine.study.figures import Spec, draw, panels
+from srsql.engine.study.papers import CLAIMS, FIGURES
 
 Row = dict[str, Any]
 

@@ -19,7 +19,7 @@ from support.quarters import crowd, write_quarter
 from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.publish import key_file
-from srsql.engine.artifact.publish.folder import built_beside
+from srsql.engine.artifact.publish.atomic_files import built_beside
 from srsql.engine.artifact.publish.key_file import read_or_make_key
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS, make_model

@@ -12,7 +12,7 @@ from publish.conftest import Artifacts
 from support.artifacts import edit, manifest_of, read_csv, rehash, tables_of, write_csv
 
 from srsql import verify
-from srsql.engine.artifact.verify.files import check_files
+from srsql.engine.artifact.verify.reading import check_files
 from srsql.engine.artifact.verify.verdict import Verified
 
 

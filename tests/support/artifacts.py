@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.publish.layout import Manifest
-from srsql.engine.artifact.publish.texts import dictionary_csv, readme
+from srsql.engine.artifact.documents import dictionary_csv, readme
+from srsql.engine.artifact.format import Manifest
 
 Rows = list[dict[str, str | None]]
 DATA = (".parquet", ".csv", ".duckdb")

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import DUCKDB_FILE, Format, Table, content_digest
+from srsql.engine.artifact.format import DUCKDB_FILE, Format, Table, content_digest
 from srsql.engine.artifact.publish.tables import Plan
 from srsql.engine.errors import PublishError
 from srsql.engine.warehouse.statements import create, table, temporary

@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from srsql.engine.artifact.publish.folder import sync
+from srsql.engine.artifact.publish.atomic_files import sync
 from srsql.engine.errors import PublishError
 
 BYTES = 64

@@ -11,10 +11,15 @@ from typing import Any, Literal, get_args
 
 import duckdb
 
-from srsql.engine.artifact.publish.files import write_tables
-from srsql.engine.artifact.publish.folder import built_beside, unfinished
-from srsql.engine.artifact.publish.key_file import key_id, read_or_make_key
-from srsql.engine.artifact.publish.layout import (
+from srsql.engine.artifact.documents import (
+    attributes_of,
+    counts_sql,
+    dictionary_csv,
+    hierarchies_csv,
+    readme,
+    thresholds_csv,
+)
+from srsql.engine.artifact.format import (
     COUNTS,
     DICTIONARY,
     HIERARCHIES,
@@ -32,16 +37,11 @@ from srsql.engine.artifact.publish.layout import (
     file_digest,
     sums_text,
 )
+from srsql.engine.artifact.publish.atomic_files import built_beside, unfinished
+from srsql.engine.artifact.publish.files import write_tables
+from srsql.engine.artifact.publish.key_file import key_id, read_or_make_key
 from srsql.engine.artifact.publish.released import Release, find_release
 from srsql.engine.artifact.publish.tables import plan_tables, plan_terms, prove
-from srsql.engine.artifact.publish.texts import (
-    attributes_of,
-    counts_sql,
-    dictionary_csv,
-    hierarchies_csv,
-    readme,
-    thresholds_csv,
-)
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.models import MODELS

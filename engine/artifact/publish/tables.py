@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import Column
+from srsql.engine.artifact.format import Column
 from srsql.engine.artifact.publish.released import Release
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.errors import CheckFailedError

@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
-from srsql.engine.artifact.verify.claims import Trees, hierarchy_faults, uniform_faults
+from srsql.engine.artifact.format import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
+from srsql.engine.artifact.verify.contradictions import Trees, hierarchy_faults, uniform_faults
 from srsql.engine.artifact.verify.tables import loaded, text
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.models import MODELS

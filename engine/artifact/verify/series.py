@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import HIERARCHIES, Manifest
+from srsql.engine.artifact.format import HIERARCHIES, Manifest
 from srsql.engine.artifact.verify.rows import hierarchy_nodes, prepare, region_text
 from srsql.engine.artifact.verify.tables import connection, loaded, read_tables, text
 from srsql.engine.artifact.verify.verdict import Check

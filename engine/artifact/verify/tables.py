@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import DUCKDB_FILE, Manifest, Table, content_digest
+from srsql.engine.artifact.format import DUCKDB_FILE, Manifest, Table, content_digest
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.errors import one_line
 from srsql.engine.warehouse.statements import column, create, statements, table, temporary

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import Manifest
+from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify.tables import loaded
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.checks.term_chunks import breaches, check_reconstructed, check_terms

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import duckdb
 
-from srsql.engine.artifact.publish.layout import Manifest
-from srsql.engine.artifact.verify.claims import claim_faults, claims_not_shown
-from srsql.engine.artifact.verify.files import check_files
+from srsql.engine.artifact.format import Manifest
+from srsql.engine.artifact.verify.contradictions import claim_faults, claims_not_shown
+from srsql.engine.artifact.verify.reading import check_files
 from srsql.engine.artifact.verify.rows import ROW_CHECKS, check_rows
 from srsql.engine.artifact.verify.series import SERIES_CHECKS, check_series
 from srsql.engine.artifact.verify.tables import connection, load

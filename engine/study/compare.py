@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from srsql.engine.errors import CompareError
-from srsql.engine.study.compare.grid import Grid, Rules, cells
-from srsql.engine.study.compare.run import CELLS, Progress, fingerprint, quarters_of, run
-from srsql.engine.study.compare.table import collect, put_whole, read_cell, write_table
+from srsql.engine.study.grid import Grid, Rules, cells
+from srsql.engine.study.results import collect, put_whole, read_cell, write_table
+from srsql.engine.study.run import CELLS, Progress, fingerprint, quarters_of, run
 from srsql.engine.study.sample import count_cases
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -59,7 +59,7 @@ def compare(
         CompareError: nothing of the grid can be run or was, a quarter has fewer cases than a
             sample, or ``out`` cannot be written.
     """
-    from srsql.engine.study.compare.page import judged, page  # brings matplotlib
+    from srsql.engine.study.compare_page import judged, page  # brings matplotlib
 
     if jobs is not None and jobs < 1:
         raise CompareError(f"--jobs {jobs}: give at least 1")

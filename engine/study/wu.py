@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from srsql.engine.study.compare.claims import Claim, Side, all_of, along, each, near
-from srsql.engine.study.compare.figure import Spec
+from srsql.engine.study.claims import Claim, Side, all_of, along, each, near
+from srsql.engine.study.figures import Spec
 
 PAPER = "Wu 2022"
 PLUS, NUM, BOTH = "ppms++", "ppms-dp-num", "ppms-dp-all"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from srsql.engine.study.compare.claims import (
+from srsql.engine.study.claims import (
     SHARED,
     Claim,
     Row,
@@ -15,7 +15,7 @@ from srsql.engine.study.compare.claims import (
     each,
     verdict,
 )
-from srsql.engine.study.compare.figure import Spec
+from srsql.engine.study.figures import Spec
 
 PAPER = "Lee 2020"
 IPA, FULL, HISTOGRAM = "ipa", "full-domain", "dp-histogram"

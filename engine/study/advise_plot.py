@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, PALE, RED, WIDTH, label
 from srsql.engine.report.svg import settings, svg
-from srsql.engine.study.advise.figures import Setting
+from srsql.engine.study.settings import Setting
 
 _COLOURS = (BLUE, ORANGE, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
 _MARKERS = "os^DvP<>"

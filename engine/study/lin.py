@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from srsql.engine.study.compare.claims import (
+from srsql.engine.study.claims import (
     Claim,
     Row,
     Side,
@@ -16,7 +16,7 @@ from srsql.engine.study.compare.claims import (
     number,
     some_of,
 )
-from srsql.engine.study.compare.figure import Spec
+from srsql.engine.study.figures import Spec
 
 PAPER = "Lin 2016"
 MS, KA, XY, LD, AK = "ms", "k-anonymity", "xy-anonymity", "l-diversity", "alpha-k"

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label
 from srsql.engine.report.svg import settings, svg
-from srsql.engine.study.compare.claims import Row, kind
+from srsql.engine.study.claims import Row, kind
 
 _COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
 _MARKERS = "os^Dv<>P"

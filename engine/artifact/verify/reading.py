@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from srsql.engine.artifact.publish.layout import (
+from srsql.engine.artifact.format import (
     DUCKDB_FILE,
     HIERARCHIES,
     MANIFEST,

@@ -10,7 +10,7 @@ from srsql.engine.audit.plan import parse_share
 from srsql.engine.errors import AdviseError, SrsqlError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.release.series import check_name, check_turn, find_series
-from srsql.engine.study.compare.grid import Cell, Grid, cells
+from srsql.engine.study.grid import Cell, Grid, cells
 from srsql.engine.warehouse.registration import find_ingestion
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 from string import Template
 
-from srsql.engine.artifact.publish.layout import (
+from srsql.engine.artifact.format import (
     COUNTS,
     DICTIONARY,
     DUCKDB_FILE,

@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from srsql.engine.artifact.publish.layout import COUNTS, DICTIONARY, MANIFEST, README, Manifest
-from srsql.engine.artifact.publish.texts import counts_sql, dictionary_csv, readme
+from srsql.engine.artifact.documents import counts_sql, dictionary_csv, readme
+from srsql.engine.artifact.format import COUNTS, DICTIONARY, MANIFEST, README, Manifest
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from srsql.engine.study.compare.claims import SHARED as ALL_SHARED
-from srsql.engine.study.compare.claims import (
+from srsql.engine.study.claims import SHARED as ALL_SHARED
+from srsql.engine.study.claims import (
     Claim,
     Row,
     Side,
@@ -20,7 +20,7 @@ from srsql.engine.study.compare.claims import (
     each,
     verdict,
 )
-from srsql.engine.study.compare.figure import Spec
+from srsql.engine.study.figures import Spec
 
 PAPER = "Loukides 2014"
 DIS, CBA = "disassociation", "cba"

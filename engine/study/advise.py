@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from srsql.engine.errors import AdviseError
-from srsql.engine.study.advise.choice import judge, missed, nearest, recommend, shortlist
-from srsql.engine.study.advise.figures import Setting, setting
-from srsql.engine.study.advise.question import SEED, Bounds, Sweep, models_for, settings
-from srsql.engine.study.advise.words import reason_for, reason_none
-from srsql.engine.study.compare.grid import Cell, Rules
-from srsql.engine.study.compare.run import CELLS, Progress, fingerprint, run
-from srsql.engine.study.compare.table import read_cell
+from srsql.engine.study.advise_words import reason_for, reason_none
+from srsql.engine.study.choice import judge, missed, nearest, recommend, shortlist
+from srsql.engine.study.grid import Cell, Rules
+from srsql.engine.study.results import read_cell
+from srsql.engine.study.run import CELLS, Progress, fingerprint, run
 from srsql.engine.study.sample import count_cases
+from srsql.engine.study.settings import Setting, setting
+from srsql.engine.study.sweep import SEED, Bounds, Sweep, models_for, settings
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 FORMAT = 2
 """Of the files of measured settings; another one measures every setting anew."""
-WORKER = "srsql.engine.study.advise.worker"
+WORKER = "srsql.engine.api.setting_worker"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def advise(
         AdviseError: the quarter is out already, no setting can be released, or ``out`` cannot be
             written.
     """
-    from srsql.engine.study.advise.page import write_all  # brings matplotlib
+    from srsql.engine.study.advise_page import write_all  # brings matplotlib
 
     if jobs is not None and jobs < 1:
         raise AdviseError(f"--jobs {jobs}: give at least 1")

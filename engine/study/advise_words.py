@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from srsql.engine.models import MODELS
-from srsql.engine.study.advise.choice import DIGITS, missed
-from srsql.engine.study.advise.figures import Setting
-from srsql.engine.study.advise.question import Bounds
+from srsql.engine.study.choice import DIGITS, missed
+from srsql.engine.study.settings import Setting
+from srsql.engine.study.sweep import Bounds
 
 INFEASIBLE_SHOWN = 5
 

@@ -1,6 +1,6 @@
 """One setting in a process of its own: release the quarter on a copy, measure, write one file.
 
-Run as ``python -m srsql.engine.study.advise.worker`` with a task as
+Run as ``python -m srsql.engine.api.setting_worker`` with a task as
 ``compare.worker`` takes it, with ``series`` and ``sample`` (``[cases, seed]``, or None for the
 whole quarter) in it.
 """
@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from srsql.engine.api.cell_worker import LOADING, Row, own_engine, serve
 from srsql.engine.api.engine import Engine
 from srsql.engine.audit.extremes import extremes
 from srsql.engine.errors import SrsqlError
-from srsql.engine.study.compare.table import finite
-from srsql.engine.study.compare.worker import LOADING, Row, own_engine, serve
+from srsql.engine.study.results import finite
 from srsql.engine.study.sample import thin
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from srsql.engine.study.compare import huang, lee, lin, loukides, wu
-from srsql.engine.study.compare.claims import Claim
-from srsql.engine.study.compare.figure import Spec
+from srsql.engine.study import huang, lee, lin, loukides, wu
+from srsql.engine.study.claims import Claim
+from srsql.engine.study.figures import Spec
 
 PAPERS = (lin, huang, wu, loukides, lee)
 CLAIMS: tuple[Claim, ...] = tuple(claim for paper in PAPERS for claim in paper.CLAIMS)

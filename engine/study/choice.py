@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from srsql.engine.study.advise.figures import Setting
-from srsql.engine.study.advise.question import Bounds
-from srsql.engine.study.compare.table import finite
+from srsql.engine.study.results import finite
+from srsql.engine.study.settings import Setting
+from srsql.engine.study.sweep import Bounds
 
 DIGITS = 4
 """Losses are shown with so many, and those that look equal are equal to the recommendation."""

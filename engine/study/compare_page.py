@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from srsql.engine.api.cell_worker import LOADING
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
-from srsql.engine.study.compare.claims import Row, Verdict
-from srsql.engine.study.compare.figure import Spec, draw
-from srsql.engine.study.compare.papers import CLAIMS, FIGURES, OWN
-from srsql.engine.study.compare.table import FIRST
-from srsql.engine.study.compare.worker import LOADING
+from srsql.engine.study.claims import Row, Verdict
+from srsql.engine.study.figures import Spec, draw
+from srsql.engine.study.papers import CLAIMS, FIGURES, OWN
+from srsql.engine.study.results import FIRST
 from srsql.schemas import Dataset
 
 _PARAMETERS = ("theta", "k", "l", "alpha", "epsilon", "calibration")

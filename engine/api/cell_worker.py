@@ -1,6 +1,6 @@
 """One cell in a process of its own: release every quarter, measure, write one file.
 
-Run as ``python -m srsql.engine.study.compare.worker`` with the task as one line of JSON
+Run as ``python -m srsql.engine.api.cell_worker`` with the task as one line of JSON
 on stdin, which stays open: where it ends, whoever started this is gone, and so this ends too.
 """
 
@@ -24,7 +24,7 @@ from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.release.options import ReleaseOptions, make_request
 from srsql.engine.risk.combinations import MANY
-from srsql.engine.study.compare.table import finite
+from srsql.engine.study.results import finite
 from srsql.engine.study.sample import thin
 
 SERIES = "compared"

@@ -18,7 +18,7 @@ from typing import Any
 
 from srsql.engine.errors import CompareError
 from srsql.engine.release.ranges import is_range, range_ends
-from srsql.engine.study.compare.grid import Cell, Rules
+from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -31,7 +31,7 @@ LEAST = 2**31
 SHARE = 0.8
 """Of the memory that is available, what all workers may take."""
 Progress = Callable[[str], None]
-WORKER = "srsql.engine.study.compare.worker"
+WORKER = "srsql.engine.api.cell_worker"
 """Module that works a cell off."""
 _COPY = "import shutil, sys; shutil.copyfile(sys.argv[1], sys.argv[2])"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from srsql.engine.errors import CompareError, SrsqlError
-from srsql.engine.study.compare.grid import Cell
+from srsql.engine.study.grid import Cell
 
 FIRST = (
     "quarter", "model", "theta", "k", "l", "alpha", "epsilon", "calibration", "noise", "m",

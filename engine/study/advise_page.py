@@ -11,14 +11,14 @@ import pandas as pd
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
-from srsql.engine.study.advise.figures import Setting
-from srsql.engine.study.advise.plot import draw
-from srsql.engine.study.advise.words import share, withheld
-from srsql.engine.study.compare.table import put_whole
+from srsql.engine.study.advise_plot import draw
+from srsql.engine.study.advise_words import share, withheld
+from srsql.engine.study.results import put_whole
+from srsql.engine.study.settings import Setting
 from srsql.schemas import Dataset
 
 if TYPE_CHECKING:
-    from srsql.engine.study.advise.advise import Advice
+    from srsql.engine.study.advise import Advice
 
 _LEFT_OUT = ("withheld_why", "infeasible")
 _COLUMNS = (

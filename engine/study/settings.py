@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from srsql.engine.models import MODELS
-from srsql.engine.study.compare.grid import Cell
+from srsql.engine.study.grid import Cell
 
 Row = dict[str, Any]
 DELETED = "cases: deleted"

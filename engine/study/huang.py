@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from srsql.engine.study.compare.claims import Claim, Side, all_of, each, near, some_of
-from srsql.engine.study.compare.figure import Spec
+from srsql.engine.study.claims import Claim, Side, all_of, each, near, some_of
+from srsql.engine.study.figures import Spec
 
 PAPER = "Huang 2021"
 EAR, HA = "ppms-ear", "ppms-alpha"
