@@ -1,7 +1,7 @@
 """One cell in a process of its own: release every quarter, measure, write one file.
 
-Run as ``python -m srsql.engine.api.cell_worker`` with the task as one line of JSON
-on stdin, which stays open: where it ends, whoever started this is gone, and so this ends too.
+Run as ``python -m srsql.engine.api.cell_worker`` with the task as one line of JSON on stdin, which
+stays open: where it ends, whoever started this process is gone, and so it ends too.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.release.options import ReleaseOptions, make_request
 from srsql.engine.risk.combinations import MANY
-from srsql.engine.study.results import finite
+from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
+from srsql.engine.warehouse.statements import query
 
 SERIES = "compared"
 """Series of what is compared, or the first of ``compared_2`` and so on that is not there yet."""
@@ -39,8 +40,6 @@ BIASES = {
     "ic_shrunk": "ic_shrunk_shift",
 }
 """Measure of a signal: its bias; ratios, of the ICs differences."""
-LOADING = "kernels"
-"""Stage that costs once per process, and on the first use of an installation much more."""
 CHANGES = ("a", "prr")
 """Measures of which the papers show released less original."""
 Row = dict[str, Any]
@@ -60,30 +59,28 @@ def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
         tell: takes what is being done.
     """
     rows: list[Row] = []
+    quarters = task["quarters"]
     with own_engine(task) as engine:
         task = task | {"series": _free_series(engine)}
-        released = []
         if task["cases"] is not None:
-            for quarter in task["quarters"]:
-                thin(
-                    engine.warehouse, engine.dataset(), quarter, task["cases"],
-                    task["options"]["seed"],
-                )  # fmt: skip
-        for quarter in task["quarters"]:
-            made, found = _release(engine, quarter, task, tell)
+            seed = task["options"]["seed"]
+            for quarter in quarters:
+                thin(engine.warehouse, engine.dataset(), quarter, task["cases"], seed)
+        seconds_of: dict[str, float] = {}
+        for quarter in quarters:
+            seconds, found = _release(engine, quarter, task, tell)
             rows += found
-            released += [(quarter, made)] if made is not None else []
-        for quarter, seconds in released:
+            if seconds is not None:
+                seconds_of[quarter] = seconds
+        for quarter, seconds in seconds_of.items():
             tell(f"{quarter}: metrics")
             rows += [row | {"seconds": seconds} for row in _measured(engine, quarter, task)]
-        if released:
+        if seconds_of:
             tell("attacks and signals")
             rows += list(_audited(engine, task))
-            if len(released) > 1:
-                whole = _span(task["quarters"], [quarter for quarter, _ in released])
-                rows += list(
-                    _guarded("signals", whole, lambda: _signals(engine, None, whole, task))
-                )
+            if len(seconds_of) > 1:
+                span = _span(quarters, list(seconds_of))
+                rows += _guarded("signals", span, lambda: _signals(engine, None, span, task))
     return [{name: finite(value) for name, value in row.items()} for row in rows]
 
 
@@ -101,21 +98,17 @@ def own_engine(task: dict[str, Any]) -> Engine:
     )
 
 
-def _span(asked: list[str], released: list[str]) -> str:
-    """The range of what is released, and which quarters in it are not: as a series lacks them."""
+def _span(quarters: list[str], released: list[str]) -> str:
+    """The range of the released quarters, and those of ``quarters`` in it that are not."""
     first, last = released[0], released[-1]
-    gone = [q for q in asked if first < q < last and q not in released]
-    return f"{first}:{last}" + (f" without {', '.join(gone)}" if gone else "")
+    absent = [q for q in quarters if first < q < last and q not in released]
+    return f"{first}:{last}" + (f" without {', '.join(absent)}" if absent else "")
 
 
 def _free_series(engine: Engine) -> str:
-    """One that the snapshot does not hold, whose releases would count as earlier ones."""
-    taken = {
-        name
-        for (name,) in engine.warehouse.rows(
-            "SELECT s.series FROM srsql.series AS s WHERE s.dataset = ?", [engine.dataset().name]
-        )
-    }
+    """A series that the snapshot does not hold: its releases would count as earlier ones."""
+    rows = engine.warehouse.rows(query("study/data", "series_names"), [engine.dataset().name])
+    taken = {name for (name,) in rows}
     names = (SERIES, *(f"{SERIES}_{n + 2}" for n in range(len(taken))))
     return next(name for name in names if name not in taken)
 
@@ -125,19 +118,19 @@ def _release(
 ) -> tuple[float | None, list[Row]]:
     """Seconds without loading kernels, or None; rows of stages and tables, or of the reason."""
     try:
-        made = engine.release_range(
+        release = engine.release_range(
             f"{quarter}:{quarter}", progress=tell, series=task["series"], **task["options"]
         ).released[0]
     except SrsqlError as error:
         return None, [_failed("release", quarter, error)]
-    total = sum(seconds for stage, seconds in made.seconds.items() if stage != LOADING)
+    total = sum(seconds for stage, seconds in release.seconds.items() if stage != LOADING)
     rows = [
         {"quarter": quarter, "measure": "stage", "scope": stage, "seconds": seconds}
-        for stage, seconds in made.seconds.items()
+        for stage, seconds in release.seconds.items()
     ]
     rows += [
         {"quarter": quarter, "measure": "rows", "scope": name, "total": count, "seconds": total}
-        for name, count in made.rows.items()
+        for name, count in release.rows.items()
     ]
     return total, rows
 

@@ -1,8 +1,7 @@
 """One setting in a process of its own: release the quarter on a copy, measure, write one file.
 
-Run as ``python -m srsql.engine.api.setting_worker`` with a task as
-``compare.worker`` takes it, with ``series`` and ``sample`` (``[cases, seed]``, or None for the
-whole quarter) in it.
+Run as ``python -m srsql.engine.api.setting_worker`` with a task as ``cell_worker`` takes it, with
+``series`` and ``sample`` (``[cases, seed]``, or None for the whole quarter) in it.
 """
 
 from __future__ import annotations
@@ -11,16 +10,21 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from srsql.engine.api.cell_worker import LOADING, Row, own_engine, serve
+from srsql.engine.api.cell_worker import Row, own_engine, serve
 from srsql.engine.api.engine import Engine
 from srsql.engine.audit.extremes import extremes
 from srsql.engine.errors import SrsqlError
-from srsql.engine.study.results import finite
+from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
 
 
 def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
-    """What a release with these options measures, in uniform rows; or why there is none."""
+    """What a release with these options measures, in uniform rows; or why there is none.
+
+    Args:
+        task: as ``cell_worker.run_cell`` takes it, with ``series`` and ``sample``.
+        tell: takes what is being done.
+    """
     (quarter,) = task["quarters"]
     with own_engine(task) as engine:
         dataset = engine.dataset()
@@ -28,14 +32,16 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             tell("sample")
             thin(engine.warehouse, dataset, quarter, *task["sample"])
         try:
-            made = engine.release(quarter, series=task["series"], progress=tell, **task["options"])
+            release = engine.release(
+                quarter, series=task["series"], progress=tell, **task["options"]
+            )
         except SrsqlError as error:
             return [{"measure": "release", "error": " ".join(str(error).split())}]
-        seconds = sum(taken for stage, taken in made.seconds.items() if stage != LOADING)
+        seconds = sum(duration for stage, duration in release.seconds.items() if stage != LOADING)
         rows: list[Row] = [
             {"measure": "release", "seconds": seconds},
-            {"measure": "k_effective", "ratio": made.manifest["k_effective"]},
-            {"measure": "groups", "ratio": made.manifest["groups"]},
+            {"measure": "k_effective", "ratio": release.manifest["k_effective"]},
+            {"measure": "groups", "ratio": release.manifest["groups"]},
         ]
         rows += [
             {
@@ -46,7 +52,7 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
                 "ratio": value["frequency"],
                 "threshold": value["theta"],
             }
-            for value in made.manifest["infeasible"]
+            for value in release.manifest["infeasible"]
         ]
         tell("metrics")
         rows += [

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from srsql.engine.api.cell_worker import LOADING
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
-from srsql.engine.study.claims import Row, Verdict
-from srsql.engine.study.figures import Spec, draw
-from srsql.engine.study.papers import CLAIMS, FIGURES, OWN
-from srsql.engine.study.results import FIRST
+from srsql.engine.study.claims import CLAIMS, Verdict
+from srsql.engine.study.figures import FIGURES, OWN, PaperFigure, draw
+from srsql.engine.study.results import FIRST, LOADING, Row
 from srsql.schemas import Dataset
 
 _PARAMETERS = ("theta", "k", "l", "alpha", "epsilon", "calibration")
-_APART = tuple(name for name in FIRST if name not in ("quarter", "model", "seed", *_PARAMETERS))
+_FURTHER = tuple(name for name in FIRST if name not in ("quarter", "model", "seed", *_PARAMETERS))
 """Parameters that have a column where some setting has them; what differs in the seed is one."""
 _MEANS = (
     ("NIL", "nil", "release"),
@@ -37,24 +35,31 @@ class Paper:
     missing: list[str]
 
 
-def judged(rows: Sequence[Row]) -> list[tuple[str, str, str, str, Verdict]]:
+def judge(rows: Sequence[Row]) -> list[tuple[str, str, str, str, Verdict]]:
     """Paper, place, claim, rule and verdict of every claim."""
-    return [(c.paper, c.place, c.words, c.rule, c.judge(rows)) for c in CLAIMS]
+    return [(c.paper, c.place, c.sentence, c.rule, c.judge(rows)) for c in CLAIMS]
 
 
 def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
-    """The page; the same table gives the same."""
-    verdicts = judged(rows)
+    """The page; the same table gives the same.
+
+    Args:
+        dataset: whose quarters.
+        quarters: what was compared, as it was asked for.
+        rows: the table.
+    """
+    verdicts = judge(rows)
     outcomes = [verdict.outcome for *_, verdict in verdicts]
     errors = [row for row in rows if row.get("error")]
-    told = _told(rows)
+    parameters = _varied(rows)
+    settings = {_setting(row, parameters) for row in rows}
     return render(
         "compare.html.j2",
         dataset=dataset,
         series="compared",
         quarters=quarters,
         facts=[
-            Fact("settings", "models and settings", len({_setting(row, told) for row in rows})),
+            Fact("settings", "models and settings", len(settings)),
             *(
                 Fact(name.replace(" ", "-"), f"claims: {name}", outcomes.count(name))
                 for name in ("holds", "does not hold", "cannot be told")
@@ -62,14 +67,14 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
             Fact("failed", "refused or failed", len(errors)),
         ],
         summary=_summary(rows),
-        own=_drawn(OWN, rows, "own")[0],
+        own=_draw_all(OWN, rows, "own")[0],
         papers=[_paper(name, verdicts, rows) for name in dict.fromkeys(v[0] for v in verdicts)],
         failed=Table(
             "failed",
             "Refused or failed, with the reason",
-            ("model", *told, "quarter", "stage", "reason"),
+            ("model", *parameters, "quarter", "stage", "reason"),
             [
-                (*_setting(row, told), row["quarter"], row["measure"], row["error"])
+                (*_setting(row, parameters), row["quarter"], row["measure"], row["error"])
                 for row in errors
             ],
         ),
@@ -80,7 +85,7 @@ def _paper(
     name: str, verdicts: Sequence[tuple[str, str, str, str, Verdict]], rows: Sequence[Row]
 ) -> Paper:
     key = name.lower().replace(" ", "-")
-    figures, missing = _drawn([s for s in FIGURES if s.paper == name], rows, key)
+    figures, missing = _draw_all([f for f in FIGURES if f.paper == name], rows, key)
     return Paper(
         key,
         name,
@@ -99,19 +104,22 @@ def _paper(
     )
 
 
-def _drawn(specs: Sequence[Spec], rows: Sequence[Row], key: str) -> tuple[list[Figure], list[str]]:
+def _draw_all(
+    wanted: Sequence[PaperFigure], rows: Sequence[Row], key: str
+) -> tuple[list[Figure], list[str]]:
+    """The figures that the table has something for, and the names of the others."""
     figures, missing = [], []
-    for number, spec in enumerate(specs):
-        made = draw(spec, rows, f"{key}-{number}")
-        if made is None:
-            missing.append(f"{spec.place} ({spec.name})")
+    for number, one in enumerate(wanted):
+        drawing = draw(one, rows, f"{key}-{number}")
+        if drawing is None:
+            missing.append(f"{one.place} ({one.name})")
         else:
-            figures.append(Figure(f"{key}-{number}", *made))
+            figures.append(Figure(f"{key}-{number}", *drawing))
     return figures, missing
 
 
-def _told(rows: Sequence[Row]) -> tuple[str, ...]:
-    return _PARAMETERS + tuple(n for n in _APART if any(row.get(n) is not None for row in rows))
+def _varied(rows: Sequence[Row]) -> tuple[str, ...]:
+    return _PARAMETERS + tuple(n for n in _FURTHER if any(row.get(n) is not None for row in rows))
 
 
 def _setting(row: Row, parameters: Sequence[str]) -> tuple[Value, ...]:
@@ -120,12 +128,12 @@ def _setting(row: Row, parameters: Sequence[str]) -> tuple[Value, ...]:
 
 def _summary(rows: Sequence[Row]) -> Table:
     """A line per setting: means over quarters and seeds, seconds of all, the workers' peak."""
-    told = _told(rows)
+    parameters = _varied(rows)
     means: dict[tuple[Value, ...], dict[str, list[float]]] = {}
     seconds: dict[tuple[Value, ...], float] = {}
     peak: dict[tuple[Value, ...], float] = {}
     for row in rows:
-        key = _setting(row, told)
+        key = _setting(row, parameters)
         mine = means.setdefault(key, {name: [] for name, *_ in _MEANS})
         if row.get("peak_mib") is not None:
             peak[key] = max(row["peak_mib"], peak.get(key, 0.0))
@@ -137,7 +145,7 @@ def _summary(rows: Sequence[Row]) -> Table:
     return Table(
         "summary",
         "Means over the quarters; seconds of all releases without loading kernels, peak memory",
-        ("model", *told, *(name for name, *_ in _MEANS), "seconds", "MiB"),
+        ("model", *parameters, *(name for name, *_ in _MEANS), "seconds", "MiB"),
         [
             (
                 *key,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from pydantic import BaseModel, ConfigDict
 
 from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label
 from srsql.engine.report.svg import settings, svg
-from srsql.engine.study.claims import Row, kind
+from srsql.engine.study.claims import PAPERS, document
+from srsql.engine.study.results import Conditions, Row, hold, value_of
 
 _COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
 _MARKERS = "os^Dv<>P"
@@ -37,69 +38,100 @@ Lines = dict[str, dict[Point, float]]
 """Label of a line -> place on the horizontal axis -> value."""
 
 
-@dataclass(frozen=True)
-class Spec:
-    """A figure of a paper, or of this comparison."""
+ORDERS: Mapping[str, tuple[str, ...]] = {
+    "error_intervals": (
+        "< -10", "[-10, -5)", "[-5, -2.5)", "[-2.5, 0)", "0", "(0, 2.5)", "[2.5, 5)", "[5, 10)",
+        ">= 10",
+    ),
+    "holders": (*(str(n) for n in range(1, 11)), "> 10"),
+}  # fmt: skip
+"""Places that are no numbers, in their order: matching relative errors in percent, as
+``srsql.matching_error_intervals`` has them; how many cases hold a combination of terms."""
+
+
+class PaperFigure(BaseModel):
+    """A figure of a paper, or of this comparison.
+
+    Columns and parameters are those of the table, or what is read off a row
+    (``results.READ_OFF``); texts of lines and panels have them in braces.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     paper: str
     place: str
     name: str
     """What is shown."""
-    models: tuple[str, ...]
+    models: tuple[str, ...] = ()
     """Empty: all."""
-    measure: str | tuple[str, ...]
-    """Several: a line for each."""
+    measure: str | tuple[str, ...] | dict[str, str]
+    """Several: a line for each; by model: the measure of each model."""
     scope: str
     """``*``: any; over the quarters, a panel for each."""
-    thetas: str = ""
-    """Kind of thresholds (see ``claims.kind``); empty: any."""
-    at: str | Callable[[Row], Point | None] = "quarter"
-    """Where a row is on the horizontal axis: a column, or read off the row (None: nowhere)."""
+    at: str = "quarter"
+    """Where a row is on the horizontal axis: a column (nothing in it: nowhere)."""
     axis: str = ""
     """What the horizontal axis shows, if not quarters."""
-    order: tuple[str, ...] = ()
-    """Of places that are no numbers: all there are; values are columns then."""
+    order: Literal["error_intervals", "holders"] | None = None
+    """Of places that are no numbers: values are columns then."""
     panel: tuple[str, ...] = ("k", "theta")
     """Parameters that a panel is for one value of."""
-    line: Callable[[Row], str] | None = None
+    line: str = ""
     """What a line is for, if not for a model and its parameters."""
-    below: Callable[[Row], str] | None = None
+    below: str = ""
     """A panel for each of these texts, too."""
-    where: Callable[[Row], bool] = lambda _: True
+    where: Conditions = {}
     value: str = "ratio"
     """Column that is shown."""
     original: bool = False
     """Whether the originals (``total`` of a row) have a line, too."""
 
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """All of them."""
+    def measures(self, model: str) -> tuple[str, ...]:
+        """What is shown of a model."""
+        if isinstance(self.measure, dict):
+            return (self.measure[model],) if model in self.measure else ()
         return (self.measure,) if isinstance(self.measure, str) else self.measure
 
     def place_of(self, row: Row) -> Point | None:
         """Where a row is on the horizontal axis."""
-        if isinstance(self.at, str):
-            found: Point | None = row.get(self.at)
-            return found
-        return self.at(row)
+        place: Point | None = value_of(row, self.at)
+        return place
 
 
-def panels(spec: Spec, rows: Sequence[Row]) -> dict[str, Lines]:
+def _figures(*papers: str) -> Iterator[PaperFigure]:
+    for paper in map(document, papers):
+        for entry in paper["figure"]:
+            yield PaperFigure.model_validate({"paper": paper["paper"], **entry})
+
+
+FIGURES = tuple(_figures(*PAPERS))
+OWN = tuple(_figures("this_comparison"))
+"""What every model is compared by, whatever the papers show."""
+
+
+class _Values(dict[str, Any]):
+    """A row as the texts of lines and panels ask it."""
+
+    def __missing__(self, name: str) -> Any:
+        return value_of(self, name)
+
+
+def panels(figure: PaperFigure, rows: Sequence[Row]) -> dict[str, Lines]:
     """Title of a panel -> its lines; empty where the table has nothing for the figure.
 
     Values of the same setting (under other seeds) are averaged.
     """
-    chosen = [row for row in rows if _shown(spec, row)]
+    chosen = [row for row in rows if _shown(figure, row)]
     varied = [name for name in _VARIED if len(_values(chosen, name)) > 1]
     found: dict[str, dict[str, dict[Point, list[float]]]] = {}
     for row in chosen:
-        panel = found.setdefault(_title(spec, row), {})
-        point = spec.place_of(row)
+        panel = found.setdefault(_title(figure, row), {})
+        point = figure.place_of(row)
         assert point is not None
-        if row.get(spec.value) is not None:
-            value = row["violating"] if spec.original else row[spec.value]
-            panel.setdefault(_line(spec, row, varied), {}).setdefault(point, []).append(value)
-        if spec.original and row.get("total") is not None:
+        if row.get(figure.value) is not None:
+            value = row["violating"] if figure.original else row[figure.value]
+            panel.setdefault(_line(figure, row, varied), {}).setdefault(point, []).append(value)
+        if figure.original and row.get("total") is not None:
             panel.setdefault("original", {}).setdefault(point, []).append(row["total"])
     return {
         title: {
@@ -123,93 +155,98 @@ def _natural(name: str) -> list[tuple[float, str]]:
     ]
 
 
-def _shown(spec: Spec, row: Row) -> bool:
+def _shown(figure: PaperFigure, row: Row) -> bool:
     return (
-        row["measure"] in spec.measures
-        and (not spec.models or row["model"] in spec.models)
-        and spec.scope in ("*", row.get("scope"))
-        and (not spec.thetas or kind(row) in ("", spec.thetas))
-        and (row.get(spec.value) is not None or spec.original)
+        (not figure.models or row["model"] in figure.models)
+        and row["measure"] in figure.measures(row["model"])
+        and figure.scope in ("*", row.get("scope"))
+        and (row.get(figure.value) is not None or figure.original)
         and ":" not in str(row["quarter"])
-        and spec.where(row)
-        and spec.place_of(row) is not None
+        and hold(figure.where, row)
+        and figure.place_of(row) is not None
     )
 
 
-def _title(spec: Spec, row: Row) -> str:
-    told = [str(row["quarter"])] if spec.at != "quarter" else []
-    told += [
+def _title(figure: PaperFigure, row: Row) -> str:
+    setting = [str(row["quarter"])] if figure.at != "quarter" else []
+    setting += [
         f"{name} = {row[name]}"
-        for name in spec.panel
-        if row.get(name) is not None and name != spec.at
+        for name in figure.panel
+        if row.get(name) is not None and name != figure.at
     ]
-    below = spec.below(row) if spec.below else ""
-    if spec.scope == "*" and spec.at == "quarter" and row.get("scope"):
+    below = figure.below.format_map(_Values(row))
+    if figure.scope == "*" and figure.at == "quarter" and row.get("scope"):
         below = row["scope"]
-    return ", ".join(told) + (f"\n{below}" if below else "")
+    return ", ".join(setting) + (f"\n{below}" if below else "")
 
 
-def _line(spec: Spec, row: Row, varied: Sequence[str]) -> str:
-    if spec.line is not None:
-        left = [f"{n} {row[n]}" for n in varied if n in _BESIDE and row.get(n) and n != spec.at]
-        return ", ".join([spec.line(row), *left])
-    told = [
+def _line(figure: PaperFigure, row: Row, varied: Sequence[str]) -> str:
+    if figure.line:
+        left = [f"{n} {row[n]}" for n in varied if n in _BESIDE and row.get(n) and n != figure.at]
+        return ", ".join([figure.line.format_map(_Values(row)), *left])
+    setting = [
         f"{name} {row[name]:g}"
         for name in ("l", "alpha", "epsilon")
-        if row.get(name) is not None and name != spec.at
+        if row.get(name) is not None and name != figure.at
     ]
-    told += [row["calibration"]] if row.get("calibration") else []
-    told += [
+    setting += [row["calibration"]] if row.get("calibration") else []
+    setting += [
         f"{name.replace('_', ' ')} {row[name]}"
         for name in varied
-        if row.get(name) is not None and name != spec.at
+        if row.get(name) is not None and name != figure.at
     ]
-    name = row["model"] if len(spec.measures) == 1 else f"{row['measure']} of {row['model']}"
-    return name + (f" ({', '.join(told)})" if told else "")
+    name = (
+        row["model"]
+        if len(figure.measures(row["model"])) == 1
+        else f"{row['measure']} of {row['model']}"
+    )
+    return name + (f" ({', '.join(setting)})" if setting else "")
 
 
-def draw(spec: Spec, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
+def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
     """The figure and its caption; None where the table has nothing for it."""
-    found = panels(spec, rows)
+    found = panels(figure, rows)
     if not found:
         return None
     shown = dict(list(found.items())[:_PANELS])
     left = len(found) - len(shown)
-    points = _points(spec, shown)
+    points = _points(figure, shown)
     names = sorted({name for lines in shown.values() for name in lines}, key=_natural)
     with settings():
         columns = min(2, len(shown))
         height = 0.5 + 0.24 * len(names) if len(points) == 1 else 2.3
         count = math.ceil(len(shown) / columns)
         legend = 0.0 if len(points) == 1 else 0.2 * math.ceil(len(names) / 2)
-        figure = Figure(figsize=(WIDTH, count * (height + 0.5) + legend), layout="constrained")
+        drawing = Figure(figsize=(WIDTH, count * (height + 0.5) + legend), layout="constrained")
         for place, (title, lines) in enumerate(shown.items()):
-            axis = figure.add_subplot(count, columns, place + 1)
-            told = [label(line, _TITLE) for line in title.splitlines()]
-            axis.set_title("\n".join(told), loc="left", fontsize=8.5)
+            axis = drawing.add_subplot(count, columns, place + 1)
+            heading = "\n".join(label(line, _TITLE) for line in title.splitlines())
+            axis.set_title(heading, loc="left", fontsize=8.5)
             if len(points) == 1:
                 _bars(axis, lines)
             else:
-                (_columns if spec.order else _lines)(axis, points, names, lines)
-                axis.set_xlabel(spec.axis)
+                (_columns if figure.order else _lines)(axis, points, names, lines)
+                axis.set_xlabel(figure.axis)
         if len(points) > 1:
-            drawn: dict[str, Any] = {}
-            for axis in figure.axes:
+            handles_of: dict[str, Any] = {}
+            for axis in drawing.axes:
                 handles, labels = axis.get_legend_handles_labels()
-                drawn |= dict(zip(labels, handles, strict=True))
-            figure.legend([drawn[name] for name in names], names, loc="outside lower left", ncols=2)
-        image = svg(figure, key, f"{spec.name} by model")
-    quarters = sorted({str(row["quarter"]) for row in rows if _shown(spec, row)})
+                handles_of |= dict(zip(labels, handles, strict=True))
+            drawing.legend(
+                [handles_of[name] for name in names], names, loc="outside lower left", ncols=2
+            )
+        image = svg(drawing, key, f"{figure.name} by model")
+    quarters = sorted({str(row["quarter"]) for row in rows if _shown(figure, row)})
     span = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
     more = f"; {left} more settings are in the table" if left else ""
-    return image, f"{spec.paper}, {spec.place}: {spec.name}, {span}{more}"
+    return image, f"{figure.paper}, {figure.place}: {figure.name}, {span}{more}"
 
 
-def _points(spec: Spec, shown: Mapping[str, Lines]) -> list[Point]:
+def _points(figure: PaperFigure, shown: Mapping[str, Lines]) -> list[Point]:
     """The places of all panels, in order."""
     found = {point for lines in shown.values() for line in lines.values() for point in line}
-    if spec.order:
-        return [point for point in spec.order if point in found]
+    if figure.order:
+        return [point for point in ORDERS[figure.order] if point in found]
     return sorted(found, key=lambda point: (isinstance(point, str), point))
 
 

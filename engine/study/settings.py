@@ -1,4 +1,4 @@
-"""What was measured of one setting: risk, loss and what they are made of."""
+"""The settings of an advice: which are tried, what was measured of each, what they come to."""
 
 from __future__ import annotations
 
@@ -6,12 +6,70 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from srsql.engine.models import MODELS
-from srsql.engine.study.grid import Cell
+from srsql.engine.errors import AdviseError
+from srsql.engine.models import DEFAULT_MODEL, MODELS
+from srsql.engine.study.grid import Cell, Grid, cells
+from srsql.engine.study.results import Row
 
-Row = dict[str, Any]
+FIRST = (DEFAULT_MODEL, "ppms-dp-num")
+"""Models for a series that has no release yet: both may be published."""
+K = (3, 5, 10, 20)
+THETA = ("frequency", "0.4", "0.2")
+EPSILON = ("0.1", "1", "10")
+SAMPLE = 20_000
+SEED = 0
+"""What settings are measured with where no seed is given; a release then draws its own."""
 DELETED = "cases: deleted"
 """Withdrawn by their reporter: no release may have them, so they are nobody's loss."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The values that are tried; every combination that applies to a model is one setting."""
+
+    models: tuple[str, ...] = ()
+    """Empty: see ``models_for``."""
+    k: tuple[int, ...] = K
+    theta: tuple[str, ...] = ()
+    """Empty: ``THETA``, and the first of them for models with noise, whose risk and loss hardly
+    follow from it."""
+    epsilon: tuple[str, ...] = EPSILON
+    missing: Literal["keep", "drop"] = "keep"
+    on_infeasible: Literal["error", "withhold"] = "withhold"
+    sample: int = SAMPLE
+    """Cases of the quarter that all settings are tried on; 0, or a smaller quarter: all."""
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a sample of nobody."""
+        if self.sample < 0:
+            raise AdviseError(f"--sample {self.sample}: give a number of cases, or 0 for all")
+
+
+def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
+    """Every setting once, as it may be published: sound calibration and secure noise.
+
+    Raises:
+        SrsqlError: a value is not one.
+    """
+    return [cell for name in dict.fromkeys(models) for cell in _settings(sweep, name)]
+
+
+def _settings(sweep: Sweep, model: str) -> list[Cell]:
+    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs else THETA)
+    return cells(
+        Grid(
+            models=(model,),
+            k=sweep.k,
+            theta=theta,
+            epsilon=sweep.epsilon,
+            calibration=("sound",),
+            noise=("secure",),
+            seed=(SEED if sweep.seed is None else sweep.seed,),
+            missing=sweep.missing,
+            on_infeasible=sweep.on_infeasible,
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -130,17 +188,17 @@ def setting(
     if error:
         return Setting(**base, error=error)
     found = {(row["measure"], row.get("scope")): row for row in rows}
-    whole = {row["measure"]: row for row in rows}
-    gone = found["withheld", "cases"]
-    deleted = (
-        int(found[("withheld", DELETED)]["violating"]) if ("withheld", DELETED) in found else 0
-    )
-    withheld, cases = int(gone["violating"]) - deleted, int(gone["total"]) - deleted
-    nil_star, rr = whole["nil_star"]["ratio"], whole["rr"]["ratio"] if "rr" in whole else None
+    of_measure = {row["measure"]: row for row in rows}
+    all_withheld, deletions = found["withheld", "cases"], found.get(("withheld", DELETED))
+    deleted = int(deletions["violating"]) if deletions else 0
+    withheld = int(all_withheld["violating"]) - deleted
+    cases = int(all_withheld["total"]) - deleted
     share = withheld / cases
-    fewest, confidence = whole["fewest"], whole["confidence"]
+    nil_star = of_measure["nil_star"]["ratio"]
+    rr = of_measure["rr"]["ratio"] if "rr" in of_measure else None
+    fewest, confidence = of_measure["fewest"], of_measure["confidence"]
     remaining = None if noisy else int(fewest["ratio"])
-    promised = int(whole["k_effective"]["ratio"])
+    promised = int(of_measure["k_effective"]["ratio"])
     counted = None if remaining is None else remaining if seeded else min(remaining, promised)
     return Setting(
         **base,
@@ -169,8 +227,42 @@ def setting(
             for r in rows
             if r["measure"] == "infeasible"
         ),
-        groups=int(whole["groups"]["ratio"]),
+        groups=int(of_measure["groups"]["ratio"]),
         smallest=int(found["group_size", "min"]["ratio"]),
         k_effective=promised,
-        seconds=whole["release"].get("seconds"),
+        seconds=of_measure["release"].get("seconds"),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to release next, and what that follows from."""
+
+    dataset: str
+    series: str
+    quarter: str
+    after: list[str]
+    """Quarters of the earlier releases of the series, which the attacker has; once for each."""
+    cases: int
+    """Of the quarter."""
+    sample: int | None
+    """Cases that all settings were tried on; None: the whole quarter."""
+    max_risk: float | None
+    max_loss: float | None
+    max_confidence: float | None
+    recommended: Setting | None
+    nearest: Setting | None
+    """If none keeps the bounds: which comes nearest."""
+    misses: dict[str, tuple[float, float]]
+    """Bounds that this one breaks: name -> figure, bound."""
+    reason: str
+    command: list[str] | None
+    """The release that is recommended."""
+    settings: list[Setting]
+    """Measured on the whole quarter, in the order of the sweep."""
+    sampled: list[Setting]
+    """Measured on the sample; empty where there is none."""
+    measured: int
+    """Measured in this run; the rest was before."""
+    files: list[str]
+    """Page, CSV, Parquet."""

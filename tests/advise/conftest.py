@@ -14,6 +14,7 @@ from support.quarters import crowd
 from srsql.engine.api.engine import Engine
 from srsql.engine.api.setting_worker import run_setting
 from srsql.engine.study.grid import Cell, Rules
+from srsql.engine.study.run import Workers
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -96,12 +97,10 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
         todo: Sequence[tuple[Cell, Path]],
         quarters: list[str],
         rules: Rules,
-        jobs: int | None,
-        progress: Callable[[str], None] | None,
-        module: str,
+        workers: Workers,
         more: Mapping[str, Any],
     ) -> dict[Path, str]:
-        assert module == "srsql.engine.api.setting_worker"
+        assert workers.module == "srsql.engine.api.setting_worker"
         for cell, file in todo:
             assert warehouse.path is not None
             own = tmp_path / "own" / "w.duckdb"
