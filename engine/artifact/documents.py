@@ -1,4 +1,8 @@
-"""What stands beside the rows of an artifact: thresholds, hierarchies, dictionary, README."""
+"""The documents of an artifact that follow from its manifest: dictionary, README, term counts.
+
+`publish` writes them; `verify` writes them again and compares, so that neither can say anything
+else than the manifest.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,10 @@ from srsql.engine.artifact.format import (
     THRESHOLDS,
     Attribute,
     Column,
-    Counts,
+    Manifest,
     Table,
-    TermsClaim,
 )
 from srsql.engine.warehouse.statements import statements
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
 
 COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected
 -- is the mean over all datasets that fit what is released. Load the tables of this folder under
@@ -62,66 +63,19 @@ cluster holds, or any number up to all. `{counts}` says how many records hold se
 
 def counts_sql() -> bytes:
     """``srsql.term_counts`` of ``risk/term_counts.sql`` under a plain name, with its use."""
-    made = next(
+    macro = next(
         text
         for text in statements("srsql.sql_macros", "risk/term_counts.sql")
         if "srsql.term_counts(" in text
     )
-    return (COUNTS_HEAD + made.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
+    return (COUNTS_HEAD + macro.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
 
 
-def attributes_of(dataset: Dataset) -> tuple[Attribute, ...]:
-    """The quasi-identifiers, without the columns they are read from."""
-    notes = []
-    for qid in dataset.qid:
-        if qid.kind == "categorical":
-            notes.append(Attribute(name=qid.name, kind="categorical"))
-            continue
-        low, high = qid.domain if isinstance(qid.domain, tuple) else (None, None)
-        notes.append(
-            Attribute(
-                name=qid.name,
-                kind="numeric",
-                unit=qid.unit,
-                granularity=qid.granularity,
-                low=low,
-                high=high,
-            )
-        )
-    return tuple(notes)
-
-
-def thresholds_csv(warehouse: Warehouse, release_id: int, *, kept: bool) -> bytes:
-    """theta of every value that a released row shows, as an exact fraction.
-
-    ``kept``: no value has one where the model keeps none.
-    """
-    rows = warehouse.rows(
-        "SELECT t.term, t.theta_num, t.theta_den FROM srsql.threshold AS t "
-        "WHERE t.release_id = ? AND t.released AND ? ORDER BY t.term",
-        [release_id, kept],
-    )
-    return _csv(["value", "theta_num", "theta_den"], rows)
-
-
-def hierarchies_csv(dataset: Dataset) -> bytes:
-    """Every node of the hierarchies of published columns, with its parent; preorder."""
-    trees = {
-        qid.name: dataset.hierarchies[qid.name] for qid in dataset.qid if qid.kind == "categorical"
-    }
-    rows = [
-        [name, label, tree.labels[above] if above >= 0 else ""]
-        for name, tree in trees.items()
-        for label, above in zip(tree.labels, tree.parent, strict=True)
-    ]
-    return _csv(["attribute", "node", "parent"], rows)
-
-
-def dictionary_csv(tables: Sequence[Table], attributes: Sequence[Attribute]) -> bytes:
+def dictionary_csv(manifest: Manifest) -> bytes:
     """One row per published column: what it means, its unit and domain."""
-    known = {attribute.name: attribute for attribute in attributes}
+    known = {attribute.name: attribute for attribute in manifest.attributes}
     rows = []
-    for table in tables:
+    for table in manifest.tables:
         for column in table.columns:
             about = known.get(column.attribute or "")
             rows.append(
@@ -136,7 +90,7 @@ def dictionary_csv(tables: Sequence[Table], attributes: Sequence[Attribute]) -> 
                     "" if about is None or about.granularity is None else str(about.granularity),
                 ]
             )
-    return _csv(
+    return csv_bytes(
         ["table", "column", "type", "role", "meaning", "unit", "domain", "granularity"], rows
     )
 
@@ -147,17 +101,9 @@ def meaning(column: Column, attribute: Attribute | None) -> str:
     return MEANING[column.role].format(attribute=column.attribute, unit=unit)
 
 
-def readme(
-    title: str,
-    model: str,
-    guarantee: str,
-    parameters: dict[str, int | str],
-    counts: Counts,
-    tables: Sequence[Table],
-    case_ids: str,
-    terms: TermsClaim | None = None,
-) -> bytes:
+def readme(manifest: Manifest) -> bytes:
     """The page a person reads first; its frame is ``schemas/artifact_readme.md``."""
+    counts, tables, terms = manifest.counts, manifest.tables, manifest.terms
     documents = {
         REPORT: "sizes and widths of regions, thresholds and signals of this release, for a "
         "browser.",
@@ -166,18 +112,12 @@ def readme(
     with_rows = any(c.role == "report id" for t in tables for c in t.columns)
     there = ([REPORT] if with_rows else []) + ([COUNTS] if terms else [])
     frame = (resources.files("srsql.schemas") / "artifact_readme.md").read_text(encoding="utf-8")
-    reports = tables[0]
-    source = (
-        f"read_{'csv' if reports.file.endswith('.csv') else 'parquet'}('{reports.file}')"
-        if reports.file != DUCKDB_FILE
-        else reports.name
-    )
-    opened = f"duckdb {DUCKDB_FILE} -c" if reports.file == DUCKDB_FILE else "duckdb -c"
+    parameters = sorted({**manifest.parameters, "k": manifest.k}.items())
     text = Template(frame).substitute(
-        title=title,
-        model=model,
-        guarantee=guarantee,
-        parameters="\n".join(f"* {name}: {value}" for name, value in sorted(parameters.items())),
+        title=f"{manifest.dataset}, {manifest.quarter}",
+        model=manifest.model,
+        guarantee=manifest.guarantee,
+        parameters="\n".join(f"* {name}: {value}" for name, value in parameters),
         released=f"{counts.released_cases:,} cases, {counts.released_reports:,} reports",
         withheld=(
             "not told, as with every model with noise"
@@ -191,10 +131,10 @@ def readme(
         ids=(
             "Case and report ids are pseudonyms under a key that is not part of this folder. The "
             "same case has the same pseudonym in every quarter published under that key."
-            if case_ids == "pseudonym"
+            if manifest.case_ids == "pseudonym"
             else "Case and report ids are as they were released."
         ),
-        query=f'{opened} "SELECT count(*) AS rows FROM {source}"',
+        query=_first_query(tables[0]),
         dictionary=DICTIONARY,
         documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
         terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
@@ -204,7 +144,18 @@ def readme(
     return text.encode()
 
 
-def _csv(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
+def _first_query(table: Table) -> str:
+    """A command that counts the rows of a table, from within the folder."""
+    if table.file == DUCKDB_FILE:
+        opened, source = f"duckdb {DUCKDB_FILE} -c", table.name
+    else:
+        reader = "read_csv" if table.file.endswith(".csv") else "read_parquet"
+        opened, source = "duckdb -c", f"{reader}('{table.file}')"
+    return f'{opened} "SELECT count(*) AS rows FROM {source}"'
+
+
+def csv_bytes(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """One of the small CSV files: every field quoted."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerows([header, *rows])

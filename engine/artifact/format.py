@@ -1,9 +1,9 @@
 """The artifact: the folder that leaves the house, and what its manifest says.
 
-`publish` writes this format and `verify` reads it; neither needs anything else of the other. Files:
-one per released table (or one DuckDB file), ``manifest.json``, thresholds, hierarchies, a data
-dictionary, the public report, a README, and ``SHA256SUMS`` over all of them (as ``sha256sum -c``
-reads it).
+`publish` writes this format and `verify` reads it; what both need of it stands here and in
+``documents``, and neither imports the other's means. Files: one per released table (or one DuckDB
+file), ``manifest.json``, thresholds, hierarchies, a data dictionary, the public report, a README,
+and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import duckdb
 from pydantic import BaseModel, ConfigDict, Field
 from sqlglot import exp
 
-from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.statements import column, temporary
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
@@ -30,6 +30,17 @@ THRESHOLDS = "value-thresholds.csv"
 HIERARCHIES = "value-hierarchies.csv"
 DUCKDB_FILE = "release.duckdb"
 VERSION = 1
+CLUSTERS = "clusters"
+TERM_TABLES = {
+    CLUSTERS: ("cluster", "records"),
+    "joint_clusters": ("joint", "cluster"),
+    "record_chunk": ("cluster", "chunk", "subrecord", "term"),
+    "shared_chunk": ("joint", "chunk", "subrecord", "term"),
+    "item_chunk": ("cluster", "term"),
+    "reconstructed": ("record", "cluster", "term"),
+}
+"""Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
+makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
 
 Format = Literal["parquet", "csv", "duckdb"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -95,7 +106,7 @@ class Attribute(_Strict):
 
 
 class TermsClaim(_Strict):
-    """What is claimed of terms that are told apart from records."""
+    """What is claimed of disassociated terms, which are released without their records."""
 
     attributes: tuple[Name, ...]
     m: Annotated[int, Field(ge=1, strict=True)]
@@ -174,11 +185,26 @@ def file_digest(path: Path) -> str:
 
 
 def content_digest(con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Column, ...]) -> str:
-    """SHA-256 over the rows of the temporary table ``name`` in their order.
+    """SHA-256 over the rows of a temporary table in their order.
 
     Each value is a netstring, its length in bytes and its text (``5:fever,``), or ``-,`` where it
     is missing; each row ends in a line feed.
+
+    Args:
+        con: where the table is.
+        name: of the table.
+        columns: those of its values, in their order.
     """
+    digest = hashlib.sha256()
+    query = content_query(name, columns)
+    for batch in con.sql(query.sql("duckdb")).to_arrow_reader(100_000):
+        lines = batch.column(0).to_pylist()
+        digest.update("".join(f"{line},\n" for line in lines).encode())
+    return digest.hexdigest()
+
+
+def content_query(name: str, columns: tuple[Column, ...]) -> exp.Select:
+    """The rows of a temporary table as the text that ``content_digest`` is made of."""
     parts = [
         exp.func("coalesce", exp.DPipe(this=length, expression=value), exp.Literal.string("-"))
         for value in (exp.cast(column(c.name, "t"), "VARCHAR", dialect="duckdb") for c in columns)
@@ -190,13 +216,4 @@ def content_digest(con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Col
         ]
     ]
     line = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(","), *parts])
-    query = (
-        exp.select(line).from_(
-            table("temp", "main", name, alias="t")
-        )  # a scan keeps the order of insertion
-    )
-    digest = hashlib.sha256()
-    for batch in con.sql(query.sql("duckdb")).to_arrow_reader(100_000):
-        lines = batch.column(0).to_pylist()
-        digest.update("".join(f"{line},\n" for line in lines).encode())
-    return digest.hexdigest()
+    return exp.select(line).from_(temporary(name, alias="t"))  # a scan keeps the order of insertion

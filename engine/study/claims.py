@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from srsql.engine.study.results import Conditions, Row, hold
+from srsql.engine.study.results import Column, Conditions, Row, hold
 
 PAPERS = ("lin_2016", "huang_2021", "wu_2022", "loukides_2014", "lee_2020")
 """Files of claims and figures, in the order in which they are shown."""
@@ -59,8 +59,8 @@ class Side(_Entry):
     scope: str = "release"
     """``*``: any."""
     where: Conditions = {}
-    value: str = "ratio"
-    """Column that is compared."""
+    value: Column = "ratio"
+    """What is compared."""
 
     def values(self, rows: Iterable[Row], by: Sequence[str]) -> dict[Key, float]:
         """Value of each setting, by the columns ``by`` and then the model: the mean of several.
@@ -148,8 +148,8 @@ class PairsClaim(Claim):
     right: Side
     relation: Relation
     """Of a value on the left to one on the right."""
-    by: tuple[str, ...] = SHARED
-    across: tuple[str, ...] = ()
+    by: tuple[Column, ...] = SHARED
+    across: tuple[Column, ...] = ()
     """Columns of ``by`` in which the two may differ nevertheless."""
     same_model: bool = False
     need: float = 1.0
@@ -178,7 +178,7 @@ class TrendClaim(Claim):
 
     compare: Literal["trend"]
     side: Side
-    along: str
+    along: Column
     relation: Relation
     """Of the value at the greatest to the value at the least."""
 
@@ -218,7 +218,9 @@ class NamedClaim(Claim):
     """About more than a relation of two values expresses: judged by a function of ``NAMED``."""
 
     compare: Literal["named"]
-    function: str
+    function: Literal[
+        "gap_grows_with_level", "seconds_grow_below_square", "emd_and_rate_grow_with_noise"
+    ]
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """The verdict on a table."""

@@ -6,16 +6,17 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Literal
+from string import Formatter
+from typing import Annotated, Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
 from srsql.engine.report.plots import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label
 from srsql.engine.report.svg import settings, svg
 from srsql.engine.study.claims import PAPERS, document
-from srsql.engine.study.results import Conditions, Row, hold, value_of
+from srsql.engine.study.results import Column, Conditions, Row, hold, value_of
 
 _COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
 _MARKERS = "os^Dv<>P"
@@ -26,7 +27,7 @@ _VARIED = (
 )  # fmt: skip
 """Parameters that a line names where the figure has more than one value of them."""
 _BESIDE = ("term_attributes", "suppress_below", "informative", "dimensions", "cases")
-"""Those of them that no figure tells apart by other means."""
+"""Those of them that no figure distinguishes by other means."""
 _PANELS = 12
 """Panels up to which a figure is drawn whole; it says how many it leaves out."""
 _TITLE = 46
@@ -49,6 +50,17 @@ ORDERS: Mapping[str, tuple[str, ...]] = {
 ``srsql.matching_error_intervals`` has them; how many cases hold a combination of terms."""
 
 
+def _filled(text: str) -> str:
+    """A text that can be filled with the values of a row."""
+    for _, name, _, _ in Formatter().parse(text):
+        if name is not None:
+            TypeAdapter(Column).validate_python(name)
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_filled)]
+
+
 class PaperFigure(BaseModel):
     """A figure of a paper, or of this comparison.
 
@@ -68,21 +80,21 @@ class PaperFigure(BaseModel):
     """Several: a line for each; by model: the measure of each model."""
     scope: str
     """``*``: any; over the quarters, a panel for each."""
-    at: str = "quarter"
+    at: Column = "quarter"
     """Where a row is on the horizontal axis: a column (nothing in it: nowhere)."""
     axis: str = ""
     """What the horizontal axis shows, if not quarters."""
     order: Literal["error_intervals", "holders"] | None = None
     """Of places that are no numbers: values are columns then."""
-    panel: tuple[str, ...] = ("k", "theta")
+    panel: tuple[Column, ...] = ("k", "theta")
     """Parameters that a panel is for one value of."""
-    line: str = ""
+    line: _Text = ""
     """What a line is for, if not for a model and its parameters."""
-    below: str = ""
+    below: _Text = ""
     """A panel for each of these texts, too."""
     where: Conditions = {}
-    value: str = "ratio"
-    """Column that is shown."""
+    value: Column = "ratio"
+    """What is shown."""
     original: bool = False
     """Whether the originals (``total`` of a row) have a line, too."""
 
@@ -204,7 +216,13 @@ def _line(figure: PaperFigure, row: Row, varied: Sequence[str]) -> str:
 
 
 def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
-    """The figure and its caption; None where the table has nothing for it."""
+    """The figure and its caption; None where the table has nothing for it.
+
+    Args:
+        figure: what is shown.
+        rows: the table.
+        key: tells its parts from those of other figures of the page.
+    """
     found = panels(figure, rows)
     if not found:
         return None

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.study.grid import Cell
@@ -189,7 +189,17 @@ lattice that the row is the mean of (Lee 2020); question, age_group: whose cases
 in which group."""
 
 
-def value_of(row: Row, name: str) -> Any:
+def _known(name: str) -> str:
+    if name not in (*FIRST, *LAST, *READ_OFF):
+        raise ValueError(f"the table has no column {name!r}, nor is it read off a row")
+    return name
+
+
+Column = Annotated[str, AfterValidator(_known)]
+"""A column of the table, or a name of ``READ_OFF``."""
+
+
+def value_of(row: Row, name: Column) -> Any:
     """A column of a row, or what is read off it (see ``READ_OFF``)."""
     return READ_OFF[name](row) if name in READ_OFF else row.get(name)
 
@@ -209,7 +219,7 @@ class Condition(BaseModel):
     known: bool = False
     """Any value."""
     more_than: float | None = None
-    same_as: str | None = None
+    same_as: Column | None = None
     """The number that another column has."""
 
     @model_validator(mode="before")
@@ -223,7 +233,7 @@ class Condition(BaseModel):
             for name, value in found.items()
         }
 
-    def holds(self, row: Row, name: str) -> bool:
+    def holds(self, row: Row, name: Column) -> bool:
         """Whether it holds for the value ``name`` of a row."""
         value = value_of(row, name)
         if value is None:
@@ -237,8 +247,8 @@ class Condition(BaseModel):
         return any(_equal(value, each) for each in self.one_of or self.one_of_or_missing)
 
 
-Conditions = Mapping[str, Condition]
-"""Column, or name of ``READ_OFF`` -> what it must be."""
+Conditions = Mapping[Column, Condition]
+"""What values of a row must be."""
 
 
 def hold(conditions: Conditions, row: Row) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -189,10 +189,7 @@ def setting(
         return Setting(**base, error=error)
     found = {(row["measure"], row.get("scope")): row for row in rows}
     of_measure = {row["measure"]: row for row in rows}
-    all_withheld, deletions = found["withheld", "cases"], found.get(("withheld", DELETED))
-    deleted = int(deletions["violating"]) if deletions else 0
-    withheld = int(all_withheld["violating"]) - deleted
-    cases = int(all_withheld["total"]) - deleted
+    withheld, cases = _withheld(found)
     share = withheld / cases
     nil_star = of_measure["nil_star"]["ratio"]
     rr = of_measure["rr"]["ratio"] if "rr" in of_measure else None
@@ -217,11 +214,7 @@ def setting(
         nil_star=nil_star,
         cases=cases,
         withheld=withheld,
-        withheld_why={
-            str(scope).removeprefix("cases: "): int(row["violating"])
-            for (name, scope), row in found.items()
-            if name == "withheld" and str(scope).startswith("cases: ") and scope != DELETED
-        },
+        withheld_why=_withheld_why(found),
         infeasible=tuple(
             Infeasible(r["scope"], int(r["violating"]), int(r["total"]), r["ratio"], r["threshold"])
             for r in rows
@@ -232,6 +225,21 @@ def setting(
         k_effective=promised,
         seconds=of_measure["release"].get("seconds"),
     )  # fmt: skip
+
+
+def _withheld(found: Mapping[tuple[str, Any], Row]) -> tuple[int, int]:
+    """How many cases are withheld, and of how many, without the deleted ones."""
+    withheld, deletions = found["withheld", "cases"], found.get(("withheld", DELETED))
+    deleted = int(deletions["violating"]) if deletions else 0
+    return int(withheld["violating"]) - deleted, int(withheld["total"]) - deleted
+
+
+def _withheld_why(found: Mapping[tuple[str, Any], Row]) -> dict[str, int]:
+    return {
+        str(scope).removeprefix("cases: "): int(row["violating"])
+        for (name, scope), row in found.items()
+        if name == "withheld" and str(scope).startswith("cases: ") and scope != DELETED
+    }
 
 
 @dataclass(frozen=True)

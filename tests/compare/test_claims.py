@@ -42,6 +42,29 @@ def test_claims_and_figures_name_models_that_exist() -> None:
     assert {name for figure in FIGURES for name in figure.models} <= set(MODELS)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"relation": {"is": "similar_to"}}, "relation.is"),
+        ({"side": side("ms", "nil") | {"where": {"thetas": "0.4"}}}, "no column 'thetas'"),
+        ({"side": side("ms", "nil") | {"where": {"k": {"known": True, "more_than": 2}}}}, "one"),
+        ({"along": "seed"}, "along"),
+    ],
+)
+def test_a_claim_that_says_what_nothing_reads_is_refused(wrong: Row, words: str) -> None:
+    entry = {"compare": "every", "side": side("ms", "nil"), "relation": LESS} | TEXTS
+    ValuesClaim.model_validate(entry)
+    with pytest.raises(ValueError, match=words):
+        ValuesClaim.model_validate(entry | wrong)
+
+
+def test_a_figure_whose_text_names_no_column_is_refused() -> None:
+    figure = {"paper": "P", "place": "Fig. 1", "name": "NIL", "measure": "nil", "scope": "*"}
+    PaperFigure.model_validate(figure | {"line": "{model} (m {m})"})
+    with pytest.raises(ValueError, match="no column 'mode'"):
+        PaperFigure.model_validate(figure | {"line": "{mode}"})
+
+
 def test_a_claim_holds_where_every_comparison_agrees_and_not_otherwise() -> None:
     words = "k-anonymity and (X, Y)-anonymity lose less than MS-bounding"
     rows = [row("k-anonymity", "nil", 0.1), row("ms", "nil", 0.2)]

@@ -1,20 +1,29 @@
-"""Does an artifact contradict itself: claims, documents, hierarchies, thresholds?"""
+"""Does an artifact contradict itself: tables, claims, documents, hierarchies, thresholds?"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from srsql.engine.artifact.documents import counts_sql, dictionary_csv, readme
-from srsql.engine.artifact.format import COUNTS, DICTIONARY, MANIFEST, README, Manifest
+from srsql.engine.artifact.format import (
+    CLUSTERS,
+    COUNTS,
+    DICTIONARY,
+    DUCKDB_FILE,
+    MANIFEST,
+    README,
+    TERM_TABLES,
+    Manifest,
+    Table,
+)
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.terms.build import COLUMNS
 from srsql.engine.terms.parameters import Terms
 from srsql.version import __version__
 
@@ -31,13 +40,55 @@ Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
 
 
+def shape_faults(manifest: Manifest) -> list[str]:
+    """What a manifest must not say of its tables, so that their rows can be read and checked."""
+    names = [table.name for table in manifest.tables]
+    of_terms = set(TERM_TABLES) if manifest.terms else set()
+    reports = manifest.report_table
+    if reports is None and not (of_terms and of_terms == set(names)):
+        return [f"{MANIFEST}: there is no report table, nor the tables of terms alone"]
+    if len(set(names)) < len(names) or (reports is not None and reports not in names):
+        return [f"{MANIFEST}: the tables are not each there once, the report table among them"]
+    faults = [fault for table in manifest.tables for fault in _table_faults(manifest, table)]
+    if reports is None:
+        return faults
+    if [c.role for c in manifest.reports.columns].count("period") != 1:
+        faults.append(f"{MANIFEST}: the report table has not one period")
+    attributes = {attribute.name for attribute in manifest.attributes}
+    if not attributes or len(attributes) < len(manifest.attributes):
+        faults.append(f"{MANIFEST}: the quasi-identifiers are none, or not each there once")
+    return faults
+
+
+def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
+    expected = DUCKDB_FILE if manifest.format == "duckdb" else f"{table.name}.{manifest.format}"
+    if table.file != expected or table.file not in manifest.files:
+        yield f"{MANIFEST}: table {table.name} is not in {expected}"
+    columns = tuple(column.name for column in table.columns)
+    if len(set(columns)) < len(columns):
+        yield f"{MANIFEST}: table {table.name} has a column twice"
+    roles = [column.role for column in table.columns]
+    ids = (roles.count("report id"), roles.count("case id"))
+    if manifest.terms and table.name in TERM_TABLES:
+        first = TERM_TABLES[table.name]
+        if columns[: len(first)] != first or any(ids):
+            yield f"{MANIFEST}: table {table.name} has not the columns of terms"
+    elif ids[0] != 1 or ids[1] > 1:
+        yield f"{MANIFEST}: table {table.name} has not one report id"
+    with_region = {manifest.report_table, CLUSTERS} if manifest.terms else {manifest.report_table}
+    region = {attribute.name for attribute in manifest.attributes}
+    bounded = {c.attribute for c in table.columns if c.attribute}
+    if bounded != (region if table.name in with_region else set()):
+        yield f"{MANIFEST}: table {table.name} does not have the region's columns"
+
+
 def claim_faults(folder: Path, manifest: Manifest) -> list[str]:
     """What the manifest says of the release and cannot be true at once."""
-    told = [*_order_faults(manifest), *_number_faults(manifest), *_promise_faults(manifest)]
-    told += _term_faults(manifest)
+    faults = [*_order_faults(manifest), *_number_faults(manifest), *_promise_faults(manifest)]
+    faults += _term_faults(manifest)
     if (manifest.case_ids == "pseudonym") != (manifest.key_id is not None):
-        told.append(f"case_ids is {manifest.case_ids!r}, key_id is {manifest.key_id!r}")
-    return [f"{MANIFEST}: {text}" for text in told] + _document_faults(folder, manifest)
+        faults.append(f"case_ids is {manifest.case_ids!r}, key_id is {manifest.key_id!r}")
+    return [f"{MANIFEST}: {text}" for text in faults] + _document_faults(folder, manifest)
 
 
 def claims_not_shown(manifest: Manifest) -> list[str]:
@@ -95,8 +146,8 @@ def _promise_faults(manifest: Manifest) -> list[str]:
     except (ReleaseError, ValueError, TypeError) as error:
         return [*faults, f"the parameters are none of {manifest.model}: {error}"]
     if manifest.attacks != model.attacks:
-        told, due = (",".join(names) or "none" for names in (manifest.attacks, model.attacks))
-        faults.append(f"attacks are {told}, {manifest.model} promises {due}")
+        claimed, due = (",".join(names) or "none" for names in (manifest.attacks, model.attacks))
+        faults.append(f"attacks are {claimed}, {manifest.model} promises {due}")
     faults += [
         f"parameter {name} is {manifest.parameters.get(name)!r}, not {value!r}"
         for name, value in model.facts.items()
@@ -109,9 +160,9 @@ def _promise_faults(manifest: Manifest) -> list[str]:
 
 def _term_faults(manifest: Manifest) -> list[str]:
     """What is claimed of disassociated terms in one place, and otherwise in another."""
-    claim, told = manifest.terms, manifest.parameters
+    claim, parameters = manifest.terms, manifest.parameters
     if claim is None:
-        names = sorted({"terms", "m", "terms_guarantee"} & told.keys())
+        names = sorted({"terms", "m", "terms_guarantee"} & parameters.keys())
         return [f"parameter {name} is there, and terms are not" for name in names]
     try:
         facts = Terms(claim.attributes, claim.m, claim.diversity).facts(manifest.k, "chunks")
@@ -121,25 +172,25 @@ def _term_faults(manifest: Manifest) -> list[str]:
     if manifest.software_version == __version__:
         due["terms_guarantee"] = facts["terms_guarantee"]
     faults = [
-        f"parameter {name} is {told.get(name)!r}, not {value!r}"
+        f"parameter {name} is {parameters.get(name)!r}, not {value!r}"
         for name, value in due.items()
-        if told.get(name) != value
+        if parameters.get(name) != value
     ]
     return faults + [
         f"{table.name} shows {column.name}, the terms of which are told apart from records"
         for table in manifest.tables
         for column in table.columns
-        if table.name not in COLUMNS and column.name in claim.attributes
+        if table.name not in TERM_TABLES and column.name in claim.attributes
     ]
 
 
 def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
     """The model's own parameters, as the manifest tells them."""
-    told = manifest.parameters
+    parameters = manifest.parameters
     given: dict[str, Any] = {"k": manifest.k}
     for field in fields(kind):
-        if field.name != "k" and field.name in told:
-            value = told[field.name]
+        if field.name != "k" and field.name in parameters:
+            value = parameters[field.name]
             given[field.name] = _fraction(value) if isinstance(field.default, Fraction) else value
     return given
 
@@ -148,19 +199,7 @@ def _document_faults(folder: Path, manifest: Manifest) -> list[str]:
     """README and dictionary say what the manifest says; other versions may word it otherwise."""
     if manifest.software_version != __version__:
         return []
-    due = {
-        README: readme(
-            f"{manifest.dataset}, {manifest.quarter}",
-            manifest.model,
-            manifest.guarantee,
-            {**manifest.parameters, "k": manifest.k},
-            manifest.counts,
-            manifest.tables,
-            manifest.case_ids,
-            manifest.terms,
-        ),
-        DICTIONARY: dictionary_csv(manifest.tables, manifest.attributes),
-    }
+    due = {README: readme(manifest), DICTIONARY: dictionary_csv(manifest)}
     if manifest.terms:
         due[COUNTS] = counts_sql()
     paths = {name: folder / name for name in due}
@@ -210,11 +249,18 @@ def _tree_faults(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def uniform_faults(
-    values: Sequence[str], nums: Sequence[int], dens: Sequence[int], told: object
+    values: Sequence[str], nums: Sequence[int], dens: Sequence[int], parameter: object
 ) -> list[str]:
-    """Thresholds that differ from the one that the parameters give for all."""
+    """Thresholds that differ from the one that the parameters give for all.
+
+    Args:
+        values: side by side with their thresholds.
+        nums: numerators.
+        dens: denominators.
+        parameter: theta as the manifest has it.
+    """
     try:
-        theta = _fraction(told)
+        theta = _fraction(parameter)
     except ValueError:
         return []  # a policy by value: ``levels`` or ``frequency``
     return [
@@ -224,13 +270,13 @@ def uniform_faults(
     ]
 
 
-def _fraction(told: object) -> Fraction:
+def _fraction(value: object) -> Fraction:
     """As manifests write it; a power of ten could be too long to compute.
 
     Raises:
         ValueError: it is not.
     """
-    text = str(told)
+    text = str(value)
     if not _FRACTION.fullmatch(text):
         raise ValueError(f"{text[:40]!r} is no fraction")
     return Fraction(text)
