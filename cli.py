@@ -36,8 +36,8 @@ from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_l
 from srsql.engine.models import MODELS
 from srsql.engine.release.options import DEFAULTS
 from srsql.engine.release.ranges import Range, is_range
-from srsql.engine.study.advise import question
-from srsql.engine.study.compare.grid import Grid, Rules
+from srsql.engine.study import settings as question
+from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.terms.options import DISASSOCIATE
 from srsql.engine.warehouse.config import read_defaults
 from srsql.version import __version__

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from srsql.engine.api.measuring import Measuring
-from srsql.engine.artifact.publish.layout import Format
+from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish.publish import Publication, Published, publish
 from srsql.engine.audit.imports.import_release import (
     ImportedRelease,

@@ -24,10 +24,12 @@ from srsql.engine.risk.term_metrics import count_term_sets, measure_terms, term_
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Rule, make_condition, read_rules
 from srsql.engine.signals.signals import signals
-from srsql.engine.study.advise.advise import Advice, advise
-from srsql.engine.study.advise.question import Sweep, make_bounds
-from srsql.engine.study.compare.compare import Compared, compare
-from srsql.engine.study.compare.grid import Grid, Rules
+from srsql.engine.study.advise import advise
+from srsql.engine.study.choice import make_bounds
+from srsql.engine.study.compare import Compared, compare
+from srsql.engine.study.grid import Grid, Rules
+from srsql.engine.study.run import Workers
+from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.warehouse.releases import need_cases, over_lattice, released_id
 from srsql.schemas import Dataset
 
@@ -243,9 +245,8 @@ class Measuring(Session):
             schema = self._dataset_of(
                 range_ends(quarters)[0] if is_range(quarters) else quarters, dataset
             )
-            return compare(
-                self.warehouse, schema, quarters, grid, rules or Rules(), Path(out), jobs, progress
-            )
+            workers = Workers("srsql.engine.api.cell_worker", Path(out), jobs, progress)
+            return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
 
     def advise(
         self,
@@ -271,9 +272,7 @@ class Measuring(Session):
                 bounds,
                 sweep or Sweep(),
                 series=series,
-                out=Path(out),
-                jobs=jobs,
-                progress=progress,
+                workers=Workers("srsql.engine.api.setting_worker", Path(out), jobs, progress),
             )
 
     def _released(

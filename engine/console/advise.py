@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Iterator
 
 from srsql.engine.console.text import printable
-from srsql.engine.study.advise.advise import Advice
-from srsql.engine.study.advise.figures import Setting
-from srsql.engine.study.advise.words import share, withheld
+from srsql.engine.study.choice import describe_withheld, format_share
+from srsql.engine.study.settings import Advice, Setting
 
 COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
@@ -56,14 +55,14 @@ def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             str(one.k),
             printable(one.theta or ""),
             one.epsilon or "",
-            share(one.risk) if one.risk_is == "worst" else "",
-            share(one.rr),
-            share(one.loss),
-            share(one.nil_star),
+            format_share(one.risk) if one.risk_is == "worst" else "",
+            format_share(one.rr),
+            format_share(one.loss),
+            format_share(one.nil_star),
             f"{one.withheld:,}",
             f"{one.smallest or 0:,}",
-            share(one.confidence),
-            share(one.dsr),
+            format_share(one.confidence),
+            format_share(one.dsr),
             "yes" if one.frontier else "",
             _kept(one),
         ]
@@ -85,7 +84,7 @@ def lines(advice: Advice) -> Iterator[str]:
     yield printable(advice.reason)
     told = advice.recommended or advice.nearest
     if told is not None:
-        yield from (f"  {printable(line)}" for line in withheld(told))
+        yield from (f"  {printable(line)}" for line in describe_withheld(told))
     if advice.recommended is not None:
         yield f"run: {shlex.join(advice.command or [])}"
     yield from (f"wrote {file}" for file in advice.files)

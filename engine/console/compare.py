@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from srsql.engine.console.text import printable
-from srsql.engine.study.compare.compare import Compared
+from srsql.engine.study.compare import Compared
 
 _SHOWN = 5
 

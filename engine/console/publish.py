@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from srsql.engine.artifact.publish.publish import Published
-from srsql.engine.artifact.verify.verdict import CHECKS, Verified
+from srsql.engine.artifact.verify import CHECKS, Verified
 
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
 CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]

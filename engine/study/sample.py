@@ -1,61 +1,97 @@
-"""A sample of a quarter: its cases, each whole or not at all."""
+"""A sample of a quarter: cases with all their rows, every other case with none."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import column, create, temporary
+from srsql.engine.grouping.cases import raw_table
+from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-KEPT = "srsql_sampled"
+SAMPLED = "srsql_sampled_report"
+"""report_id: the reports of the cases that stay."""
 
 
 def count_cases(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
-    """How many cases have a report in the quarter."""
-    query = (
+    """How many cases have a report in the quarter.
+
+    Args:
+        warehouse: with the raw tables.
+        dataset: whose quarter.
+        quarter: that is counted.
+    """
+    counting = (
         exp.select(exp.Count(this=exp.Distinct(expressions=[column(dataset.case_id, "r")])))
         .from_(raw_table(dataset, dataset.report_table, alias="r"))
         .where(column("quarter", "r").eq(exp.Placeholder()))
     )
-    return int(warehouse.value(query.sql(dialect="duckdb"), [quarter]))
+    return int(warehouse.value(counting.sql(dialect="duckdb"), [quarter]))
 
 
 def thin(warehouse: Warehouse, dataset: Dataset, quarter: str, cases: int, seed: int) -> None:
     """Delete all but ``cases`` cases of the quarter from the raw tables. For a private copy only.
 
+    Other quarters and earlier releases are left as they are.
+
+    Args:
+        warehouse: a private copy.
+        dataset: whose quarter.
+        quarter: the only one that is thinned.
+        cases: how many stay, if there are as many.
+        seed: other seeds draw other cases.
+    """
+    sampled = create(exp.to_table(SAMPLED), sampled_reports(dataset, cases, seed), temp=True)
+    warehouse.run(sampled, [quarter, quarter])
+    for each in dataset.tables:
+        warehouse.run(outside_sample(dataset, each.name).sql(dialect="duckdb"), [quarter])
+    warehouse.run(query("study/data", "drop_sample"))
+
+
+def sampled_reports(dataset: Dataset, cases: int, seed: int) -> exp.Select:
+    """The reports of ``cases`` cases of a quarter (the parameter, twice).
+
     Every case has the same chance, whatever it holds and whether it is old or new: those of least
-    MD5 of seed and case id stay. Other quarters and earlier releases are left as they are.
+    MD5 of seed and case id stay.
+
+    Args:
+        dataset: whose quarter.
+        cases: how many.
+        seed: other seeds draw other cases.
     """
     case = column(dataset.case_id, "r")
-    drawn = exp.func(
+    hashed = exp.func(
         "md5", exp.func("concat", exp.Literal.string(f"{seed}/"), exp.cast(case.copy(), "VARCHAR"))
     )
-    chosen = (
+    of_quarter = (
         exp.select(case.copy())
         .distinct()
         .from_(raw_table(dataset, dataset.report_table, alias="r"))
         .where(column("quarter", "r").eq(exp.Placeholder()))
     )
-    drawn_first = (
+    first = (
         exp.select(case.copy())
-        .from_(chosen.subquery("r"))
-        .order_by(drawn, case.copy())
+        .from_(of_quarter.subquery("r"))
+        .order_by(hashed, case.copy())
         .limit(int(cases))
     )
-    reports = (
+    return (
         exp.select(column(dataset.report_id, "r").as_("report_id"))
         .from_(raw_table(dataset, dataset.report_table, alias="r"))
-        .where(column("quarter", "r").eq(exp.Placeholder()), case.copy().isin(query=drawn_first))
+        .where(column("quarter", "r").eq(exp.Placeholder()), case.copy().isin(query=first))
     )
-    warehouse.run(create(exp.to_table(KEPT), reports, temp=True), [quarter, quarter])
-    kept = exp.select(column("report_id", "k")).from_(temporary(KEPT, alias="k"))
-    for each in dataset.tables:
-        gone = exp.and_(
-            column("quarter", "t").eq(exp.Placeholder()),
-            exp.not_(column(dataset.report_id, "t").isin(query=kept.copy())),
-        )
-        statement = exp.delete(raw_table(dataset, each.name, alias="t"), where=gone)
-        warehouse.run(statement.sql(dialect="duckdb"), [quarter])
-    warehouse.run(f"DROP TABLE temp.main.{KEPT}")
+
+
+def outside_sample(dataset: Dataset, name: str) -> exp.Delete:
+    """The deletion of a raw table's rows of a quarter (the parameter) that are not in the sample.
+
+    Args:
+        dataset: whose quarter.
+        name: of the table.
+    """
+    sampled = exp.select(column("report_id", "s")).from_(temporary(SAMPLED, alias="s"))
+    outside = exp.and_(
+        column("quarter", "t").eq(exp.Placeholder()),
+        exp.not_(column(dataset.report_id, "t").isin(query=sampled)),
+    )
+    return exp.delete(raw_table(dataset, name, alias="t"), where=outside)

@@ -18,9 +18,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.publish import key_file
-from srsql.engine.artifact.publish.folder import built_beside
-from srsql.engine.artifact.publish.key_file import read_or_make_key
+from srsql.engine.artifact.publish import atomic_files
+from srsql.engine.artifact.publish.atomic_files import built_beside, read_or_make_key
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS, make_model
 
@@ -279,7 +278,7 @@ class TestKeyFile:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as broken:
-            broken.setattr(key_file.os, "fsync", _crash)
+            broken.setattr(atomic_files.os, "fsync", _crash)
             with pytest.raises(KeyboardInterrupt):
                 read_or_make_key(tmp_path / "key")
         assert list(tmp_path.iterdir()) == []
@@ -294,12 +293,12 @@ class TestKeyFile:
         link = os.link
 
         def late(source: Path, target: Path) -> None:
-            monkeypatch.setattr(key_file.os, "link", link)
+            monkeypatch.setattr(atomic_files.os, "link", link)
             first.append(read_or_make_key(tmp_path / "key"))
             link(source, target)
 
         first: list[tuple[bytes, bool]] = []
-        monkeypatch.setattr(key_file.os, "link", late)
+        monkeypatch.setattr(atomic_files.os, "link", late)
         assert read_or_make_key(tmp_path / "key") == (first[0][0], False)
         assert first[0][1]
         assert [path.name for path in tmp_path.iterdir()] == ["key"]

@@ -12,8 +12,8 @@ from artifact.conftest import Artifacts
 from support.artifacts import edit, manifest_of, read_csv, rehash, tables_of, write_csv
 
 from srsql import verify
-from srsql.engine.artifact.verify.files import check_files
-from srsql.engine.artifact.verify.verdict import Verified
+from srsql.engine.artifact.verify import Verified
+from srsql.engine.artifact.verify.reading import check_files
 
 
 def faults(folder: Path) -> dict[str, list[str]]:

@@ -11,8 +11,9 @@ from support.advice import task_of
 from support.fixtures import db, kept
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.study.advise.worker import run_setting
-from srsql.engine.study.compare.grid import Cell, Rules
+from srsql.engine.api.setting_worker import run_setting
+from srsql.engine.study.grid import Cell, Rules
+from srsql.engine.study.run import Workers
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -85,12 +86,10 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
         todo: Sequence[tuple[Cell, Path]],
         quarters: list[str],
         rules: Rules,
-        jobs: int | None,
-        progress: Callable[[str], None] | None,
-        module: str,
+        workers: Workers,
         more: Mapping[str, Any],
     ) -> dict[Path, str]:
-        assert module == "srsql.engine.study.advise.worker"
+        assert workers.module == "srsql.engine.api.setting_worker"
         for cell, file in todo:
             assert warehouse.path is not None
             own = tmp_path / "own" / "w.duckdb"
@@ -100,5 +99,5 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
             done.append(cell.label)
         return {}
 
-    monkeypatch.setattr("srsql.engine.study.advise.advise.run", run)
+    monkeypatch.setattr("srsql.engine.study.advise.run", run)
     return done

@@ -11,11 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srsql.engine.errors import SrsqlError
-from srsql.engine.study.advise.choice import frontier, judge, missed, nearest, recommend, shortlist
-from srsql.engine.study.advise.figures import Setting, setting
-from srsql.engine.study.advise.question import USUAL_RISK, Bounds, Sweep, make_bounds
-from srsql.engine.study.advise.question import settings as cells_of
-from srsql.engine.study.advise.words import reason_for, reason_none
+from srsql.engine.study.choice import (
+    USUAL_RISK,
+    Bounds,
+    frontier,
+    judge,
+    make_bounds,
+    missed,
+    nearest,
+    reason_for,
+    reason_none,
+    recommend,
+    shortlist,
+)
+from srsql.engine.study.settings import Setting, Sweep, setting
+from srsql.engine.study.settings import settings as cells_of
 
 shares = st.integers(0, 8).map(lambda n: n / 8)
 bound = st.one_of(st.none(), st.integers(1, 8).map(lambda n: Fraction(n, 8)))

@@ -15,14 +15,12 @@ from support.files import copied
 from support.quarters import crowd
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.api.setting_worker import run_setting
 from srsql.engine.console import advise as show_advise
 from srsql.engine.console import compare as show_compare
-from srsql.engine.study.advise.advise import Advice
-from srsql.engine.study.advise.figures import Setting, setting
-from srsql.engine.study.advise.question import Sweep, settings
-from srsql.engine.study.advise.worker import run_setting
-from srsql.engine.study.compare.compare import Compared
+from srsql.engine.study.compare import Compared
 from srsql.engine.study.sample import count_cases, thin
+from srsql.engine.study.settings import Advice, Setting, Sweep, setting, settings
 
 QUARTER = "x'; DROP TABLE t; --"
 

@@ -15,9 +15,9 @@ import pytest
 from support.advice import task_of
 from support.command import srsql
 
+from srsql.engine.api.cell_worker import _span, run_cell
 from srsql.engine.api.engine import Engine
-from srsql.engine.study.compare.table import MEASURED
-from srsql.engine.study.compare.worker import _span, run_cell
+from srsql.engine.study.results import MEASURED
 
 GRID = ("--quarters", "2011Q3:2011Q4", "--jobs", 2)
 
@@ -171,7 +171,7 @@ def test_where_no_worker_ends_well_nothing_is_written(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "srsql.engine.study.compare.compare.run",
+        "srsql.engine.study.compare.run",
         lambda warehouse, dataset, todo, *_: {file: "the worker failed: x" for _, file in todo},
     )
     out = tmp_path / "out"

@@ -10,7 +10,7 @@ import pytest
 
 from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.models import MODELS
-from srsql.engine.study.compare.grid import Grid, Rules, cells
+from srsql.engine.study.grid import Grid, Rules, cells
 
 
 def test_a_parameter_that_does_not_apply_to_a_model_makes_no_further_cells() -> None:

@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from srsql.engine.models import MODELS
-from srsql.engine.study.compare.claims import Side, all_of, along, each, some_of
-from srsql.engine.study.compare.figure import Spec, draw, panels
-from srsql.engine.study.compare.page import page
-from srsql.engine.study.compare.papers import CLAIMS, FIGURES
+from srsql.engine.study.claims import CLAIMS, PairsClaim, TrendClaim, ValuesClaim
+from srsql.engine.study.compare_page import page
+from srsql.engine.study.figures import FIGURES, PaperFigure, draw, panels
 from srsql.schemas import load_dataset
 
 Row = dict[str, Any]
+TEXTS = {"id": "c", "paper": "P", "place": "Fig. 1", "sentence": "s", "rule": "r"}
+LESS = {"is": "less_than"}
+
+
+def side(model: str, measure: str) -> Row:
+    return {"models": (model,), "measure": measure}
 
 
 def row(model: str, measure: str, ratio: float | None, **more: Any) -> Row:
@@ -24,7 +29,7 @@ def row(model: str, measure: str, ratio: float | None, **more: Any) -> Row:
 
 
 def outcome(words: str, rows: list[Row]) -> tuple[str, int, int]:
-    (claim,) = [claim for claim in CLAIMS if claim.words == words]
+    (claim,) = [claim for claim in CLAIMS if claim.sentence == words]
     found = claim.judge(rows)
     return found.outcome, found.agreeing, found.comparisons
 
@@ -34,7 +39,30 @@ def test_without_rows_no_claim_can_be_told() -> None:
 
 
 def test_claims_and_figures_name_models_that_exist() -> None:
-    assert {name for spec in FIGURES for name in spec.models} <= set(MODELS)
+    assert {name for figure in FIGURES for name in figure.models} <= set(MODELS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"relation": {"is": "similar_to"}}, "relation.is"),
+        ({"side": side("ms", "nil") | {"where": {"thetas": "0.4"}}}, "no column 'thetas'"),
+        ({"side": side("ms", "nil") | {"where": {"k": {"known": True, "more_than": 2}}}}, "one"),
+        ({"along": "seed"}, "along"),
+    ],
+)
+def test_a_claim_that_says_what_nothing_reads_is_refused(wrong: Row, words: str) -> None:
+    entry = {"compare": "every", "side": side("ms", "nil"), "relation": LESS} | TEXTS
+    ValuesClaim.model_validate(entry)
+    with pytest.raises(ValueError, match=words):
+        ValuesClaim.model_validate(entry | wrong)
+
+
+def test_a_figure_whose_text_names_no_column_is_refused() -> None:
+    figure = {"paper": "P", "place": "Fig. 1", "name": "NIL", "measure": "nil", "scope": "*"}
+    PaperFigure.model_validate(figure | {"line": "{model} (m {m})"})
+    with pytest.raises(ValueError, match="no column 'mode'"):
+        PaperFigure.model_validate(figure | {"line": "{mode}"})
 
 
 def test_a_claim_holds_where_every_comparison_agrees_and_not_otherwise() -> None:
@@ -104,8 +132,12 @@ def test_a_trend_compares_the_least_with_the_greatest_value_of_a_parameter() -> 
 
 def test_thresholds_are_ordered_as_numbers_not_as_texts() -> None:
     rows = [row("ms", "nil", y, theta=x) for x, y in (("1/3", 0.1), ("0.4", 0.05), ("0.2", 0.3))]
-    judge = along(Side(("ms",), "nil"), "theta", lambda x, y: (x, y) == (0.3, 0.05))
-    assert judge(rows).outcome == "holds"
+    claim = TrendClaim.model_validate(
+        {"compare": "trend", "side": side("ms", "nil"), "along": "theta", "relation": LESS} | TEXTS
+    )
+    found = claim.judge(rows)
+    assert found.outcome == "holds"
+    assert found.measured == "at the least theta 0.3, at the greatest 0.05"
 
 
 def test_a_model_without_a_parameter_is_compared_with_every_value_of_it() -> None:
@@ -127,9 +159,10 @@ def test_in_general_means_the_share_that_the_rule_names() -> None:
     rows = [row("a", "x", 1.0, k=k) for k in (1, 2)] + [
         row("b", "x", float(k), k=k) for k in (1, 2)
     ]
-    left, right = Side(("a",), "x"), Side(("b",), "x")
-    assert each(left, right, lambda x, y: x == y)(rows).outcome == "does not hold"
-    assert each(left, right, lambda x, y: x == y, need=0.5)(rows).outcome == "holds"
+    pairs = {"compare": "pairs", "left": side("a", "x"), "right": side("b", "x")}
+    pairs |= {"relation": {"is": "near", "absolute": 0}} | TEXTS
+    assert PairsClaim.model_validate(pairs).judge(rows).outcome == "does not hold"
+    assert PairsClaim.model_validate(pairs | {"need": 0.5}).judge(rows).outcome == "holds"
 
 
 @pytest.mark.parametrize(("values", "some", "every"), [
@@ -139,8 +172,11 @@ def test_in_general_means_the_share_that_the_rule_names() -> None:
 ])  # fmt: skip
 def test_some_and_all(values: tuple[float, ...], some: str, every: str) -> None:
     rows = [row("a", "x", value, k=k) for k, value in enumerate(values)]
-    assert some_of(Side(("a",), "x"), lambda x: x > 0)(rows).outcome == some
-    assert all_of(Side(("a",), "x"), lambda x: x > 0)(rows).outcome == every
+    for compare, expected in (("some", some), ("every", every)):
+        claim = ValuesClaim.model_validate(
+            {"compare": compare, "side": side("a", "x"), "relation": {"is": "more_than"}} | TEXTS
+        )
+        assert claim.judge(rows).outcome == expected
 
 
 def test_a_figure_has_a_panel_per_setting_and_a_line_per_model() -> None:
@@ -150,14 +186,17 @@ def test_a_figure_has_a_panel_per_setting_and_a_line_per_model() -> None:
         for quarter in ("2011Q1", "2011Q2", "2011Q1:2011Q2")
         for k in (5, 20)
     ]
-    spec = Spec("P", "Fig. 1", "NIL", ("ms", "k-anonymity"), "nil", "release", "uniform")
-    found = panels(spec, rows)
+    figure = PaperFigure.model_validate(
+        {"paper": "P", "place": "Fig. 1", "name": "NIL", "models": ("ms", "k-anonymity"),
+         "measure": "nil", "scope": "release", "where": {"threshold_policy": ["", "uniform"]}}
+    )  # fmt: skip
+    found = panels(figure, rows)
     assert list(found) == ["k = 5, theta = 0.2", "k = 20, theta = 0.2"]
     assert set(found["k = 5, theta = 0.2"]) == {"ms", "k-anonymity"}
-    drawn = draw(spec, rows, "f")
+    drawn = draw(figure, rows, "f")
     assert drawn is not None
     assert drawn[0].startswith("<svg")
-    assert draw(spec, [row("ms", "dr", 0.1)], "f") is None
+    assert draw(figure, [row("ms", "dr", 0.1)], "f") is None
 
 
 def test_settings_that_differ_in_any_parameter_but_the_seed_are_apart_on_the_page() -> None:
@@ -178,8 +217,8 @@ def test_settings_that_differ_in_any_parameter_but_the_seed_are_apart_on_the_pag
 def test_a_line_of_its_own_kind_tells_samples_apart_all_the_same() -> None:
     rows = [row("disassociation", "are", y, scope="W1, 5 %", m=2, policy="sup:1", cases=x)
             for x, y in ((50, 0.9), (200, 0.1))]  # fmt: skip
-    (spec,) = [s for s in FIGURES if (s.paper, s.place) == ("Loukides 2014", "Fig. 13(c)")]
-    ((_, lines),) = panels(spec, rows).items()
+    (figure,) = [s for s in FIGURES if (s.paper, s.place) == ("Loukides 2014", "Fig. 13(c)")]
+    ((_, lines),) = panels(figure, rows).items()
     assert lines == {
         "disassociation (m 2), cases 50": {5.0: 0.9},
         "disassociation (m 2), cases 200": {5.0: 0.1},

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.study.compare.figure import Spec, draw, panels
-from srsql.engine.study.compare.papers import CLAIMS, FIGURES
+from srsql.engine.study.claims import CLAIMS
+from srsql.engine.study.figures import FIGURES, PaperFigure, draw, panels
 
 Row = dict[str, Any]
 
@@ -20,13 +20,13 @@ def row(model: str, measure: str, scope: str, ratio: float | None, **more: Any) 
 
 
 def outcome(start: str, rows: list[Row]) -> tuple[str, int, int]:
-    (claim,) = [claim for claim in CLAIMS if claim.words.startswith(start)]
+    (claim,) = [claim for claim in CLAIMS if claim.sentence.startswith(start)]
     found = claim.judge(rows)
     return found.outcome, found.agreeing, found.comparisons
 
 
-def figure(place: str, paper: str = "Loukides 2014") -> Spec:
-    (found,) = [spec for spec in FIGURES if (spec.paper, spec.place) == (paper, place)]
+def figure(place: str, paper: str = "Loukides 2014") -> PaperFigure:
+    (found,) = [figure for figure in FIGURES if (figure.paper, figure.place) == (paper, place)]
     return found
 
 

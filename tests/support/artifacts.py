@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.publish.layout import Manifest
-from srsql.engine.artifact.publish.texts import dictionary_csv, readme
+from srsql.engine.artifact.documents import dictionary_csv, readme
+from srsql.engine.artifact.format import Manifest
 
 Rows = list[dict[str, str | None]]
 DATA = (".parquet", ".csv", ".duckdb")
@@ -119,11 +119,8 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
         return
     if not m.tables:
         return
-    facts = {**m.parameters, "k": m.k}
-    title = f"{m.dataset}, {m.quarter}"
-    page = readme(title, m.model, m.guarantee, facts, m.counts, m.tables, m.case_ids, m.terms)
-    (folder / "README.md").write_bytes(page)
-    (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m.tables, m.attributes))
+    (folder / "README.md").write_bytes(readme(m))
+    (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m))
 
 
 def edit(folder: Path, table: str, query: str) -> None:

@@ -1,23 +1,43 @@
-"""The rows of an artifact: one SELECT per released view, and the proof of where they come from."""
+"""The tables of an artifact: a SELECT per released view, proof of its origins, fresh files.
+
+A DuckDB file keeps what was deleted from it, and an ENUM or a view's text shows more than its rows
+(remanence). So rows leave the warehouse as Arrow batches of plain text, numbers and decimals, and
+everything in the files comes from these, written by a connection of its own that never saw a
+warehouse. One thread writes them: the same rows make the same bytes (but for the random identifier
+in the header of a DuckDB file).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import Column
-from srsql.engine.artifact.publish.released import Release
+from srsql.engine.artifact.format import DUCKDB_FILE, Column, Format, Table, content_digest
+from srsql.engine.artifact.publish.manifest import PublishableRelease
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
-from srsql.engine.errors import CheckFailedError
+from srsql.engine.errors import CheckFailedError, PublishError
 from srsql.engine.release.series import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.layout import Built
-from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.statements import column, create, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid, Table
+from srsql.schemas import Dataset, Qid
+from srsql.schemas.roles import Table as DatasetTable
 
+BATCH = 100_000
+"""Rows that are in memory at a time."""
+STAGED = "srsql_staged"
+COPY = {
+    "parquet": "COPY temp.main.srsql_staged TO ? (FORMAT parquet, COMPRESSION zstd)",
+    "csv": "COPY temp.main.srsql_staged TO ? (FORMAT csv, HEADER)",
+}
 ROLES = {"joint": "joint cluster"}
 """Role of a column of the terms' tables that is not called as it."""
 
@@ -48,9 +68,12 @@ def plan_tables(dataset: Dataset, schema: str, key: bytes | None, *, keyed: bool
 
 
 def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
-    """The tables of terms that are told apart from ids.
+    """The tables of disassociated terms, which have no ids.
 
-    ``grouped``: clusters show the region of their group.
+    Args:
+        dataset: for the columns of regions.
+        schema: of the release's views.
+        grouped: clusters show the region of their group.
     """
     plans = []
     for name, query in term_queries(dataset, grouped=grouped).items():
@@ -77,13 +100,21 @@ def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
     return plans
 
 
-def prove(warehouse: Warehouse, dataset: Dataset, release: Release, plans: list[Plan]) -> None:
+def prove(
+    warehouse: Warehouse, dataset: Dataset, release: PublishableRelease, plans: list[Plan]
+) -> None:
     """Trace every column of the artifact to what the dataset schema lets out (SPEC section 16).
 
     First the views: each reads its own table of released rows alone, and the query which fills
     that table derives every column from published ones. Then the artifact: each of its columns
     derives from the view's column of that name, a pseudonym from the id, a serial number from the
     numbers of its numbering.
+
+    Args:
+        warehouse: where the views are.
+        dataset: that says what may be published.
+        release: whose views are read.
+        plans: of the artifact.
 
     Raises:
         CheckFailedError: a column that is not let out, or whose origin cannot be traced.
@@ -122,7 +153,7 @@ def _allowed(dataset: Dataset, name: str, shown: Column) -> set[Source]:
     }
 
 
-def _columns(dataset: Dataset, source: Table, *, numbers: bool) -> tuple[Column, ...]:
+def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[Column, ...]:
     of_id = "BIGINT" if numbers or dataset.id_type == "integer" else "VARCHAR"
     columns = [
         Column(name=name, type=of_id, role="report id" if name == dataset.report_id else "case id")
@@ -154,7 +185,11 @@ def _region(qid: Qid) -> list[Column]:
 
 
 def _query(
-    dataset: Dataset, source: Table, schema: str, columns: tuple[Column, ...], key: bytes | None
+    dataset: Dataset,
+    source: DatasetTable,
+    schema: str,
+    columns: tuple[Column, ...],
+    key: bytes | None,
 ) -> exp.Query:
     inner = exp.select().from_(table(schema, source.name, alias="t"))
     for shown in columns:
@@ -182,7 +217,7 @@ def _query(
 
 
 def _numbered(
-    query: exp.Select, dataset: Dataset, source: Table, schema: str, name: str
+    query: exp.Select, dataset: Dataset, source: DatasetTable, schema: str, name: str
 ) -> exp.Select:
     """Join the serial numbers within each report, counted over the released rows."""
     numbers = serials(dataset, lambda child: exp.select().from_(table(schema, child, alias="t")))
@@ -196,3 +231,89 @@ def _numbered(
         ),
         join_type="left",
     )
+
+
+def write_tables(
+    warehouse: Warehouse,
+    plans: list[Plan],
+    folder: Path,
+    form: Format,
+    storage_version: str,
+    spill: Path,
+) -> list[Table]:
+    """Write the rows of every plan into ``folder``.
+
+    Args:
+        warehouse: where the views are.
+        plans: what to read.
+        folder: empty, on the disk where the artifact will be.
+        form: Parquet or CSV, one file a table, or one DuckDB file.
+        storage_version: the oldest DuckDB that can read the DuckDB file.
+        spill: folder for what does not fit into memory.
+    """
+    limit = warehouse.value("SELECT current_setting('memory_limit')")
+    with _fresh(spill, limit) as con:
+        if form == "duckdb":
+            _attach(con, folder / DUCKDB_FILE, storage_version)
+        written = [_write(warehouse, con, plan, folder, form) for plan in plans]
+        if form == "duckdb":
+            con.execute("CHECKPOINT artifact")
+            con.execute("DETACH artifact")
+        return written
+
+
+@contextmanager
+def _fresh(spill: Path, limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    settings: dict[str, Any] = {
+        "threads": 1,
+        "memory_limit": limit,
+        "temp_directory": str(spill),
+        "python_enable_replacements": False,
+    }
+    with duckdb.connect(config=settings) as con:
+        con.execute("SET enable_progress_bar = false")
+        yield con
+
+
+def _attach(con: duckdb.DuckDBPyConnection, path: Path, storage_version: str) -> None:
+    try:
+        con.execute(attachment(storage_version), [str(path)])
+    except duckdb.InvalidInputException as error:
+        if "not a known DuckDB version" not in str(error):
+            raise
+        raise PublishError(
+            f"--storage-version {storage_version}: DuckDB {duckdb.__version__} cannot write it; "
+            "give a version of DuckDB such as v1.4.0, or latest"
+        ) from None
+
+
+def attachment(storage_version: str) -> str:
+    """``ATTACH ? AS artifact (STORAGE_VERSION '...')``: an option takes no parameter."""
+    version = exp.AttachOption(
+        this=exp.var("STORAGE_VERSION"), expression=exp.Literal.string(storage_version)
+    )
+    file = exp.alias_(exp.Placeholder(), "artifact")
+    return exp.Attach(this=file, exists=False, expressions=[version]).sql("duckdb")
+
+
+def _write(
+    warehouse: Warehouse,
+    con: duckdb.DuckDBPyConnection,
+    plan: Plan,
+    folder: Path,
+    form: Format,
+) -> Table:
+    reader = warehouse.con.sql(plan.query.sql("duckdb")).to_arrow_reader(BATCH)
+    con.register("srsql_incoming", reader)
+    con.execute("CREATE OR REPLACE TEMP TABLE srsql_staged AS FROM srsql_incoming")
+    con.unregister("srsql_incoming")
+    rows = con.execute("SELECT count(*) FROM temp.main.srsql_staged").fetchall()[0][0]
+    name = DUCKDB_FILE if form == "duckdb" else f"{plan.name}.{form}"
+    if form == "duckdb":
+        copied = exp.select("*").from_(temporary(STAGED))
+        con.execute(create(table("artifact", "main", plan.name), copied))
+    else:
+        con.execute(COPY[form], [str(folder / name)])
+    digest = content_digest(con, STAGED, plan.columns)
+    con.execute("DROP TABLE temp.main.srsql_staged")
+    return Table(name=plan.name, file=name, rows=rows, content_sha256=digest, columns=plan.columns)

@@ -1,1 +1,79 @@
-"""What an artifact shows of itself; imports nothing that makes it."""
+"""What an artifact shows of itself: the checks, what each proves, and what it found.
+
+Nothing here imports anything that makes a release or an artifact: models are asked for what they
+promise, and the macros of ``checks`` for k^m-anonymity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST = 5
+"""Places that are named of each check."""
+CHECKS = {
+    "files": "every file is there, as it was hashed, and no other",
+    "manifest": "the manifest can be read and agrees with the files and with itself",
+    "columns": "every table can be read and has the declared columns and no other",
+    "rows": "every table has as many rows as the manifest says",
+    "content": "the rows are those that were published, whatever their encoding",
+    "ids": "a report has one row and one case; every other row belongs to one",
+    "order": "rows stand in the order of their ids",
+    "period": "every report is of the quarter of the release",
+    "counts": "cases and reports are as many as the manifest says",
+    "bounds": "regions lie in the declared domains, on the granularity, at nodes of hierarchies",
+    "one region": "all reports of a case have the same region",
+    "k": "at least k cases share every region",
+    "theta": "no value is held by a larger share of a region's cases than its threshold",
+    "thresholds": "thresholds are given of released values only, each once, as the parameters say",
+    "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
+    "series": "the artifacts follow each other in one series, with ids that can be compared",
+    "new k": "at least k cases of every region are in no earlier release",
+    "new theta": "thresholds hold among the cases that are in no earlier release",
+    "cover": "a later region of a case covers its first one",
+}
+"""Name -> what it proves."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check."""
+
+    name: str
+    faults: Sequence[str]
+    """Where it fails, in words; all of them."""
+    total: int
+    """How many things were looked at."""
+    artifact: str = "series"
+    """The folder; ``series`` where several are looked at together."""
+
+    @property
+    def passed(self) -> bool:
+        """Nothing was found."""
+        return not self.faults
+
+    @property
+    def where(self) -> list[str]:
+        """The first few places."""
+        return list(self.faults[:MOST])
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The checks of one or more artifacts, and what no artifact can show."""
+
+    artifacts: tuple[str, ...]
+    checks: tuple[Check, ...]
+    not_run: tuple[str, ...]
+    """Checks that could not be run because of what others found."""
+    cannot_show: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Every check was run and found nothing."""
+        return not self.not_run and all(check.passed for check in self.checks)
+
+    @property
+    def failures(self) -> list[str]:
+        """The first place of every check that failed."""
+        return [f"{check.name}: {check.faults[0]}" for check in self.checks if check.faults]

@@ -1,30 +1,52 @@
-"""What can be proved from the rows of one artifact: shape, domains, k and theta."""
+"""What can be proved from the rows of one artifact: shape, domains, k, theta and k^m."""
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import HIERARCHIES, THRESHOLDS, Attribute, Manifest, Table
-from srsql.engine.artifact.verify.claims import Trees, hierarchy_faults, uniform_faults
-from srsql.engine.artifact.verify.tables import loaded, text
-from srsql.engine.artifact.verify.verdict import Check
+from srsql.engine.artifact.format import (
+    CLUSTERS,
+    TERM_TABLES,
+    Attribute,
+    Manifest,
+    Table,
+)
+from srsql.engine.artifact.verify import Check
+from srsql.engine.artifact.verify.contradictions import hierarchy_faults, uniform_faults
+from srsql.engine.artifact.verify.reading import loaded, read_hierarchies, read_thresholds, text
+from srsql.engine.checks.term_chunks import breaches, check_reconstructed, check_terms
 from srsql.engine.models import MODELS
-from srsql.engine.warehouse.statements import column, create, parsed, temporary, union_all
+from srsql.engine.warehouse.released_terms import PublishedTerms
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    parsed,
+    query,
+    temporary,
+    union_all,
+)
 
 ONE_REGION = "one region"
 ROW_CHECKS = ("ids", "order", "period", "counts", ONE_REGION, "k", "theta", "thresholds")
 OF_GROUPS = ("k", "theta")
 """What a published region shows of the groups, unless it was drawn at random."""
+MACROS = ("km_anonymity", "chunks", "chunk_structure", "chunk_originals")
+"""Files of ``sql_macros/checks`` with the checks of disassociated terms."""
 
 
 def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> list[Check]:
-    """Every check on the loaded tables.
+    """Every check on the loaded tables of regions and values.
+
+    Args:
+        con: into which the tables were loaded.
+        folder: of the artifact.
+        manifest: that declares them.
 
     Raises:
         ValueError: the thresholds or the hierarchies cannot be read.
@@ -32,19 +54,25 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     if manifest.report_table is None:
         return []
     prepare(con, folder, manifest)
-    faults = con.execute(
-        "SELECT f.check_name, list(f.place ORDER BY f.place) FROM temp.main.srsql_fault AS f "
-        "GROUP BY f.check_name"
-    ).fetchall()
-    totals = con.execute("SELECT t.check_name, t.total FROM temp.main.srsql_total AS t").fetchall()
-    found, counted = dict(faults), dict(totals)
-    shown = [name for name in ROW_CHECKS if name not in not_claimed(manifest)]
+    found, totals = findings(con)
+    unclaimed = not_claimed(manifest)
     found["thresholds"] = [
         *found.get("thresholds", []),
-        *uniform_faults(*_thresholds(folder), manifest.parameters.get("theta")),
+        *uniform_faults(*read_thresholds(folder), manifest.parameters.get("theta")),
     ]
-    checks = [Check(name, found.get(name, []), counted[name]) for name in shown]
+    checks = [
+        Check(name, found.get(name, []), totals[name])
+        for name in ROW_CHECKS
+        if name not in unclaimed
+    ]
     return [*checks, _bounds(con, folder, manifest)]
+
+
+def findings(con: duckdb.DuckDBPyConnection) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """What the steps found: check -> where it fails; check -> how many things it looked at."""
+    faults = con.execute(query("artifact/verify", "faults")).fetchall()
+    totals = con.execute(query("artifact/verify", "totals")).fetchall()
+    return dict(faults), dict(totals)
 
 
 def not_claimed(manifest: Manifest) -> set[str]:
@@ -54,86 +82,63 @@ def not_claimed(manifest: Manifest) -> set[str]:
     kind = MODELS.get(manifest.model)
     if kind is None:
         return set()
-    whole = set() if kind.records == "case" else {ONE_REGION}
-    return {name for name in OF_GROUPS if name not in kind.keeps} | whole
+    by_report = set() if kind.records == "case" else {ONE_REGION}
+    return {name for name in OF_GROUPS if name not in kind.keeps} | by_report
 
 
 def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> None:
     """Run ``artifact/steps/verify_rows.sql`` on the loaded tables.
 
+    Args:
+        con: into which the tables were loaded.
+        folder: of the artifact.
+        manifest: that declares them.
+
     Raises:
         ValueError: the thresholds cannot be read.
     """
-    _views(con, manifest)
+    for name, rows in row_queries(manifest).items():
+        con.execute(create(exp.to_table(f"srsql_{name}"), rows, temp=True))
+    con.execute(query("artifact/verify", "create_thresholds"), list(read_thresholds(folder)))
+    counts = manifest.counts
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE srsql_theta (value VARCHAR, theta_num BIGINT,"
-        " theta_den BIGINT)"
-    )
-    con.execute(
-        "INSERT INTO temp.main.srsql_theta SELECT unnest(?), unnest(?), unnest(?)",
-        list(_thresholds(folder)),
-    )
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE srsql_claim (k BIGINT, period VARCHAR, cases BIGINT,"
-        " reports BIGINT)"
-    )
-    con.execute(
-        "INSERT INTO temp.main.srsql_claim VALUES (?, ?, ?, ?)",
-        [
-            manifest.k,
-            manifest.quarter,
-            manifest.counts.released_cases,
-            manifest.counts.released_reports,
-        ],
+        query("artifact/verify", "create_claim"),
+        [manifest.k, manifest.quarter, counts.released_cases, counts.released_reports],
     )
     for statement in parsed("srsql.sql_macros", "artifact/verify_rows"):
         con.execute(statement)
 
 
-def hierarchy_nodes(folder: Path) -> dict[str, dict[str, str]]:
-    """Attribute -> node -> its parent ("" for the root).
+def row_queries(manifest: Manifest) -> dict[str, exp.Query]:
+    """What fills report_row, child_row and sensitive_cell of ``artifact/steps/verify_rows.sql``.
 
-    Raises:
-        ValueError: the file is not as it was written.
+    Composed from the columns that the manifest declares, over the loaded tables.
     """
-    return {attribute: dict(rows) for attribute, rows in _trees(folder).items()}
-
-
-def _trees(folder: Path) -> Trees:
-    trees: Trees = {}
-    for attribute, node, parent in _rows(folder / HIERARCHIES, ["attribute", "node", "parent"]):
-        trees.setdefault(attribute, []).append((node, parent))
-    return trees
-
-
-def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
-    """The tables of ``artifact/steps/verify_rows.sql``, from the columns the manifest declares."""
     reports = manifest.reports
     named = {c.role: c.name for c in reports.columns}
     report_id = named["report id"]
     case_id = named.get("case id", report_id)
-    query = exp.select(
+    report_rows = exp.select(
         _position().as_("position"),
         column(report_id, "t").as_("report_id"),
         column(case_id, "t").as_("case_id"),
         column(named["period"], "t").as_("period"),
         region_text(reports).as_("region"),
     ).from_(temporary(loaded(reports.name), alias="t"))
-    con.execute(create(exp.to_table("srsql_report"), query, temp=True))
     ids = exp.select(column("report_id", "r"), column("case_id", "r"))
-    none = ids.from_(temporary("srsql_report", alias="r")).where(exp.false())
-    children: list[exp.Query] = [
+    none = ids.from_(temporary("srsql_report_row", alias="r")).where(exp.false())
+    child_rows: list[exp.Query] = [
         none.copy().select(text("").as_("table_name"), column("position", "r"))
     ]
-    held: list[exp.Query] = [
+    cells: list[exp.Query] = [
         exp.select(column("case_id", "r"), exp.cast(exp.null(), "VARCHAR").as_("spelling"))
-        .from_(temporary("srsql_report", alias="r"))
+        .from_(temporary("srsql_report_row", alias="r"))
         .where(exp.false())
     ]
     for item in manifest.tables:
         source = temporary(loaded(item.name), alias="t")
         if item.name != reports.name and any(c.role == "report id" for c in item.columns):
-            children.append(
+            child_rows.append(
                 exp.select(
                     column(report_id, "t"),
                     column(case_id, "t"),
@@ -141,15 +146,18 @@ def _views(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
                     _position().as_("position"),
                 ).from_(source.copy())
             )
-        held += [
+        cells += [
             exp.select(column(case_id, "t"), column(c.name, "t"))
             .from_(source.copy())
             .where(column(c.name, "t").is_(exp.null()).not_())
             for c in item.columns
             if c.role == "sensitive"
         ]
-    con.execute(create(exp.to_table("srsql_child"), union_all(children), temp=True))
-    con.execute(create(exp.to_table("srsql_held"), union_all(held), temp=True))
+    return {
+        "report_row": report_rows,
+        "child_row": union_all(child_rows),
+        "sensitive_cell": union_all(cells),
+    }
 
 
 def region_text(reports: Table) -> exp.Expr:
@@ -169,23 +177,23 @@ def _position() -> exp.Expr:
 
 def _bounds(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> Check:
     """Each distinct interval or node of each quasi-identifier."""
-    trees = hierarchy_nodes(folder)
-    reports = manifest.reports
-    faults, total = hierarchy_faults(_trees(folder), manifest), 0
+    reports, trees = manifest.reports, read_hierarchies(folder)
+    faults, total = hierarchy_faults(trees, manifest), 0
     for attribute in manifest.attributes:
         columns = [c for c in reports.columns if c.attribute == attribute.name]
-        query = (
+        nodes = {node for node, _ in trees.get(attribute.name, [])}
+        distinct = (
             exp.select(*[column(c.name, "t") for c in columns])
             .distinct()
             .from_(temporary(loaded(reports.name), alias="t"))
             .order_by(*[column(c.name, "t") for c in columns])
         )
-        for values in con.execute(query.sql("duckdb")).fetchall():
+        for values in con.execute(distinct.sql("duckdb")).fetchall():
             total += 1
             fault = (
                 _interval_fault(attribute, *values)
                 if attribute.kind == "numeric"
-                else _node_fault(attribute, values[0], trees.get(attribute.name, {}))
+                else _node_fault(attribute, values[0], nodes)
             )
             if fault:
                 faults.append(fault)
@@ -209,29 +217,100 @@ def _interval_fault(
     return None
 
 
-def _node_fault(attribute: Attribute, node: str | None, tree: dict[str, str]) -> str | None:
-    return None if node in tree else f"{attribute.name} {node!r} is no node of its hierarchy"
+def _node_fault(attribute: Attribute, node: str | None, nodes: set[str]) -> str | None:
+    return None if node in nodes else f"{attribute.name} {node!r} is no node of its hierarchy"
 
 
-def _thresholds(folder: Path) -> tuple[list[str], list[int], list[int]]:
-    values, nums, dens = [], [], []
-    for value, num, den in _rows(folder / THRESHOLDS, ["value", "theta_num", "theta_den"]):
-        values.append(value)
-        nums.append(int(num))
-        dens.append(int(den))
-    return values, nums, dens
+class _Reader:
+    """A connection that is no warehouse, for the checks that ask one."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+
+    def run(self, query: str, parameters: Sequence[Any] = ()) -> None:
+        """Execute one statement for its effect."""
+        self._con.execute(query, list(parameters) or None)
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self._con.execute(query, list(parameters) or None).fetchall()
 
 
-def _rows(path: Path, header: list[str]) -> list[list[str]]:
-    """The rows of one of the small files.
+def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Check]:
+    """k^m of every chunk, and the rules without which k^m is not enough; none of other artifacts.
 
     Raises:
-        ValueError: it has another header, or a row of another width.
+        ValueError: a table of them is missing.
     """
-    try:
-        rows = list(csv.reader(io.StringIO(path.read_bytes().decode()), strict=True))
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise ValueError(f"{path.name} cannot be read: {error}") from None
-    if rows[:1] != [header] or any(len(row) != len(header) for row in rows):
-        raise ValueError(f"{path.name} has not the columns {', '.join(header)} in every row")
-    return rows[1:]
+    if manifest.terms is None:
+        return []
+    known = {item.name: item.rows for item in manifest.tables}
+    missing = TERM_TABLES.keys() - known.keys()
+    if missing:
+        raise ValueError(f"the manifest declares terms, and no table {min(missing)}")
+    con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
+    for name in MACROS:
+        for statement in parsed("srsql.sql_macros", f"checks/{name}.sql"):
+            con.execute(statement)
+    tables = PublishedTerms(*(f"temp.main.{loaded(name)}" for name in TERM_TABLES))
+    reader = _Reader(con)
+    size = max(manifest.k, manifest.terms.diversity)
+    rows = check_terms(reader, tables, 0, manifest.k, manifest.terms.m, cluster_size=size)
+    rows += check_reconstructed(reader, tables, 0)
+    broken = [row for row in rows if row.passed is False]
+    faults = breaches(reader, tables, manifest.k, manifest.terms.m) if broken else []
+    faults += [f"{row.measure} ({row.scope}): {row.violating:,.0f}" for row in broken]
+    faults += _crowded(reader, manifest)
+    return [Check("terms", faults, sum(known[name] for name in TERM_TABLES))]
+
+
+def _crowded(reader: _Reader, manifest: Manifest) -> list[str]:
+    """Clusters with more records than there are cases, in all or of their region."""
+    cases = manifest.counts.released_cases
+    ((records,),) = reader.rows(_cluster_records([]).sql("duckdb"))
+    faults = []
+    if records > cases:
+        faults.append(f"clusters have {records:,} records, and {cases:,} cases are released")
+    if any(c.attribute for c in manifest.table(CLUSTERS).columns):
+        ((regions,),) = reader.rows(crowded_regions(manifest).sql("duckdb"))
+        if regions:
+            faults.append(f"clusters of {regions:,} region(s) have more records than it has cases")
+    return faults
+
+
+def _cluster_records(region: Sequence[str]) -> exp.Select:
+    """The number of records in clusters, for each value of the columns ``region``."""
+    total = exp.Sum(this=exp.cast(column("records", "c"), "HUGEINT"))
+    names = [column(name, "c") for name in region]
+    return (
+        exp.select(*names)
+        .select(exp.func("coalesce", total, exp.Literal.number(0)).as_("records"))
+        .from_(temporary(loaded(CLUSTERS), alias="c"))
+        .group_by(*[name.copy() for name in names])
+    )
+
+
+def crowded_regions(manifest: Manifest) -> exp.Select:
+    """How many regions have clusters with more records than the region has cases."""
+    region = [c.name for c in manifest.table(CLUSTERS).columns if c.attribute]
+    reports = manifest.reports
+    case_id = next(c.name for c in reports.columns[::-1] if c.role in ("case id", "report id"))
+    cases = exp.Count(this=exp.Distinct(expressions=[column(case_id, "r")]))
+    case_counts = (
+        exp.select(*[column(name, "r") for name in region])
+        .select(cases.as_("cases"))
+        .from_(temporary(loaded(reports.name), alias="r"))
+        .group_by(*[column(name, "r") for name in region])
+    )
+    same = [exp.NullSafeEQ(this=column(name, "h"), expression=column(name, "s")) for name in region]
+    return (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(_cluster_records(region).subquery("h"))
+        .join(case_counts.subquery("s"), on=exp.and_(*same), join_type="left")
+        .where(
+            exp.GT(
+                this=column("records", "h"),
+                expression=exp.func("coalesce", column("cases", "s"), exp.Literal.number(0)),
+            )
+        )
+    )

@@ -1,27 +1,44 @@
-"""Verification: what an artifact shows of what it promises, from the folder alone.
+"""Verification: what artifacts show of what they promise, from their folders alone.
 
 No warehouse, no dataset file, and no code that makes a release takes part; models are asked for
-nothing but what they promise.
+nothing but what they promise. One artifact is checked by its files, its claims and its rows;
+several of one series also together: joining them must exclude no new case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
+from sqlglot import exp
 
-from srsql.engine.artifact.publish.layout import Manifest
-from srsql.engine.artifact.verify.claims import claim_faults, claims_not_shown
-from srsql.engine.artifact.verify.files import check_files
-from srsql.engine.artifact.verify.rows import ROW_CHECKS, check_rows
-from srsql.engine.artifact.verify.series import SERIES_CHECKS, check_series
-from srsql.engine.artifact.verify.tables import connection, load
-from srsql.engine.artifact.verify.terms import check_chunks
-from srsql.engine.artifact.verify.verdict import Check, Verified
+from srsql.engine.artifact.format import HIERARCHIES, Manifest
+from srsql.engine.artifact.verify import Check, Verified
+from srsql.engine.artifact.verify.contradictions import claim_faults, claims_not_shown
+from srsql.engine.artifact.verify.reading import (
+    check_files,
+    connection,
+    load,
+    loaded,
+    read_hierarchies,
+    read_tables,
+    text,
+)
+from srsql.engine.artifact.verify.rows import (
+    ROW_CHECKS,
+    check_chunks,
+    check_rows,
+    findings,
+    prepare,
+    region_text,
+)
 from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.warehouse.statements import column, parsed, query, temporary, union_all
 
+SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 LOAD_CHECKS = ("columns", "rows", "content")
 CANNOT = (
     "who made it: whoever can rewrite every file and every hash can make another artifact; compare "
@@ -46,7 +63,7 @@ HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
 )
-APART = (
+NO_ROWS = (
     "regions, thresholds and what joining quarters tells, since no row of a report is released; "
     "nor who holds what is in no chunk but in the item chunk of a cluster"
 )
@@ -77,7 +94,7 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
         if manifest and manifest.report_table is not None:
             read.append((folder, manifest))
         elif manifest:
-            cannot_join.append(f"{manifest.quarter}: {APART}")
+            cannot_join.append(f"{manifest.quarter}: {NO_ROWS}")
     cannot = [*CANNOT, *cannot_join]
     if any(m.perturbed for _, m in read):
         cannot.append(NOISE)
@@ -135,3 +152,126 @@ def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None]:
             checks[1] = replace(checks[1], faults=[*checks[1].faults, one_line(error)])
             return checks, [*ROW_CHECKS, "bounds"], None
     return checks, [], manifest
+
+
+def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[Manifest]]:
+    """The checks across artifacts, and those of which the history is not all given.
+
+    Each artifact passed its own loading; nothing else is taken for granted.
+    """
+    faults = _incomparable([manifest for _, manifest in given])
+    series = Check("series", faults, len(given))
+    if faults:
+        return [series], []
+    joined = [n for n, (_, manifest) in enumerate(given) if "b" in manifest.attacks]
+    known = _known_history([manifest for _, manifest in given])
+    judged = [n for n in joined if n < known]
+    unknown = [given[n][1] for n in joined if n >= known]
+    if not judged:
+        return [series], unknown
+    with connection() as con:
+        for statement in parsed("srsql.sql_macros", "artifact/series_tables"):
+            con.execute(statement)
+        for number, (folder, manifest) in enumerate(given):
+            unread = read_tables(con, folder, manifest)
+            if unread:
+                raise VerifyError(f"{folder} was changed while it was verified: {unread[0]}")
+            prepare(con, folder, manifest)
+            _collect(con, number, manifest, claims=number in judged)
+        con.execute(query("artifact/verify", "add_ancestors"), list(_ancestors(given[0][0])))
+        for statement in parsed("srsql.sql_macros", "artifact/verify_series"):
+            con.execute(statement)
+        found, totals = findings(con)
+        checks = [Check(name, found.get(name, []), total) for name, total in totals.items()]
+        return [series, *checks], unknown
+
+
+def _known_history(manifests: list[Manifest]) -> int:
+    """How many artifacts from the first on have exactly those before them as their history.
+
+    After one that has not, such as one that supersedes a release, nobody knows which cases are new.
+    """
+    quarters = [manifest.quarter for manifest in manifests]
+    for number, manifest in enumerate(manifests):
+        if manifest.earlier_releases != tuple(quarters[:number]):
+            return number
+    return len(manifests)
+
+
+def _incomparable(manifests: list[Manifest]) -> list[str]:
+    """What keeps artifacts from being compared."""
+    faults = []
+    first = manifests[0]
+    for before, after in pairwise(manifests):
+        if after.quarter <= before.quarter:
+            faults.append(f"{after.quarter} is given after {before.quarter}: oldest first")
+        lost = {*before.earlier_releases, before.quarter} - set(after.earlier_releases)
+        if lost and after.quarter > before.quarter:
+            faults.append(
+                f"{after.quarter} does not tell of the earlier release(s) of "
+                f"{', '.join(sorted(lost))}, which {before.quarter} shows"
+            )
+    for other in manifests[1:]:
+        for what, one, two in (
+            ("dataset", first.dataset, other.dataset),
+            ("series", first.series, other.series),
+            ("kind of case ids", first.case_ids, other.case_ids),
+            ("key of the pseudonyms", first.key_id, other.key_id),
+            ("quasi-identifiers", first.attributes, other.attributes),
+            ("hierarchies", first.files[HIERARCHIES], other.files[HIERARCHIES]),
+        ):
+            if one != two:
+                faults.append(f"{other.quarter} has another {what} than {first.quarter}")
+    return faults
+
+
+def _collect(
+    con: duckdb.DuckDBPyConnection, number: int, manifest: Manifest, *, claims: bool
+) -> None:
+    """Add one artifact, as ``prepare`` laid it out, to the tables of the series."""
+    for name in ("add_cases", "add_values", "add_thresholds"):
+        con.execute(query("artifact/verify", name), [number])
+    rows = exp.insert(region_rows(number, manifest), temporary("srsql_series_region"))
+    con.execute(rows.sql("duckdb"))
+    if claims:
+        con.execute(query("artifact/verify", "add_claim"), [number, manifest.quarter, manifest.k])
+
+
+def region_rows(number: int, manifest: Manifest) -> exp.Query:
+    """What fills series_region: a row per region and quasi-identifier of an artifact."""
+    parts: list[exp.Query] = []
+    reports = manifest.reports
+    for attribute in manifest.attributes:
+        ends: list[exp.Expr] = [
+            column(c.name, "t") for c in reports.columns if c.attribute == attribute.name
+        ]
+        values = [*ends, exp.null()] if attribute.kind == "numeric" else [exp.null()] * 2 + ends
+        parts.append(
+            exp.select(
+                exp.Literal.number(number),
+                region_text(reports),
+                text(attribute.name),
+                *[value.copy() for value in values],
+            )
+            .distinct()
+            .from_(temporary(loaded(reports.name), alias="t"))
+        )
+    return union_all(parts)
+
+
+def _ancestors(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    """Attributes, nodes and ancestors side by side, each node above itself."""
+    attributes: list[str] = []
+    nodes: list[str] = []
+    ancestors: list[str] = []
+    for attribute, rows in read_hierarchies(folder).items():
+        parents = dict(rows)
+        for node in parents:
+            above, passed = node, set[str]()
+            while above and above not in passed:
+                passed.add(above)
+                attributes.append(attribute)
+                nodes.append(node)
+                ancestors.append(above)
+                above = parents.get(above, "")
+    return attributes, nodes, ancestors

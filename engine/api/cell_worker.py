@@ -1,0 +1,268 @@
+"""One cell in a process of its own: release every quarter, measure, write one file.
+
+Run as ``python -m srsql.engine.api.cell_worker`` with the task as one line of JSON on stdin, which
+stays open: where it ends, whoever started this process is gone, and so it ends too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+from srsql.engine.api.engine import Engine
+from srsql.engine.checks.series import USUAL_ALPHA
+from srsql.engine.errors import SrsqlError
+from srsql.engine.models import MODELS
+from srsql.engine.release.options import ReleaseOptions, make_request
+from srsql.engine.risk.term_counts import MANY
+from srsql.engine.study.results import LOADING, finite
+from srsql.engine.study.sample import thin
+from srsql.engine.warehouse.statements import query
+
+SERIES = "compared"
+"""Series of what is compared, or the first of ``compared_2`` and so on that is not there yet."""
+ATTACKS = ("b", "f", "l", "md", "ss")
+BIASES = {
+    "a": "a_bias",
+    "prr": "prr_bias",
+    "ror": "ror_bias",
+    "ebgm": "ebgm_bias",
+    "ic": "ic_shift",
+    "ic_shrunk": "ic_shrunk_shift",
+}
+"""Measure of a signal: its bias; ratios, of the ICs differences."""
+CHANGES = ("a", "prr")
+"""Measures of which the papers show released less original."""
+Row = dict[str, Any]
+
+
+def combination(terms: int, cases: int) -> str:
+    """Scope of the share of the combinations of so many terms that so many cases hold."""
+    return f"{terms} terms, held by {cases if cases < MANY else f'> {MANY - 1}'}"
+
+
+def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
+    """The rows of a cell; what is refused is a row with the reason.
+
+    Args:
+        task: ``snapshot``, ``scratch`` (files), ``dataset``, ``quarters``, ``options``,
+            ``signals``, ``threads``, ``memory_limit``; ``cases``: of each quarter, or None: all.
+        tell: takes what is being done.
+    """
+    rows: list[Row] = []
+    quarters = task["quarters"]
+    with own_engine(task) as engine:
+        task = task | {"series": _free_series(engine)}
+        if task["cases"] is not None:
+            seed = task["options"]["seed"]
+            for quarter in quarters:
+                thin(engine.warehouse, engine.dataset(), quarter, task["cases"], seed)
+        seconds_of: dict[str, float] = {}
+        for quarter in quarters:
+            seconds, found = _release(engine, quarter, task, tell)
+            rows += found
+            if seconds is not None:
+                seconds_of[quarter] = seconds
+        for quarter, seconds in seconds_of.items():
+            tell(f"{quarter}: metrics")
+            rows += [row | {"seconds": seconds} for row in _measured(engine, quarter, task)]
+        if seconds_of:
+            tell("attacks and signals")
+            rows += list(_audited(engine, task))
+            if len(seconds_of) > 1:
+                span = _span(quarters, list(seconds_of))
+                rows += _guarded("signals", span, lambda: _signals(engine, None, span, task))
+    return [{name: finite(value) for name, value in row.items()} for row in rows]
+
+
+def own_engine(task: dict[str, Any]) -> Engine:
+    """The engine on a copy of the snapshot that is this process's own."""
+    scratch = Path(task["scratch"])
+    for suffix in ("", ".wal"):
+        if Path(task["snapshot"] + suffix).exists():
+            shutil.copyfile(task["snapshot"] + suffix, f"{scratch}{suffix}")
+    return Engine(
+        scratch,
+        dataset=task["dataset"],
+        threads=task["threads"],
+        memory_limit=task["memory_limit"],
+    )
+
+
+def _span(quarters: list[str], released: list[str]) -> str:
+    """The range of the released quarters, and those of ``quarters`` in it that are not."""
+    first, last = released[0], released[-1]
+    absent = [q for q in quarters if first < q < last and q not in released]
+    return f"{first}:{last}" + (f" without {', '.join(absent)}" if absent else "")
+
+
+def _free_series(engine: Engine) -> str:
+    """A series that the snapshot does not hold: its releases would count as earlier ones."""
+    rows = engine.warehouse.rows(query("study/data", "series_names"), [engine.dataset().name])
+    taken = {name for (name,) in rows}
+    names = (SERIES, *(f"{SERIES}_{n + 2}" for n in range(len(taken))))
+    return next(name for name in names if name not in taken)
+
+
+def _release(
+    engine: Engine, quarter: str, task: dict[str, Any], tell: Callable[[str], None]
+) -> tuple[float | None, list[Row]]:
+    """Seconds without loading kernels, or None; rows of stages and tables, or of the reason."""
+    try:
+        release = engine.release_range(
+            f"{quarter}:{quarter}", progress=tell, series=task["series"], **task["options"]
+        ).released[0]
+    except SrsqlError as error:
+        return None, [_failed("release", quarter, error)]
+    total = sum(seconds for stage, seconds in release.seconds.items() if stage != LOADING)
+    rows = [
+        {"quarter": quarter, "measure": "stage", "scope": stage, "seconds": seconds}
+        for stage, seconds in release.seconds.items()
+    ]
+    rows += [
+        {"quarter": quarter, "measure": "rows", "scope": name, "total": count, "seconds": total}
+        for name, count in release.rows.items()
+    ]
+    return total, rows
+
+
+def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Row]:
+    yield from _guarded(
+        "metrics",
+        quarter,
+        lambda: [
+            {"quarter": quarter} | {k: v for k, v in asdict(row).items() if k != "release"}
+            for row in engine.metrics(quarter, series=task["series"])
+        ],
+    )
+    yield from _guarded("questions", quarter, lambda: _answered(engine, quarter, task["series"]))
+    yield from _guarded("combinations", quarter, lambda: _combined(engine, quarter, task["series"]))
+    yield from _guarded("signals", quarter, lambda: _signals(engine, quarter, quarter, task))
+
+
+def _answered(engine: Engine, quarter: str, series: str) -> list[Row]:
+    """Q1 to Q4 of Lee 2020: what the release answers, and the originals."""
+    found = engine.age_groups(quarter, series=series)
+    return [
+        {"quarter": quarter, "measure": measure, "scope": f"{row.condition}, {row.age_group}",
+         "violating": ours, "total": truth,
+         "ratio": None if ours is None or truth is None else ours - truth}
+        for row in found
+        for measure, ours, truth in (
+            ("group_count", row.expected, row.original),
+            ("group_mean", row.mean_amount, row.original_mean),
+        )
+        if ours is not None or truth is not None
+    ]  # fmt: skip
+
+
+def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
+    """Shares of combinations of terms by how many cases hold them (Loukides 2014, Fig. 12)."""
+    return [
+        {"quarter": quarter, "measure": "combinations", "total": row.examined, "ratio": row.share,
+         "scope": combination(row.terms, row.records)}
+        for row in engine.term_combinations(quarter, series=series)
+    ]  # fmt: skip
+
+
+def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
+    """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
+    model = make_request("", cast(ReleaseOptions, task["options"])).model
+    if not model.rows:
+        return
+    alpha: Fraction = model.share or USUAL_ALPHA
+
+    def rows() -> list[Row]:
+        found = engine.audit(
+            attacks=ATTACKS, scopes=("group",), alpha=alpha, evidence=0, series=task["series"]
+        )
+        return [
+            {
+                "quarter": row.quarter,
+                "measure": f"audit_{name}",
+                "scope": ",".join(row.attacks),
+                "violating": count,
+                "total": row.groups,
+                "ratio": share,
+            }
+            for row in found.releases
+            for name, count, share in (
+                ("dir", row.dig, row.dir),
+                ("dsr", row.dsg, row.dsr),
+                ("ssgr", row.ssg, row.ssgr),
+            )
+        ]
+
+    yield from _guarded("audit", None, rows)
+
+
+def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any]) -> list[Row]:
+    """Released and original measures of every rule, and the bias."""
+    if not task["signals"] or not MODELS[task["options"]["model"]].rows:
+        return []
+    found = engine.signals(quarter=quarter, series=task["series"], **task["signals"])
+    rows = []
+    for signal in found.signals:
+        where = signal.condition
+        words = [signal.drug]
+        words += [f"age >= {where.min_age}"] if where.min_age is not None else []
+        words += [f"age <= {where.max_age}"] if where.max_age is not None else []
+        words += [f"sex {where.sex}"] if where.sex is not None else []
+        scope = f"{', '.join(words)} => {signal.reaction}"
+        for measure, bias in BIASES.items():
+            after = getattr(signal.released, measure)
+            before = getattr(signal.original, measure) if signal.original else None
+            both = {"quarter": name, "scope": scope, "violating": after, "total": before}
+            ratio = getattr(signal.bias, bias) if signal.bias else None
+            rows.append(both | {"measure": f"signal_{measure}", "ratio": ratio})
+            if measure in CHANGES:
+                change = None if after is None or before is None else after - before
+                rows.append(both | {"measure": f"signal_{measure}_change", "ratio": change})
+    return rows
+
+
+def _guarded(stage: str, quarter: str | None, rows: Callable[[], list[Row]]) -> list[Row]:
+    try:
+        return rows()
+    except SrsqlError as error:
+        return [_failed(stage, quarter, error)]
+
+
+def _failed(stage: str, quarter: str | None, error: SrsqlError) -> Row:
+    return {"quarter": quarter, "measure": stage, "error": " ".join(str(error).split())}
+
+
+def _peak() -> float:
+    """The most memory this process had, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):  # not sys.stdin, whose lock would be held when the interpreter exits
+        pass
+    os._exit(1)
+
+
+def serve(work: Callable[[dict[str, Any], Callable[[str], None]], list[Row]]) -> None:
+    """Do the task with ``work`` and put its file in its place."""
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    rows = work(task, lambda text: print(text, flush=True))
+    file = Path(task["file"])
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
+    os.replace(beside, file)
+
+
+if __name__ == "__main__":
+    serve(run_cell)

@@ -1,0 +1,162 @@
+"""The documents of an artifact that follow from its manifest: dictionary, README, term counts.
+
+`publish` writes them; `verify` writes them again and compares, so that neither can say anything
+else than the manifest.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from string import Template
+
+from srsql.engine.artifact.format import (
+    COUNTS,
+    DICTIONARY,
+    DUCKDB_FILE,
+    HIERARCHIES,
+    REPORT,
+    THRESHOLDS,
+    Attribute,
+    Column,
+    Manifest,
+    Table,
+)
+from srsql.engine.warehouse.statements import statements
+
+COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected
+-- is the mean over all datasets that fit what is released. Load the tables of this folder under
+-- their names, put the sets into a table sets(set_no, term), run this file in DuckDB, then ask:
+--     SELECT * FROM term_counts(
+--         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets');
+"""
+MEANING = {
+    "report id": "the report",
+    "case id": "the case: one individual's event, the same in all its reports and in every quarter",
+    "period": "the quarter of the release",
+    "lower bound": "least possible {attribute}, inclusive{unit}; empty: not known",
+    "upper bound": "greatest possible {attribute}, inclusive{unit}; empty: not known",
+    "node": "node of the hierarchy of {attribute}; its root: anything, or not known",
+    "sensitive": "as reported; bounded by its threshold",
+    "quasi-sensitive": "as reported",
+    "serial number": "numbers the rows of a report; not unique over reports",
+    "published as it is": "as reported",
+    "cluster": "cluster of records",
+    "records": "records in the cluster; a chunk has so many subrecords, most may be empty",
+    "joint cluster": "clusters that share chunks",
+    "chunk": "terms that are told together, apart from all others",
+    "subrecord": "what one record of the cluster holds of the chunk; no place is that of a record",
+    "record": "a record made up of subrecords at random, not one of a patient",
+    "term": "as reported, in upper case",
+}
+
+
+TERMS_NOTE = """The terms of {attributes} are told apart from records, in upper case. A record chunk
+lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
+chunk does so for several clusters together; an item chunk names terms that one record of the
+cluster holds, or any number up to all. `{counts}` says how many records hold several terms at once;
+`reconstructed` is one dataset that fits all of it, as good as any other.
+""".replace("{counts}", COUNTS)
+
+
+def counts_sql() -> bytes:
+    """``srsql.term_counts`` of ``risk/term_counts.sql`` under a plain name, with its use."""
+    macro = next(
+        text
+        for text in statements("srsql.sql_macros", "risk/term_counts.sql")
+        if "srsql.term_counts(" in text
+    )
+    return (COUNTS_HEAD + macro.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
+
+
+def dictionary_csv(manifest: Manifest) -> bytes:
+    """One row per published column: what it means, its unit and domain."""
+    known = {attribute.name: attribute for attribute in manifest.attributes}
+    rows = []
+    for table in manifest.tables:
+        for column in table.columns:
+            about = known.get(column.attribute or "")
+            rows.append(
+                [
+                    table.name,
+                    column.name,
+                    column.type,
+                    column.role,
+                    meaning(column, about),
+                    about.unit if about else "",
+                    "" if about is None or about.low is None else f"{about.low} to {about.high}",
+                    "" if about is None or about.granularity is None else str(about.granularity),
+                ]
+            )
+    return csv_bytes(
+        ["table", "column", "type", "role", "meaning", "unit", "domain", "granularity"], rows
+    )
+
+
+def meaning(column: Column, attribute: Attribute | None) -> str:
+    """A column in words."""
+    unit = f" (in {attribute.unit})" if attribute and attribute.unit else ""
+    return MEANING[column.role].format(attribute=column.attribute, unit=unit)
+
+
+def readme(manifest: Manifest) -> bytes:
+    """The page a person reads first; its frame is ``schemas/artifact_readme.md``."""
+    counts, tables, terms = manifest.counts, manifest.tables, manifest.terms
+    documents = {
+        REPORT: "sizes and widths of regions, thresholds and signals of this release, for a "
+        "browser.",
+        COUNTS: "how many records hold a set of terms: least, mean and most, as SQL to run.",
+    }
+    with_rows = any(c.role == "report id" for t in tables for c in t.columns)
+    there = ([REPORT] if with_rows else []) + ([COUNTS] if terms else [])
+    frame = (resources.files("srsql.schemas") / "artifact_readme.md").read_text(encoding="utf-8")
+    parameters = sorted({**manifest.parameters, "k": manifest.k}.items())
+    text = Template(frame).substitute(
+        title=f"{manifest.dataset}, {manifest.quarter}",
+        model=manifest.model,
+        guarantee=manifest.guarantee,
+        parameters="\n".join(f"* {name}: {value}" for name, value in parameters),
+        released=f"{counts.released_cases:,} cases, {counts.released_reports:,} reports",
+        withheld=(
+            "not told, as with every model with noise"
+            if counts.withheld_cases is None
+            else f"{counts.withheld_cases:,} cases, {counts.withheld_reports:,} reports"
+        ),
+        tables="\n".join(
+            f"| `{t.name}` | `{t.file}` | {t.rows:,} | {', '.join(c.name for c in t.columns)} |"
+            for t in tables
+        ),
+        ids=(
+            "Case and report ids are pseudonyms under a key that is not part of this folder. The "
+            "same case has the same pseudonym in every quarter published under that key."
+            if manifest.case_ids == "pseudonym"
+            else "Case and report ids are as they were released."
+        ),
+        query=_first_query(tables[0]),
+        dictionary=DICTIONARY,
+        documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
+        terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
+        thresholds=THRESHOLDS,
+        hierarchies=HIERARCHIES,
+    )
+    return text.encode()
+
+
+def _first_query(table: Table) -> str:
+    """A command that counts the rows of a table, from within the folder."""
+    if table.file == DUCKDB_FILE:
+        opened, source = f"duckdb {DUCKDB_FILE} -c", table.name
+    else:
+        reader = "read_csv" if table.file.endswith(".csv") else "read_parquet"
+        opened, source = "duckdb -c", f"{reader}('{table.file}')"
+    return f'{opened} "SELECT count(*) AS rows FROM {source}"'
+
+
+def csv_bytes(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """One of the small CSV files: every field quoted."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerows([header, *rows])
+    return text.getvalue().encode()

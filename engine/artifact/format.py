@@ -1,0 +1,219 @@
+"""The artifact: the folder that leaves the house, and what its manifest says.
+
+`publish` writes this format and `verify` reads it; what both need of it stands here and in
+``documents``, and neither imports the other's means. Files: one per released table (or one DuckDB
+file), ``manifest.json``, thresholds, hierarchies, a data dictionary, the public report, a README,
+and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+import duckdb
+from pydantic import BaseModel, ConfigDict, Field
+from sqlglot import exp
+
+from srsql.engine.warehouse.statements import column, temporary
+
+MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
+README = "README.md"
+REPORT = "report.html"
+COUNTS = "term-counts.sql"
+# a hyphen: no table of a dataset can have such a name, nor its CSV file
+DICTIONARY = "data-dictionary.csv"
+THRESHOLDS = "value-thresholds.csv"
+HIERARCHIES = "value-hierarchies.csv"
+DUCKDB_FILE = "release.duckdb"
+VERSION = 1
+CLUSTERS = "clusters"
+TERM_TABLES = {
+    CLUSTERS: ("cluster", "records"),
+    "joint_clusters": ("joint", "cluster"),
+    "record_chunk": ("cluster", "chunk", "subrecord", "term"),
+    "shared_chunk": ("joint", "chunk", "subrecord", "term"),
+    "item_chunk": ("cluster", "term"),
+    "reconstructed": ("record", "cluster", "term"),
+}
+"""Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
+makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
+
+Format = Literal["parquet", "csv", "duckdb"]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0, strict=True)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Column(_Strict):
+    """One column of a released table."""
+
+    name: Name
+    type: Annotated[str, Field(pattern=r"^(BIGINT|VARCHAR|DECIMAL\(18, [0-9]{1,2}\))$")]
+    """DuckDB's name of it."""
+    role: Literal[
+        "report id",
+        "case id",
+        "period",
+        "lower bound",
+        "upper bound",
+        "node",
+        "sensitive",
+        "quasi-sensitive",
+        "serial number",
+        "published as it is",
+        "cluster",
+        "records",
+        "joint cluster",
+        "chunk",
+        "subrecord",
+        "record",
+        "term",
+    ]
+    attribute: Name | None = None
+    """The quasi-identifier of a bound or a node."""
+
+
+class Table(_Strict):
+    """One released table."""
+
+    name: Name
+    file: FileName
+    rows: Count
+    content_sha256: Digest
+    """Over its rows (see ``content_digest``): the same in every format."""
+    columns: tuple[Column, ...]
+
+
+class Attribute(_Strict):
+    """One quasi-identifier: which values its region can have."""
+
+    name: Name
+    kind: Literal["numeric", "categorical"]
+    unit: str = ""
+    granularity: Decimal | None = Field(default=None, gt=0)
+    low: Decimal | None = None
+    """The declared domain; None: it was taken from the quarter."""
+    high: Decimal | None = None
+
+
+class TermsClaim(_Strict):
+    """What is claimed of disassociated terms, which are released without their records."""
+
+    attributes: tuple[Name, ...]
+    m: Annotated[int, Field(ge=1, strict=True)]
+    diversity: Annotated[int, Field(ge=1, strict=True)]
+    """Least number of records in a cluster, where above k."""
+
+
+class Counts(_Strict):
+    """Cases and reports; never which ones are withheld."""
+
+    released_cases: Count
+    released_reports: Count
+    withheld_cases: Count | None = None
+    """None: a model with noise does not tell."""
+    withheld_reports: Count | None = None
+
+
+class Manifest(_Strict):
+    """``manifest.json``: everything that is claimed of the artifact."""
+
+    artifact_version: Literal[1]
+    software_version: str
+    dataset: Name
+    dataset_version: int
+    dataset_fingerprint: Digest
+    series: str
+    quarter: str
+    earlier_releases: tuple[str, ...]
+    """Periods of the releases that came before in the series, superseded ones included."""
+    format: Format
+    case_ids: Literal["as released", "pseudonym"]
+    key_id: Digest | None
+    """Tells whether two artifacts were made under one key; tells nothing of the key."""
+    model: str
+    guarantee: str
+    perturbed: bool
+    """Quasi-identifiers are drawn at random: k and thresholds hold for groups nobody can see."""
+    k: Annotated[int, Field(ge=2, strict=True)]
+    attacks: tuple[str, ...]
+    """The attacks by joining releases that the model withstands."""
+    parameters: dict[str, int | str]
+    counts: Counts
+    report_table: Name | None
+    """None: no row of a report is released."""
+    terms: TermsClaim | None = None
+    attributes: tuple[Attribute, ...]
+    tables: tuple[Table, ...]
+    files: dict[FileName, Digest]
+    """SHA-256 of every file but this one and ``SHA256SUMS``."""
+
+    @property
+    def reports(self) -> Table:
+        """The report table.
+
+        Raises:
+            ValueError: no row of a report is released.
+        """
+        if self.report_table is None:
+            raise ValueError("the artifact has no report table")
+        return self.table(self.report_table)
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
+
+def sums_text(digests: dict[str, str]) -> str:
+    """``SHA256SUMS`` for these files, sorted by name: there is one way to write it."""
+    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content_digest(con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Column, ...]) -> str:
+    """SHA-256 over the rows of a temporary table in their order.
+
+    Each value is a netstring, its length in bytes and its text (``5:fever,``), or ``-,`` where it
+    is missing; each row ends in a line feed.
+
+    Args:
+        con: where the table is.
+        name: of the table.
+        columns: those of its values, in their order.
+    """
+    digest = hashlib.sha256()
+    query = content_query(name, columns)
+    for batch in con.sql(query.sql("duckdb")).to_arrow_reader(100_000):
+        lines = batch.column(0).to_pylist()
+        digest.update("".join(f"{line},\n" for line in lines).encode())
+    return digest.hexdigest()
+
+
+def content_query(name: str, columns: tuple[Column, ...]) -> exp.Select:
+    """The rows of a temporary table as the text that ``content_digest`` is made of."""
+    parts = [
+        exp.func("coalesce", exp.DPipe(this=length, expression=value), exp.Literal.string("-"))
+        for value in (exp.cast(column(c.name, "t"), "VARCHAR", dialect="duckdb") for c in columns)
+        for length in [
+            exp.DPipe(
+                this=exp.cast(exp.Anonymous(this="strlen", expressions=[value.copy()]), "VARCHAR"),
+                expression=exp.Literal.string(":"),
+            )
+        ]
+    ]
+    line = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(","), *parts])
+    return exp.select(line).from_(temporary(name, alias="t"))  # a scan keeps the order of insertion

@@ -1,0 +1,251 @@
+"""Which release is published, and what stands beside its rows: the manifest and its files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlglot import exp
+
+from srsql.engine.artifact.documents import counts_sql, csv_bytes, dictionary_csv, readme
+from srsql.engine.artifact.format import (
+    COUNTS,
+    DICTIONARY,
+    HIERARCHIES,
+    MANIFEST,
+    README,
+    REPORT,
+    SUMS,
+    THRESHOLDS,
+    VERSION,
+    Attribute,
+    Counts,
+    Format,
+    Manifest,
+    Table,
+    TermsClaim,
+    file_digest,
+    sums_text,
+)
+from srsql.engine.artifact.publish.atomic_files import key_id
+from srsql.engine.errors import PublishError
+from srsql.engine.models import MODELS
+from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
+from srsql.engine.warehouse.releases import released_terms
+from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.statements import query, table
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+ELSEWHERE = ("thresholds", "quarter", "dataset")
+"""Columns of the public manifest that the artifact tells in other places."""
+
+
+@dataclass(frozen=True)
+class PublishableRelease:
+    """One release that is out and our own, and its place in the series."""
+
+    release_id: int
+    series: str
+    quarter: str
+    schema: str
+    """Of its views."""
+    keyed: bool
+    """Whether the series releases pseudonyms."""
+    earlier: tuple[str, ...]
+    """Periods of the releases before it, superseded ones included."""
+
+
+def find_release(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
+) -> PublishableRelease:
+    """The release of a quarter that is out.
+
+    Args:
+        warehouse: whose catalog is asked.
+        dataset: whose quarter.
+        series: of the release.
+        quarter: that was released.
+
+    Raises:
+        PublishError: it is a draft, was never made, or is somebody else's.
+    """
+    rows = warehouse.rows(query("artifact/publish", "releases_of_series"), [dataset.name, series])
+    own = [row for row in rows if row[1] == quarter]
+    if any(row[3] == IMPORTED for row in own):
+        raise PublishError(
+            f"{quarter} of series {series!r} is somebody else's release: only your own is published"
+        )
+    out = next((row for row in own if row[2] == "released"), None)
+    if out is None:
+        raise PublishError(_why_not(quarter, series, {row[2] for row in own}, rows))
+    release_id, _, _, _, schema, keyed = out
+    earlier = tuple(
+        row[1] for row in rows if row[2] != "draft" and (row[1], row[0]) < (quarter, release_id)
+    )
+    return PublishableRelease(release_id, series, quarter, schema, keyed, earlier)
+
+
+def _why_not(quarter: str, series: str, statuses: set[str], rows: list[tuple[object, ...]]) -> str:
+    if "draft" in statuses:
+        return (
+            f"{quarter} of series {series!r} is a draft: expose it with "
+            f"'srsql release --quarter {quarter} --confirm' first"
+        )
+    known = [str(row[1]) for row in rows if row[2] == "released"]
+    have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+    return f"{quarter} is not released in series {series!r} (it has: {have}): release it first"
+
+
+def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str, Any]:
+    """The public manifest of the release, without what the artifact tells elsewhere."""
+    statement = exp.select(exp.Star(except_=[exp.column(name) for name in ELSEWHERE])).from_(
+        table(release.schema, "manifest")
+    )
+    cursor = warehouse.con.execute(statement.sql(dialect="duckdb"))
+    names = [entry[0] for entry in cursor.description or ()]
+    facts = dict(zip(names, cursor.fetchall()[0], strict=True))
+    return {name: value for name, value in facts.items() if not name.endswith("_rows")}
+
+
+def describe(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    release: PublishableRelease,
+    key: bytes | None,
+    tables: list[Table],
+    folder: Path,
+    form: Format,
+) -> Manifest:
+    """Write what stands beside the rows, then the manifest over it, then the hashes over all.
+
+    Args:
+        warehouse: where the release is.
+        dataset: that was released.
+        release: that is published.
+        key: of the pseudonyms; None: ids are as they were released.
+        tables: those that are in the folder already.
+        folder: of the artifact.
+        form: of its tables.
+
+    Raises:
+        PublishError: the release is marked as one that must not be published.
+    """
+    manifest = _claims(warehouse, dataset, release, key, tables, form)
+    documents = {
+        README: readme(manifest),
+        DICTIONARY: dictionary_csv(manifest),
+        THRESHOLDS: _thresholds_csv(warehouse, release.release_id, manifest.model),
+        HIERARCHIES: _hierarchies_csv(dataset),
+    }
+    if dataset.rows:
+        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
+
+        page = report(warehouse, dataset, release.series, release.quarter, public=True)
+        documents[REPORT] = page.html.encode()
+    if manifest.terms:
+        documents[COUNTS] = counts_sql()
+    for name, content in documents.items():
+        (folder / name).write_bytes(content)
+    digests = {path.name: file_digest(path) for path in sorted(folder.iterdir())}
+    manifest = Manifest(**{**dict(manifest), "files": digests})
+    text = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    digests[MANIFEST] = file_digest(folder / MANIFEST)
+    (folder / SUMS).write_text(sums_text(digests), encoding="utf-8")
+    return manifest
+
+
+def _claims(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    release: PublishableRelease,
+    key: bytes | None,
+    tables: list[Table],
+    form: Format,
+) -> Manifest:
+    """The manifest before there are files that it could vouch for."""
+    facts = public_facts(warehouse, release)
+    if facts.get("publication") == NOT_FOR_PUBLICATION:
+        raise PublishError(
+            f"{release.quarter} is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded "
+            "experiment; release it with --noise secure"
+        )
+    counts = Counts(**{n: facts.pop(n) for n in Counts.model_fields if n in facts})
+    terms = released_terms(warehouse, release.release_id)
+    case_ids: Literal["pseudonym", "as released"] = "pseudonym" if key else "as released"
+    attacks = str(facts.pop("attacks"))
+    model = str(facts.pop("model"))
+    return Manifest(
+        artifact_version=VERSION,
+        software_version=facts.pop("software_version"),
+        dataset=dataset.name,
+        dataset_version=facts.pop("dataset_version"),
+        dataset_fingerprint=facts.pop("dataset_fingerprint"),
+        series=release.series,
+        quarter=release.quarter,
+        earlier_releases=release.earlier,
+        format=form,
+        case_ids=case_ids,
+        key_id=key_id(key) if key else None,
+        model=model,
+        guarantee=str(facts.pop("guarantee")),
+        perturbed=MODELS[model].perturbs,
+        k=facts.pop("k"),
+        attacks=() if attacks == "none" else tuple(attacks.split(",")),
+        parameters=facts,
+        counts=counts,
+        report_table=dataset.report_table if dataset.rows else None,
+        terms=TermsClaim(attributes=terms.attributes, m=terms.m, diversity=terms.diversity)
+        if terms
+        else None,
+        attributes=_attributes(dataset) if dataset.rows else (),
+        tables=tuple(tables),
+        files={},
+    )
+
+
+def _attributes(dataset: Dataset) -> tuple[Attribute, ...]:
+    """The quasi-identifiers, without the columns they are read from."""
+    attributes = []
+    for qid in dataset.qid:
+        if qid.kind == "categorical":
+            attributes.append(Attribute(name=qid.name, kind="categorical"))
+            continue
+        low, high = qid.domain if isinstance(qid.domain, tuple) else (None, None)
+        attributes.append(
+            Attribute(
+                name=qid.name,
+                kind="numeric",
+                unit=qid.unit,
+                granularity=qid.granularity,
+                low=low,
+                high=high,
+            )
+        )
+    return tuple(attributes)
+
+
+def _thresholds_csv(warehouse: Warehouse, release_id: int, model: str) -> bytes:
+    """theta of every value that a released row shows, as an exact fraction.
+
+    No value has one where the model bounds none.
+    """
+    bounded = "theta" in MODELS[model].keeps
+    rows = warehouse.rows(query("artifact/publish", "released_thresholds"), [release_id, bounded])
+    return csv_bytes(["value", "theta_num", "theta_den"], rows)
+
+
+def _hierarchies_csv(dataset: Dataset) -> bytes:
+    """Every node of the hierarchies of published columns, with its parent; preorder."""
+    trees = {
+        qid.name: dataset.hierarchies[qid.name] for qid in dataset.qid if qid.kind == "categorical"
+    }
+    rows = [
+        [name, label, tree.labels[above] if above >= 0 else ""]
+        for name, tree in trees.items()
+        for label, above in zip(tree.labels, tree.parent, strict=True)
+    ]
+    return csv_bytes(["attribute", "node", "parent"], rows)

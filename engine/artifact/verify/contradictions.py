@@ -1,0 +1,282 @@
+"""Does an artifact contradict itself: tables, claims, documents, hierarchies, thresholds?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from srsql.engine.artifact.documents import counts_sql, dictionary_csv, readme
+from srsql.engine.artifact.format import (
+    CLUSTERS,
+    COUNTS,
+    DICTIONARY,
+    DUCKDB_FILE,
+    MANIFEST,
+    README,
+    TERM_TABLES,
+    Manifest,
+    Table,
+)
+from srsql.engine.errors import ReleaseError
+from srsql.engine.models import MODELS
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.terms.parameters import Terms
+from srsql.version import __version__
+
+NOT_KNOWN = (
+    "{quarter}: what its model promises, since this version of srsql knows no model {model!r}"
+)
+OTHER_VERSION = (
+    "{quarter}: that its README, its data dictionary and the wording of its guarantee say what the "
+    "manifest says, since srsql {version} wrote them"
+)
+UNCLAIMED = "{quarter}: {what}, since its model, {model}, does not keep them"
+_FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
+Trees = dict[str, list[tuple[str, str]]]
+"""Attribute -> its rows (node, parent), as they stand in the file."""
+
+
+def shape_faults(manifest: Manifest) -> list[str]:
+    """What a manifest must not say of its tables, so that their rows can be read and checked."""
+    names = [table.name for table in manifest.tables]
+    of_terms = set(TERM_TABLES) if manifest.terms else set()
+    reports = manifest.report_table
+    if reports is None and not (of_terms and of_terms == set(names)):
+        return [f"{MANIFEST}: there is no report table, nor the tables of terms alone"]
+    if len(set(names)) < len(names) or (reports is not None and reports not in names):
+        return [f"{MANIFEST}: the tables are not each there once, the report table among them"]
+    faults = [fault for table in manifest.tables for fault in _table_faults(manifest, table)]
+    if reports is None:
+        return faults
+    if [c.role for c in manifest.reports.columns].count("period") != 1:
+        faults.append(f"{MANIFEST}: the report table has not one period")
+    attributes = {attribute.name for attribute in manifest.attributes}
+    if not attributes or len(attributes) < len(manifest.attributes):
+        faults.append(f"{MANIFEST}: the quasi-identifiers are none, or not each there once")
+    return faults
+
+
+def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
+    expected = DUCKDB_FILE if manifest.format == "duckdb" else f"{table.name}.{manifest.format}"
+    if table.file != expected or table.file not in manifest.files:
+        yield f"{MANIFEST}: table {table.name} is not in {expected}"
+    columns = tuple(column.name for column in table.columns)
+    if len(set(columns)) < len(columns):
+        yield f"{MANIFEST}: table {table.name} has a column twice"
+    roles = [column.role for column in table.columns]
+    ids = (roles.count("report id"), roles.count("case id"))
+    if manifest.terms and table.name in TERM_TABLES:
+        first = TERM_TABLES[table.name]
+        if columns[: len(first)] != first or any(ids):
+            yield f"{MANIFEST}: table {table.name} has not the columns of terms"
+    elif ids[0] != 1 or ids[1] > 1:
+        yield f"{MANIFEST}: table {table.name} has not one report id"
+    with_region = {manifest.report_table, CLUSTERS} if manifest.terms else {manifest.report_table}
+    region = {attribute.name for attribute in manifest.attributes}
+    bounded = {c.attribute for c in table.columns if c.attribute}
+    if bounded != (region if table.name in with_region else set()):
+        yield f"{MANIFEST}: table {table.name} does not have the region's columns"
+
+
+def claim_faults(folder: Path, manifest: Manifest) -> list[str]:
+    """What the manifest says of the release and cannot be true at once."""
+    faults = [*_order_faults(manifest), *_number_faults(manifest), *_promise_faults(manifest)]
+    faults += _term_faults(manifest)
+    if (manifest.case_ids == "pseudonym") != (manifest.key_id is not None):
+        faults.append(f"case_ids is {manifest.case_ids!r}, key_id is {manifest.key_id!r}")
+    return [f"{MANIFEST}: {text}" for text in faults] + _document_faults(folder, manifest)
+
+
+def claims_not_shown(manifest: Manifest) -> list[str]:
+    """The claims that this version of the software cannot judge."""
+    about = {"quarter": manifest.quarter, "model": manifest.model}
+    texts = [] if manifest.model in MODELS else [NOT_KNOWN.format(**about)]
+    unclaimed = [] if manifest.model not in MODELS else _unclaimed(MODELS[manifest.model])
+    if unclaimed:
+        texts.append(UNCLAIMED.format(**about, what=" and ".join(unclaimed)))
+    if manifest.software_version != __version__:
+        texts.append(OTHER_VERSION.format(**about, version=manifest.software_version))
+    return texts
+
+
+def _unclaimed(kind: type[GroupingModel]) -> list[str]:
+    """Bounds of Lin 2016 that regions of the model do not keep, in words."""
+    if kind.perturbs:
+        return []
+    words = {"k": "k distinct cases for every region", "theta": "thresholds of values"}
+    return [text for name, text in words.items() if name not in kind.keeps]
+
+
+def _order_faults(manifest: Manifest) -> list[str]:
+    earlier = list(manifest.earlier_releases)
+    if earlier != sorted(earlier):
+        return [f"earlier_releases are not in order: {', '.join(earlier)}"]
+    # the quarter's own: a release that this one supersedes
+    return [
+        f"earlier_releases names {quarter}, which is after {manifest.quarter}"
+        for quarter in earlier
+        if quarter > manifest.quarter
+    ]
+
+
+def _number_faults(manifest: Manifest) -> list[str]:
+    faults = []
+    grown = manifest.parameters.get("k_effective")
+    if not isinstance(grown, int) or grown < manifest.k:
+        faults.append(f"k_effective is {grown!r}, k is {manifest.k}")
+    if not re.search(rf"(?<![\w.,/]){manifest.k}(?![\w/]|[.,]\d)", manifest.guarantee):
+        faults.append(f"the guarantee does not tell k, which is {manifest.k}")
+    return faults
+
+
+def _promise_faults(manifest: Manifest) -> list[str]:
+    """What differs from what the model of that name promises under these parameters."""
+    if manifest.model not in MODELS:
+        return []
+    kind = MODELS[manifest.model]
+    faults = []
+    if manifest.perturbed != kind.perturbs:
+        faults.append(f"perturbed is {manifest.perturbed}, of {manifest.model} it is not")
+    try:
+        model = kind(**_given(kind, manifest))
+    except (ReleaseError, ValueError, TypeError) as error:
+        return [*faults, f"the parameters are none of {manifest.model}: {error}"]
+    if manifest.attacks != model.attacks:
+        claimed, due = (",".join(names) or "none" for names in (manifest.attacks, model.attacks))
+        faults.append(f"attacks are {claimed}, {manifest.model} promises {due}")
+    faults += [
+        f"parameter {name} is {manifest.parameters.get(name)!r}, not {value!r}"
+        for name, value in model.facts.items()
+        if manifest.parameters.get(name) != value
+    ]
+    if manifest.software_version == __version__ and manifest.guarantee != model.guarantee:
+        faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
+    return faults
+
+
+def _term_faults(manifest: Manifest) -> list[str]:
+    """What is claimed of disassociated terms in one place, and otherwise in another."""
+    claim, parameters = manifest.terms, manifest.parameters
+    if claim is None:
+        names = sorted({"terms", "m", "terms_guarantee"} & parameters.keys())
+        return [f"parameter {name} is there, and terms are not" for name in names]
+    try:
+        facts = Terms(claim.attributes, claim.m, claim.diversity).facts(manifest.k, "chunks")
+    except ReleaseError as error:
+        return [f"the terms are none: {error}"]
+    due = {name: facts[name] for name in ("terms", "m", "l")}
+    if manifest.software_version == __version__:
+        due["terms_guarantee"] = facts["terms_guarantee"]
+    faults = [
+        f"parameter {name} is {parameters.get(name)!r}, not {value!r}"
+        for name, value in due.items()
+        if parameters.get(name) != value
+    ]
+    return faults + [
+        f"{table.name} shows {column.name}, the terms of which are told apart from records"
+        for table in manifest.tables
+        for column in table.columns
+        if table.name not in TERM_TABLES and column.name in claim.attributes
+    ]
+
+
+def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
+    """The model's own parameters, as the manifest tells them."""
+    parameters = manifest.parameters
+    given: dict[str, Any] = {"k": manifest.k}
+    for field in fields(kind):
+        if field.name != "k" and field.name in parameters:
+            value = parameters[field.name]
+            given[field.name] = _fraction(value) if isinstance(field.default, Fraction) else value
+    return given
+
+
+def _document_faults(folder: Path, manifest: Manifest) -> list[str]:
+    """README and dictionary say what the manifest says; other versions may word it otherwise."""
+    if manifest.software_version != __version__:
+        return []
+    due = {README: readme(manifest), DICTIONARY: dictionary_csv(manifest)}
+    if manifest.terms:
+        due[COUNTS] = counts_sql()
+    paths = {name: folder / name for name in due}
+    return [
+        f"{name} does not say what {MANIFEST} says"
+        for name, path in paths.items()
+        if path.is_file() and not path.is_symlink() and path.read_bytes() != due[name]
+    ]
+
+
+def hierarchy_faults(trees: Trees, manifest: Manifest) -> list[str]:
+    """What keeps the hierarchies from being one tree for each categorical quasi-identifier."""
+    declared = {a.name for a in manifest.attributes if a.kind == "categorical"}
+    faults = [f"{name} has no hierarchy" for name in sorted(declared - trees.keys())]
+    for name, rows in trees.items():
+        if name not in declared:
+            faults.append(f"hierarchy of {name!r}, which is no categorical quasi-identifier")
+        faults += [f"hierarchy of {name}: {text}" for text in _tree_faults(rows)]
+    return faults
+
+
+def _tree_faults(rows: Sequence[tuple[str, str]]) -> list[str]:
+    parents = dict(rows)
+    faults = []
+    if len(parents) < len(rows) or "" in parents:
+        faults.append("a node stands there twice, or has no name")
+    roots = [node for node, parent in rows if not parent]
+    if len(roots) != 1:
+        faults.append(f"it has {len(roots)} roots, not one")
+    faults += [
+        f"the parent of {node!r}, {parent!r}, is no node of it"
+        for node, parent in rows
+        if parent and parent not in parents
+    ]
+    ends: set[str] = set()
+    """Nodes from which the way up is known to end."""
+    for node in parents:
+        way: dict[str, None] = {}
+        above = node
+        while above in parents and above not in ends and above not in way:
+            way[above] = None
+            above = parents[above]
+        if above in way:
+            faults.append(f"{above!r} lies below itself")
+        ends.update(way)
+    return faults
+
+
+def uniform_faults(
+    values: Sequence[str], nums: Sequence[int], dens: Sequence[int], parameter: object
+) -> list[str]:
+    """Thresholds that differ from the one that the parameters give for all.
+
+    Args:
+        values: side by side with their thresholds.
+        nums: numerators.
+        dens: denominators.
+        parameter: theta as the manifest has it.
+    """
+    try:
+        theta = _fraction(parameter)
+    except ValueError:
+        return []  # a policy by value: ``levels`` or ``frequency``
+    return [
+        f"{value} has the threshold {num}/{den}, the parameter theta is {theta}"
+        for value, num, den in zip(values, nums, dens, strict=True)
+        if den <= 0 or num * theta.denominator != den * theta.numerator
+    ]
+
+
+def _fraction(value: object) -> Fraction:
+    """As manifests write it; a power of ten could be too long to compute.
+
+    Raises:
+        ValueError: it is not.
+    """
+    text = str(value)
+    if not _FRACTION.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is no fraction")
+    return Fraction(text)

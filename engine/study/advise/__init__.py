@@ -1,1 +1,0 @@
-"""Advice on parameters, from what they cost and risk."""

@@ -1,0 +1,275 @@
+"""The files of an advice: one offline page with its figure, and the table as CSV and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.patches import Rectangle
+
+from srsql.engine.errors import AdviseError
+from srsql.engine.report.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    RED,
+    WIDTH,
+    label,
+    settings,
+    svg,
+)
+from srsql.engine.report.page import Fact, Figure, Table, Value, render
+from srsql.engine.study.choice import describe_withheld, format_share
+from srsql.engine.study.results import put_in_place
+from srsql.engine.study.settings import Advice, Setting
+from srsql.schemas import Dataset
+
+_LEFT_OUT = ("withheld_why", "infeasible")
+_COLUMNS = (
+    "model", "k", "theta", "epsilon", "worst risk", "candidates", "mean risk (RR)", "loss", "NIL*",
+    "withheld", "share", "groups", "smallest", "confidence", "DSR", "frontier", "keeps", "seconds",
+)  # fmt: skip
+_INTEGERS = (
+    "k",
+    "fewest",
+    "cases",
+    "withheld",
+    "groups",
+    "smallest",
+    "k_effective",
+    "confidence_held",
+    "confidence_of",
+)
+_COLOURS = (BLUE, ORANGE, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
+_MARKERS = "os^DvP<>"
+_NAMES = {
+    "worst": "worst risk: 1 / fewest candidates that remain of any target",
+    "mean": "mean risk: RR of one draw",
+}
+_FAR = 1.5
+"""Times the axis: how far off a bound is still drawn."""
+
+
+def write_all(dataset: Dataset, advice: Advice, out: Path) -> list[str]:
+    """``advise.html``, ``advise.csv`` and ``advise.parquet``, each put in its place when complete.
+
+    Args:
+        dataset: whose quarter.
+        advice: what is shown.
+        out: folder of the files.
+
+    Returns:
+        Their paths.
+
+    Raises:
+        AdviseError: they cannot be written.
+    """
+    table = frame(advice)
+    text = page(dataset, advice)
+    wanted: tuple[tuple[str, Callable[[Path], object]], ...] = (
+        ("advise.html", lambda file: file.write_text(text, encoding="utf-8")),
+        ("advise.csv", lambda file: table.to_csv(file, index=False, lineterminator="\n")),
+        ("advise.parquet", lambda file: table.to_parquet(file, index=False)),
+    )
+    return [str(put_in_place(out / name, write, AdviseError)) for name, write in wanted]
+
+
+def frame(advice: Advice) -> pd.DataFrame:
+    """A row per setting and what it was measured on; withheld cases by reason as columns."""
+    whys = sorted({why for s in (*advice.settings, *advice.sampled) for why in s.withheld_why})
+    rows = [
+        {name: value for name, value in asdict(one).items() if name not in _LEFT_OUT}
+        | {"recommended": one == advice.recommended}
+        | {f"withheld_{why}": one.withheld_why.get(why, 0) for why in whys}
+        for one in (*advice.settings, *advice.sampled)
+    ]
+    return pd.DataFrame(rows).astype(dict.fromkeys(_INTEGERS, "Int64"))
+
+
+def page(dataset: Dataset, advice: Advice) -> str:
+    """The page; the same advice gives the same."""
+    best = advice.recommended or advice.nearest
+    facts = [Fact("cases", "cases in the quarter", advice.cases)]
+    if advice.sample is not None:
+        facts.append(Fact("sample", "of them in the sample", advice.sample))
+    if best is not None:
+        facts += [
+            Fact("risk", f"{best.risk_is} risk", best.risk, format_share(best.risk)),
+            Fact("loss", "loss", best.loss, format_share(best.loss)),
+            Fact("withheld", "cases withheld", best.withheld),
+        ]
+    image = draw(
+        advice.settings, advice.sampled, advice.recommended, advice.max_risk, advice.max_loss
+    )
+    return render(
+        "advise.html.j2",
+        dataset=dataset,
+        series=advice.series,
+        advice=advice,
+        facts=facts,
+        withheld=describe_withheld(best) if best else [],
+        figure=Figure("frontier", image, "Each setting by risk and loss; filled: measured on the "
+                      "whole quarter; hatched: beyond a bound (one far from every setting is not "
+                      "drawn)"),
+        measured=_table("settings", f"Measured on all {advice.cases:,} cases", advice.settings),
+        sampled=_table(
+            "sampled", f"Tried on a sample of {advice.sample or 0:,} cases", advice.sampled
+        ),
+        failed=Table(
+            "failed",
+            "Settings without a release, with the reason",
+            ("setting", "measured on", "reason"),
+            [
+                (one.label, one.measured_on, one.error)
+                for one in (*advice.settings, *advice.sampled)
+                if one.error
+            ],
+        ),
+    )  # fmt: skip
+
+
+def _table(key: str, caption: str, settings: list[Setting]) -> Table:
+    return Table(key, caption, _COLUMNS, [_row(one) for one in settings if not one.error])
+
+
+def _row(one: Setting) -> tuple[Value, ...]:
+    return (
+        one.model,
+        one.k,
+        one.theta,
+        one.epsilon,
+        one.risk if one.risk_is == "worst" else None,
+        one.fewest,
+        one.rr,
+        one.loss,
+        one.nil_star,
+        one.withheld,
+        one.withheld_share,
+        one.groups,
+        one.smallest,
+        one.confidence,
+        one.dsr,
+        "on it" if one.frontier else None,
+        one.keeps if one.measured_on == "quarter" else None,
+        one.seconds,
+    )
+
+
+def draw(
+    found: Sequence[Setting],
+    sampled: Sequence[Setting],
+    recommended: Setting | None,
+    max_risk: float | None,
+    max_loss: float | None,
+) -> str:
+    """The figure: a panel for each kind of risk, since they are not compared.
+
+    Settings measured on the quarter are filled, those tried on a sample alone are not.
+
+    Args:
+        found: the settings that were measured on the quarter.
+        sampled: those that were tried on the sample.
+        recommended: one of ``found``, which is marked.
+        max_risk: the bound that is drawn, if there is one.
+        max_loss: so is this one.
+    """
+    measured = {one.label for one in found if not one.error}
+    rest = [one for one in sampled if not one.error and one.label not in measured]
+    shown = [one for one in found if not one.error]
+    kinds = [k for k in _NAMES if any(s.risk_is == k for s in (*shown, *rest))]
+    models = sorted({one.model for one in (*shown, *rest)})
+    with settings():
+        drawing = Drawing(figsize=(WIDTH, 3.5 * len(kinds)), layout="constrained")
+        for place, kind in enumerate(kinds):
+            axis = drawing.add_subplot(len(kinds), 1, place + 1)
+            mine = [s for s in shown if s.risk_is == kind]
+            _points(axis, models, mine, [s for s in rest if s.risk_is == kind])
+            _frontier(axis, mine)
+            _names(axis, mine)
+            axis.margins(0.15)
+            _bounds(axis, max_risk, max_loss)
+            if recommended is not None and recommended.risk_is == kind:
+                axis.plot(
+                    *_xy([recommended]), marker="o", markersize=15,
+                    markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8,
+                    linestyle="none", label="recommended",
+                )  # fmt: skip
+            axis.set_xlabel(_NAMES[kind])
+            axis.set_ylabel("loss: w + (1 − w) NIL*")
+            axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+        return svg(drawing, "frontier", _description(shown, recommended))
+
+
+def _xy(shown: Sequence[Setting]) -> tuple[list[float], list[float]]:
+    return [one.point[0] for one in shown], [one.point[1] for one in shown]
+
+
+def _points(
+    axis: Axes, models: Sequence[str], shown: Sequence[Setting], rest: Sequence[Setting]
+) -> None:
+    for order, model in enumerate(models):
+        colour, marker = _COLOURS[order % len(_COLOURS)], _MARKERS[order % len(_MARKERS)]
+        for which, fill, more in ((shown, colour, ""), (rest, "white", ", sample alone")):
+            mine = [s for s in which if s.model == model]
+            if mine:
+                axis.plot(
+                    *_xy(mine), marker=marker, linestyle="none", color=colour,
+                    markerfacecolor=fill, label=model + more,
+                )  # fmt: skip
+
+
+def _frontier(axis: Axes, shown: Sequence[Setting]) -> None:
+    ends = sorted({s.point for s in shown if s.frontier})
+    if ends:
+        x, y = zip(*ends, strict=True)
+        axis.plot(x, y, color="black", linewidth=1.0, drawstyle="steps-post", label="frontier")
+
+
+def _names(axis: Axes, shown: Sequence[Setting]) -> None:
+    """One name a point of the frontier: settings that measure the same share it."""
+    at: dict[tuple[float, float], list[str]] = {}
+    for one in shown:
+        if one.frontier:
+            parts = [f"k={one.k}", one.theta or "", f"ε={one.epsilon}" if one.epsilon else ""]
+            place = (round(one.point[0], 4), round(one.point[1], 4))
+            at.setdefault(place, []).append(" ".join(part for part in parts if part))
+    for place, names in at.items():
+        text = names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "")
+        axis.annotate(label(text, 30), place, (6, 3), textcoords="offset points", fontsize=7)
+
+
+def _bounds(axis: Axes, max_risk: float | None, max_loss: float | None) -> None:
+    """What lies beyond a bound is hatched; one far beyond every setting is not drawn."""
+    right, top = axis.get_xlim()[1], axis.get_ylim()[1]
+    name = "bounds"
+    if max_risk is not None and max_risk < _FAR * right:
+        right = max(right, max_risk * 1.15)
+        axis.axvline(max_risk, color=RED, linestyle="--", linewidth=1.0, label=name)
+        _beyond(axis, (max_risk, 0), right - max_risk, _FAR * top)
+        name = ""
+    if max_loss is not None and max_loss < _FAR * top:
+        top = max(top, max_loss * 1.15)
+        axis.axhline(max_loss, color=RED, linestyle="--", linewidth=1.0, label=name or None)
+        _beyond(axis, (0, max_loss), _FAR * right, top - max_loss)
+    axis.set_xlim(0, right)
+    axis.set_ylim(0, top)
+
+
+def _beyond(axis: Axes, corner: tuple[float, float], width: float, height: float) -> None:
+    axis.add_patch(
+        Rectangle(
+            corner, width, height, facecolor="none", edgecolor=PALE, hatch="////", linewidth=0
+        )
+    )
+
+
+def _description(shown: Sequence[Setting], recommended: Setting | None) -> str:
+    frontier = ", ".join(s.label for s in shown if s.frontier)
+    best = f"; recommended: {recommended.label}" if recommended else ""
+    return f"Risk against loss of {len(shown)} settings; on the frontier: {frontier}{best}"

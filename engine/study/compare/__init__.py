@@ -1,1 +1,0 @@
-"""The experiment grid, and the claims of the papers."""

@@ -1,0 +1,30 @@
+-- What a publication reads of the catalog.
+
+-- name: releases_of_series
+-- Every release of series $2 of dataset $1, in order, and whether ids were released as pseudonyms.
+SELECT
+    r.release_id,
+    r.quarter,
+    r.status,
+    r.model,
+    r.schema_name,
+    s.pseudonym_key IS NOT NULL AS keyed
+FROM srsql.release AS r
+INNER JOIN srsql.series AS s ON r.dataset = s.dataset AND r.series = s.series
+WHERE r.dataset = $1 AND r.series = $2
+ORDER BY r.quarter, r.release_id;
+
+-- name: released_thresholds
+-- theta of every value that a row of release $1 shows; nothing unless $2: the model keeps them.
+SELECT t.term, t.theta_num, t.theta_den
+FROM srsql.threshold AS t
+WHERE t.release_id = $1 AND t.released AND $2
+ORDER BY t.term;
+
+-- name: withdrawn_cases
+-- How many cases of release $1 the regulator has withdrawn since.
+SELECT count(DISTINCT m.case_id) AS cases
+FROM srsql.member AS m
+INNER JOIN srsql.release AS r ON m.release_id = r.release_id
+INNER JOIN srsql.deleted_case AS d ON r.dataset = d.dataset AND m.case_id = d.case_id
+WHERE m.release_id = $1;
