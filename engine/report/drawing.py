@@ -171,7 +171,16 @@ def _clean(root: ElementTree.Element, name: str) -> None:
 
 
 def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]], name: str) -> str:
-    """Stacked bars of cases per quarter."""
+    """Stacked bars of cases per quarter.
+
+    Args:
+        quarters: along the axis.
+        parts: names and counts, one count per quarter; a part without cases is left out.
+        name: begins the ids of the figure.
+
+    Returns:
+        An ``svg`` element.
+    """
     with settings():
         figure = Figure(figsize=(WIDTH, 2.4))
         axis = figure.add_subplot()
@@ -197,7 +206,18 @@ def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]],
 def lines(
     quarters: Sequence[str], found: Sequence[Line], name: str, axis_label: str, *, share: bool
 ) -> str:
-    """One line per measure over the quarters; None leaves a gap."""
+    """One line per measure over the quarters.
+
+    Args:
+        quarters: along the axis.
+        found: the lines, each with a value per quarter.
+        name: begins the ids of the figure.
+        axis_label: what the values are.
+        share: the values are shares of 1.
+
+    Returns:
+        An ``svg`` element.
+    """
     with settings():
         figure = Figure(figsize=(WIDTH, 2.2))
         axis = figure.add_subplot()

@@ -66,16 +66,19 @@ def read_subject(warehouse: Warehouse, release_id: int) -> Subject:
 
 
 def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subject: Subject) -> str:
-    """The page of one release, draft or not."""
-    rows = [
-        *measure(warehouse, subject.release_id),
-        *measure_linkage(warehouse, dataset, subject.release_id, shipped_medical(dataset)),
-        *measure_series(warehouse, dataset, series, subject.release_id, subject.quarter),
-    ]
-    checks = [
-        MeasureRow(subject.release_id, *row)
-        for row in warehouse.rows(query(_RELEASE, "checks"), {"release": subject.release_id})
-    ]
+    """The page of one release, draft or not.
+
+    Args:
+        warehouse: may be read-only; nothing but temporary tables is written.
+        dataset: the dataset of the release.
+        series: the releases that attackers join.
+        subject: the release.
+
+    Returns:
+        The page as HTML.
+    """
+    rows = _metrics(warehouse, dataset, series, subject)
+    checks = _stored_checks(warehouse, subject)
     shapes = catalog_shapes(warehouse, dataset, subject.release_id)
     exposed = subject.status == "released"
     compared = (
@@ -108,7 +111,7 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subjec
         undefended=undefended(defended_attacks(subject.manifest)),
         parameters=_parameters(subject),
         files=_files(subject.manifest),
-        changed=_changed(warehouse, subject),
+        changed=_raw_rows_replaced(warehouse, subject),
         risk=_risk(rows, verdict),
         measures=_measures(rows + checks),
         shapes=shapes,
@@ -125,6 +128,23 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subjec
         attack=worked,
         attack_blocks=attack_blocks(worked, subject.k) if worked else [],
     )
+
+
+def _metrics(
+    warehouse: Warehouse, dataset: Dataset, series: str, subject: Subject
+) -> list[MeasureRow]:
+    """Every metric of the release, measured now."""
+    return [
+        *measure(warehouse, subject.release_id),
+        *measure_linkage(warehouse, dataset, subject.release_id, shipped_medical(dataset)),
+        *measure_series(warehouse, dataset, series, subject.release_id, subject.quarter),
+    ]
+
+
+def _stored_checks(warehouse: Warehouse, subject: Subject) -> list[MeasureRow]:
+    """The checks that the release passed when it was made."""
+    rows = warehouse.rows(query(_RELEASE, "checks"), {"release": subject.release_id})
+    return [MeasureRow(subject.release_id, *row) for row in rows]
 
 
 def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
@@ -167,7 +187,7 @@ def _files(manifest: dict[str, Any]) -> Table:
     )
 
 
-def _changed(warehouse: Warehouse, subject: Subject) -> bool:
+def _raw_rows_replaced(warehouse: Warehouse, subject: Subject) -> bool:
     """Whether the raw rows behind the release were replaced since."""
     return bool(
         warehouse.value(query(_RELEASE, "raw_rows_replaced"), {"release": subject.release_id})

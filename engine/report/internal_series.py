@@ -33,7 +33,16 @@ class Row:
 
 
 def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
-    """The page of all releases that are out, each attacked with all the others."""
+    """The page of all releases that are out, each attacked with all the others.
+
+    Args:
+        warehouse: may be read-only; nothing but temporary tables is written.
+        dataset: the dataset of the series.
+        series: its name; at least one of its releases is out.
+
+    Returns:
+        The page as HTML.
+    """
     rows = [
         Row(*row)
         for row in warehouse.rows(

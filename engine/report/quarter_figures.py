@@ -75,32 +75,6 @@ def width_figure(shapes: Shapes) -> Figure | None:
 
 
 def risk_figure(rows: Sequence[tuple[str, float, float, bool | None]]) -> Figure:
-    """Shares of groups in danger; ``rows`` as of ``risk``."""
-    return Figure(
-        "risk",
-        risk(rows),
-        "Share of groups in danger, attacked with the whole series. In brackets the candidates: "
-        "those of the target's group, or all cases whose region matches what the attacker knows; "
-        "for DR, with or without external knowledge. Hatched: measured, not promised by the model.",
-    )
-
-
-def missing_figure(rows: Sequence[Missingness]) -> Figure:
-    """Missing values before and after."""
-    return Figure(
-        "missing",
-        missing(rows),
-        "Released cases per quasi-identifier: released as a region, known but given up (its "
-        "set of cases was too small), missing in the originals.",
-    )
-
-
-def reasons_figure(rows: Sequence[tuple[str, int]]) -> Figure:
-    """Withheld cases by reason."""
-    return Figure("reasons", reasons(rows), "Cases withheld, by reason.")
-
-
-def risk(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
     """Bars of the shares of groups in danger.
 
     ``rows``: name, groups in danger, groups, whether it holds (None: nothing is promised).
@@ -128,7 +102,14 @@ def risk(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
         axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         axis.set_xlabel("share of groups in danger (promised: 0 %)")
         axis.tick_params(axis="y", length=0)
-        return svg(figure, "risk", "Shares of groups in danger: " + _shares(rows))
+        image = svg(figure, "risk", "Shares of groups in danger: " + _shares(rows))
+    return Figure(
+        "risk",
+        image,
+        "Share of groups in danger, attacked with the whole series. In brackets the candidates: "
+        "those of the target's group, or all cases whose region matches what the attacker knows; "
+        "for DR, with or without external knowledge. Hatched: measured, not promised by the model.",
+    )
 
 
 def _shares(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
@@ -136,7 +117,16 @@ def _shares(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
 
 
 def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
-    """Histogram of the groups (or published regions) over their number of cases."""
+    """Histogram of groups over their number of cases.
+
+    Args:
+        sizes: cases -> groups of so many.
+        k: the bound, drawn as a line.
+        what: ``group`` or ``region``.
+
+    Returns:
+        An ``svg`` element.
+    """
     last = max(min(max(sizes), k + _BARS), k)
     bars = {size: groups for size, groups in sizes.items() if size <= last}
     more = sum(groups for size, groups in sizes.items() if size > last)
@@ -153,9 +143,9 @@ def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
         names = [str(tick) for tick in shown]
         if more:
             axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
-            kept = [n for n, tick in enumerate(shown) if tick < last - 2]
-            shown = [*(shown[n] for n in kept), last + 3]
-            names = [*(names[n] for n in kept), f"> {last}"]
+            places = [n for n, tick in enumerate(shown) if tick < last - 2]
+            shown = [*(shown[n] for n in places), last + 3]
+            names = [*(names[n] for n in places), f"> {last}"]
         axis.set_xticks(shown, names)
         axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
         axis.annotate(
@@ -179,7 +169,7 @@ def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
         )
 
 
-def reasons(rows: Sequence[tuple[str, int]]) -> str:
+def reasons_figure(rows: Sequence[tuple[str, int]]) -> Figure:
     """Bars of what was withheld, by reason."""
     with settings():
         figure = Canvas(figsize=(WIDTH, 0.55 + 0.28 * len(rows)))
@@ -192,7 +182,8 @@ def reasons(rows: Sequence[tuple[str, int]]) -> str:
         axis.set_xlabel("cases withheld")
         axis.tick_params(axis="y", length=0)
         thousands(axis, x=True)
-        return svg(figure, "reasons", "Cases withheld, by reason")
+        image = svg(figure, "reasons", "Cases withheld, by reason")
+    return Figure("reasons", image, "Cases withheld, by reason.")
 
 
 def exposure(found: dict[float, int], what: str) -> str:
@@ -314,7 +305,7 @@ def _levels(axis: Axes, width: Widths) -> None:
     axis.set_xlabel("height of the released node")
 
 
-def missing(rows: Sequence[Missingness]) -> str:
+def missing_figure(rows: Sequence[Missingness]) -> Figure:
     """Per quasi-identifier of the released cases: released, given up, missing before."""
     with settings():
         figure = Canvas(figsize=(WIDTH, 0.75 + 0.34 * len(rows)))
@@ -342,4 +333,10 @@ def missing(rows: Sequence[Missingness]) -> str:
         axis.set_xlabel("share of released cases")
         axis.tick_params(axis="y", length=0)
         axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
-        return svg(figure, "missing", "Missing values before and after, per quasi-identifier")
+        image = svg(figure, "missing", "Missing values before and after, per quasi-identifier")
+    return Figure(
+        "missing",
+        image,
+        "Released cases per quasi-identifier: released as a region, known but given up (its "
+        "set of cases was too small), missing in the originals.",
+    )

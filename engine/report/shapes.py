@@ -93,7 +93,16 @@ class Missingness:
 
 
 def catalog_shapes(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Shapes:
-    """The groups of a release; the steward's."""
+    """The groups of a release; the steward's.
+
+    Args:
+        warehouse: has the catalog.
+        dataset: the dataset of the release.
+        release_id: which release.
+
+    Returns:
+        The distributions of its groups.
+    """
     with _workspace(warehouse):
         for name in ("members", "regions", "confidences"):
             warehouse.run(query(_SHAPES, name), {"release": release_id})
@@ -244,7 +253,16 @@ def published_thresholds(schema: str) -> exp.Query:
 
 
 def missingness(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Missingness]:
-    """Per quasi-identifier, in the schema's order; the steward's."""
+    """What is missing before and after a release; the steward's.
+
+    Args:
+        warehouse: has the catalog.
+        dataset: the dataset of the release.
+        release_id: which release.
+
+    Returns:
+        One entry per quasi-identifier, in the order of the schema.
+    """
     return [
         Missingness(dataset.qid[position].name, *counts)
         for position, *counts in warehouse.rows(

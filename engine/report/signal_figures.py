@@ -60,7 +60,17 @@ class Comparison:
 def comparisons(
     warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
 ) -> list[Comparison]:
-    """Without a condition and, where the dataset has ages in years, for adults; the steward's."""
+    """All pairs without a condition and, where ages are in years, for adults; the steward's.
+
+    Args:
+        warehouse: has the originals and the released views.
+        dataset: says which columns are drug and reaction.
+        series: whose release.
+        quarter: which release.
+
+    Returns:
+        One comparison per condition.
+    """
     wanted = [("all cases", Condition())]
     if any(qid.name == AGE and qid.unit == "years" for qid in dataset.qid):
         wanted.append((f"{AGE} ≥ {ADULT} years", Condition(min_age=ADULT)))
@@ -118,7 +128,17 @@ def _change(signal: Signal) -> float:
 def strongest(
     warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
 ) -> tuple[int, list[Signal]]:
-    """All pairs of the released rows, and those that stand out most by IC025; anybody's."""
+    """The pairs of released rows that stand out most; anybody's.
+
+    Args:
+        warehouse: has the released views.
+        dataset: says which columns are drug and reaction.
+        series: whose release.
+        quarter: which release.
+
+    Returns:
+        The number of all pairs, and those of the greatest IC025.
+    """
     found = signals(
         warehouse, dataset, series, Condition(), quarter=quarter, released_only=True
     ).signals

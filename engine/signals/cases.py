@@ -150,10 +150,10 @@ def _cases(scope: Scope, side: str) -> exp.Query:
             .where(column("reason", "w").eq(exp.Literal.string("deleted")))
         )
         cases = cases.join(
-            withdrawn.subquery("gone"),
+            withdrawn.subquery("withdrawn"),
             on=exp.and_(
-                column("quarter", "t").eq(column("quarter", "gone")),
-                exp.cast(case_id.copy(), "VARCHAR").eq(column("case_id", "gone")),
+                column("quarter", "t").eq(column("quarter", "withdrawn")),
+                exp.cast(case_id.copy(), "VARCHAR").eq(column("case_id", "withdrawn")),
             ),
             join_type="anti",
         )

@@ -133,10 +133,10 @@ def intervals(dataset: Dataset, condition: Condition) -> list[Interval]:
 
 def leaves(tree: Hierarchy) -> list[tuple[int, int]]:
     """Of each node, the numbers of its first and last leaf, counted in preorder."""
-    first, seen = [], 0
+    first, number = [], 0
     for height in tree.height:
-        first.append(seen)
-        seen += height == 0
+        first.append(number)
+        number += height == 0
     return [(low, low + count - 1) for low, count in zip(first, tree.leaf_count, strict=True)]
 
 

@@ -11,9 +11,9 @@ ANTI JOIN (
     ON "w"."release_id" = "r"."release_id"
   WHERE
     "w"."release_id" IN (1, 2) AND "w"."reason" = 'deleted'
-) AS gone
-  ON "t"."quarter" = "gone"."quarter"
-  AND CAST("t"."caseid" AS TEXT) = "gone"."case_id"
+) AS withdrawn
+  ON "t"."quarter" = "withdrawn"."quarter"
+  AND CAST("t"."caseid" AS TEXT) = "withdrawn"."case_id"
 WHERE
   "t"."quarter" IN ('2011Q3', '2011Q4')
 GROUP BY
