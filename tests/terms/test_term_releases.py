@@ -32,7 +32,7 @@ from srsql.engine.errors import (
     ReleaseError,
     ReportError,
 )
-from srsql.engine.terms import chunks as made_by
+from srsql.engine.terms import disassociate as made_by
 from srsql.engine.warehouse.layout import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
