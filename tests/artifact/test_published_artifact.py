@@ -263,7 +263,7 @@ class TestPseudonyms:
     def test_drugs_that_are_numbered_over_all_reports_are_counted_within_each(
         self, tmp_path: Path
     ) -> None:
-        from faults.test_linkage import legacy_quarter
+        from faults.test_no_link_back import legacy_quarter
 
         with Engine(tmp_path / "w.duckdb") as engine:
             engine.ingest([legacy_quarter(tmp_path / "aers")])
