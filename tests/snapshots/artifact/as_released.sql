@@ -27,9 +27,7 @@ ORDER BY
   "q"."age_high",
   "q"."wt_low",
   "q"."wt_high",
-  "q"."sex";
-
-SELECT
+  "q"."sex"; SELECT
   "q"."primaryid",
   "q"."caseid",
   "q"."drug_seq",
@@ -50,9 +48,7 @@ ORDER BY
   TRY_CAST("q"."drug_seq" AS INT128),
   "q"."drug_seq",
   "q"."role_cod",
-  "q"."drugname";
-
-SELECT
+  "q"."drugname"; SELECT
   "q"."primaryid",
   "q"."caseid",
   "q"."pt"
@@ -66,9 +62,7 @@ FROM (
 ORDER BY
   "q"."primaryid",
   "q"."caseid",
-  "q"."pt";
-
-SELECT
+  "q"."pt"; SELECT
   "q"."primaryid",
   "q"."caseid",
   "q"."indi_drug_seq",
@@ -86,9 +80,7 @@ ORDER BY
   "q"."caseid",
   TRY_CAST("q"."indi_drug_seq" AS INT128),
   "q"."indi_drug_seq",
-  "q"."indi_pt";
-
-SELECT
+  "q"."indi_pt"; SELECT
   "q"."primaryid",
   "q"."caseid",
   "q"."outc_cod"
@@ -102,4 +94,4 @@ FROM (
 ORDER BY
   "q"."primaryid",
   "q"."caseid",
-  "q"."outc_cod";
+  "q"."outc_cod"

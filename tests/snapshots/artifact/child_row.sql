@@ -12,4 +12,4 @@ SELECT
   "t"."caseid",
   'reac' AS table_name,
   ROW_NUMBER() OVER () - 1 AS position
-FROM "temp"."main"."srsql_loaded_reac" AS "t";
+FROM "temp"."main"."srsql_loaded_reac" AS "t"

@@ -26,4 +26,4 @@ SELECT
       '-'
     )
   )
-FROM "temp"."main"."srsql_loaded_demo" AS "t";
+FROM "temp"."main"."srsql_loaded_demo" AS "t"

@@ -28,4 +28,4 @@ LEFT JOIN (
   AND "h"."age_high" IS NOT DISTINCT FROM "s"."age_high"
   AND "h"."sex" IS NOT DISTINCT FROM "s"."sex"
 WHERE
-  "h"."records" > COALESCE("s"."cases", 0);
+  "h"."records" > COALESCE("s"."cases", 0)

@@ -14,4 +14,4 @@ SELECT DISTINCT
   NULL,
   NULL,
   "t"."sex"
-FROM "temp"."main"."srsql_loaded_demo" AS "t";
+FROM "temp"."main"."srsql_loaded_demo" AS "t"

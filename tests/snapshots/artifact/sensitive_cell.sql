@@ -10,4 +10,4 @@ SELECT
   "t"."pt"
 FROM "temp"."main"."srsql_loaded_reac" AS "t"
 WHERE
-  NOT "t"."pt" IS NULL;
+  NOT "t"."pt" IS NULL

@@ -24,9 +24,7 @@ ORDER BY
   "q"."age_high",
   "q"."wt_low",
   "q"."wt_high",
-  "q"."sex";
-
-SELECT
+  "q"."sex"; SELECT
   "q"."joint",
   "q"."cluster"
 FROM (
@@ -37,9 +35,7 @@ FROM (
 ) AS q
 ORDER BY
   "q"."joint",
-  "q"."cluster";
-
-SELECT
+  "q"."cluster"; SELECT
   "q"."cluster",
   "q"."chunk",
   "q"."subrecord",
@@ -56,9 +52,7 @@ ORDER BY
   "q"."cluster",
   "q"."chunk",
   "q"."subrecord",
-  "q"."term";
-
-SELECT
+  "q"."term"; SELECT
   "q"."joint",
   "q"."chunk",
   "q"."subrecord",
@@ -75,9 +69,7 @@ ORDER BY
   "q"."joint",
   "q"."chunk",
   "q"."subrecord",
-  "q"."term";
-
-SELECT
+  "q"."term"; SELECT
   "q"."cluster",
   "q"."term"
 FROM (
@@ -88,9 +80,7 @@ FROM (
 ) AS q
 ORDER BY
   "q"."cluster",
-  "q"."term";
-
-SELECT
+  "q"."term"; SELECT
   "q"."record",
   "q"."cluster",
   "q"."term"
@@ -104,4 +94,4 @@ FROM (
 ORDER BY
   "q"."record",
   "q"."cluster",
-  "q"."term";
+  "q"."term"

@@ -5,4 +5,4 @@ WHERE
     SELECT
       "s"."report_id"
     FROM "temp"."main"."srsql_sampled_report" AS "s"
-  );
+  )

@@ -17,4 +17,4 @@ WHERE
       MD5('7/' || CAST("r"."caseid" AS TEXT)),
       "r"."caseid"
     LIMIT 20
-  );
+  )
