@@ -22,16 +22,11 @@ from srsql.engine.artifact.publish.publish import CASE_IDS, FORMATS, STORAGE_VER
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.audit.audit import SCOPES
 from srsql.engine.audit.plan import parse_share
-from srsql.engine.console import advise as show_advise
-from srsql.engine.console import attack as show_attack
 from srsql.engine.console import audit as show_audit
-from srsql.engine.console import compare as show_compare
-from srsql.engine.console import ingest as show_ingest
-from srsql.engine.console import publish as show_publish
-from srsql.engine.console import query as show_query
+from srsql.engine.console import measures as show_measures
+from srsql.engine.console import printable
 from srsql.engine.console import release as show_release
-from srsql.engine.console import signals as show_signals
-from srsql.engine.console.text import printable
+from srsql.engine.console import study as show_study
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.release.options import DEFAULTS
@@ -178,11 +173,11 @@ def ingest(
         return
     for item in loaded:
         if item.files and item.status != "unchanged":
-            table = _table(f"{item.quarter} {item.status}", show_ingest.COLUMNS)
-            for row in show_ingest.file_rows(item):
+            table = _table(f"{item.quarter} {item.status}", show_release.INGESTED_COLUMNS)
+            for row in show_release.ingested_rows(item):
                 table.add_row(*row)
             out.print(table)
-        for line in show_ingest.lines(item):
+        for line in show_release.ingested_lines(item):
             out.print(line)
 
 
@@ -501,11 +496,11 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
     if as_json:
         _emit(dataclasses.asdict(made))
         return
-    table = _table(f"{made.path}", show_publish.FILE_COLUMNS)
-    for row in show_publish.file_rows(made):
+    table = _table(f"{made.path}", show_release.FILE_COLUMNS)
+    for row in show_release.published_rows(made):
         table.add_row(*row)
     out.print(table)
-    for line in show_publish.published_lines(made):
+    for line in show_release.published_lines(made):
         out.print(line)
 
 
@@ -520,13 +515,13 @@ def verify(folders: tuple[Path, ...], as_json: bool) -> None:
     with _progress():
         found = verify_artifacts(folders)
     if as_json:
-        _emit(show_publish.verified_document(found))
+        _emit(show_release.verified_document(found))
     else:
-        table = _table("verification", show_publish.CHECK_COLUMNS)
-        for row in show_publish.check_rows(found):
+        table = _table("verification", show_release.CHECK_COLUMNS)
+        for row in show_release.check_rows(found):
             table.add_row(*row)
         out.print(table)
-        for line in show_publish.verified_lines(found):
+        for line in show_release.verified_lines(found):
             out.print(line)
     if not found.passed:
         click.get_current_context().exit(1)
@@ -558,7 +553,7 @@ def import_release(
     if as_json:
         _emit(dataclasses.asdict(imported))
         return
-    for line in show_attack.imported_lines(imported):
+    for line in show_audit.imported_lines(imported):
         out.print(line)
 
 
@@ -590,7 +585,7 @@ def attack(
     if as_json:
         _emit(dataclasses.asdict(played))
         return
-    for line in show_attack.attack_lines(played):
+    for line in show_audit.attack_lines(played):
         out.print(line)
 
 
@@ -625,7 +620,7 @@ def audit(
     if as_json:
         _emit(dataclasses.asdict(found))
     else:
-        table = _table("audit", show_audit.COLUMNS)
+        table = _table("audit", show_audit.AUDIT_COLUMNS)
         for row in show_audit.audit_rows(found):
             table.add_row(*row)
         out.print(table)
@@ -663,15 +658,15 @@ def signals(roles: str | None, db: Path, as_json: bool, **options: Any) -> None:
         _emit(dataclasses.asdict(found))
         return
     for title, columns, rows in (
-        ("bias", show_signals.QUANTILES, show_signals.quantile_rows(found)),
-        ("signals", show_signals.COLUMNS, show_signals.signal_rows(found)),
+        ("bias", show_measures.QUANTILE_COLUMNS, show_measures.quantile_rows(found)),
+        ("signals", show_measures.SIGNAL_COLUMNS, show_measures.signal_rows(found)),
     ):
         if title == "signals" or found.quantiles:
             table = _table(title, columns)
             for row in rows:
                 table.add_row(*row)
             out.print(table)
-    for line in show_signals.signal_lines(found):
+    for line in show_measures.signal_lines(found):
         out.print(line)
 
 
@@ -691,11 +686,11 @@ def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> 
     if as_json:
         _emit(dataclasses.asdict(answer))
         return
-    table = _table("answer", show_query.answer_columns(answer))
-    for row in show_query.answer_rows(answer):
+    table = _table("answer", show_measures.answer_columns(answer))
+    for row in show_measures.answer_rows(answer):
         table.add_row(*row)
     out.print(table)
-    for line in show_query.answer_lines(answer):
+    for line in show_measures.answer_lines(answer):
         out.print(line)
     if show_sql:
         out.print(f"\n{answer.sql};")
@@ -837,7 +832,7 @@ def compare(
     if as_json:
         _emit(dataclasses.asdict(made))
         return
-    for line in show_compare.lines(made):
+    for line in show_study.compared_lines(made):
         out.print(line)
 
 
@@ -948,9 +943,11 @@ def advise(
         _emit(dataclasses.asdict(made))
     else:
         if made.sampled:
-            _print_settings(show_advise.sample_title(made), show_advise.rows(made, made.sampled))
-        _print_settings(show_advise.title(made), show_advise.rows(made, made.settings))
-        for line in show_advise.lines(made):
+            _print_settings(
+                show_study.sample_title(made), show_study.advice_rows(made, made.sampled)
+            )
+        _print_settings(show_study.advice_title(made), show_study.advice_rows(made, made.settings))
+        for line in show_study.advice_lines(made):
             out.print(line)
     if made.recommended is None:
         context.exit(1)
@@ -965,7 +962,7 @@ def _unmeasured(context: click.Context, command: list[str]) -> list[str]:
 
 
 def _print_settings(title: str, rows: Iterator[list[str]]) -> None:
-    table = _table(title, show_advise.COLUMNS)
+    table = _table(title, show_study.ADVICE_COLUMNS)
     for row in rows:
         table.add_row(*row)
     out.print(table)

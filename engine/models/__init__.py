@@ -6,25 +6,13 @@ from dataclasses import fields
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.models.cba import Cba
-from srsql.engine.models.disassociation import Disassociation
-from srsql.engine.models.dp_histogram import DpHistogram
-from srsql.engine.models.full_domain import FullDomain
-from srsql.engine.models.ipa import Ipa
-from srsql.engine.models.k_anonymity import KAnonymity
-from srsql.engine.models.l_diversity import LDiversity
+from srsql.engine.models.comparators import AlphaK, KAnonymity, LDiversity, XyAnonymity
+from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
 from srsql.engine.models.ms import Ms
-from srsql.engine.models.msdp_all import MsdpAll
-from srsql.engine.models.msdp_num import MsdpNum
-from srsql.engine.models.ppms import Ppms
-from srsql.engine.models.ppms_alpha import PpmsAlpha
-from srsql.engine.models.ppms_dp_all import PpmsDpAll
-from srsql.engine.models.ppms_dp_num import PpmsDpNum
-from srsql.engine.models.ppms_ear import PpmsEar
-from srsql.engine.models.ppms_plus import PpmsPlus
-from srsql.engine.models.xy_anonymity import XyAnonymity
+from srsql.engine.models.periodical import Ppms, PpmsAlpha, PpmsEar, PpmsPlus
+from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
+from srsql.engine.models.terms_only import Cba, Disassociation
 
 MODELS: dict[str, type[GroupingModel]] = {
     model.name: model

@@ -1,17 +1,23 @@
-"""What the models of Lee 2020 share: rows of their own making, generalized by one level vector."""
+"""The models over a generalization lattice, whose rows are of their own making (Lee 2020)."""
 
 from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import drop_withheld
+from srsql.engine.grouping.perturbation import Calibration, Noise
+from srsql.engine.lattice.comparators import k_anonymous, noisy_histogram
 from srsql.engine.lattice.cube import load_cube
 from srsql.engine.lattice.dimensions import Dimension
+from srsql.engine.lattice.ipa import Asked, anonymize
 from srsql.engine.lattice.result import Made, nothing
+from srsql.engine.models.base import MOST
+from srsql.engine.models.perturbing import FINEST, NOT_FOR_PUBLICATION
 from srsql.engine.models.terms_only import Apart
 from srsql.engine.release.lattice_rows import (
     ALL,
@@ -24,6 +30,7 @@ from srsql.engine.release.lattice_rows import (
 from srsql.engine.warehouse.lattice_facts import keep_lattice
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.udfs.choice import MOST as MOST_BUDGET
 from srsql.udfs.lattice.node_noise import Source
 
 NO_CHECK = (
@@ -115,3 +122,196 @@ class LatticeModel(Apart):
         column = informative_attribute(dataset, self.informative).column
         make_rows(warehouse, dataset, dimensions, column, made, source.seed())
         keep_lattice(warehouse, dimensions, column, self.least, made)
+
+
+@dataclass(frozen=True)
+class FullDomain(LatticeModel):
+    """The level vector of least NCP under which every class has at least k cases.
+
+    Protects: whoever knows the dimension values of a case is left with at least k rows for it.
+
+    Does not protect: the informative values of a class are not bounded (all may agree), rare ones
+    are shown as they are, and releases of several quarters can be joined. Nothing is suppressed, so
+    a single odd case can make all others coarse.
+    """
+
+    name: ClassVar[str] = "full-domain"
+    family: ClassVar[str] = "full-domain"
+
+    @property
+    def least(self) -> int:
+        """k."""
+        return self.k
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """k rows."""
+        return {**super().facts, "keeps": "k rows of every class, one level vector"}
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"Every class of rows with the same dimension values has at least {self.k} rows, each "
+            "of another case. Which informative values a class has, and how often, is not bounded; "
+            "joining releases of several quarters is not defended against."
+        )
+
+    def anonymize(
+        self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
+    ) -> Made:
+        """Search the lattice."""
+        return k_anonymous(warehouse, dimensions, self.k)
+
+
+@dataclass(frozen=True)
+class NoisyLattice(LatticeModel):
+    """Made-up records are among the rows; nothing published tells how many."""
+
+    epsilon: Fraction = Fraction(1)
+    """Budget of a release."""
+    noise: Noise = "secure"
+    """``secure``: OpenDP, not seedable; ``seeded``: an experiment, not for publication."""
+
+    counted: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse budgets that mean nothing or cannot be kept."""
+        super().__post_init__()
+        if not 0 < self.epsilon <= MOST_BUDGET or self.epsilon.denominator > FINEST:
+            raise ReleaseError(
+                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST_BUDGET}, to four "
+                f"decimals or as a fraction with a denominator up to {FINEST:,}"
+            )
+
+    @property
+    def seeded(self) -> bool:
+        """As asked for."""
+        return self.noise == "seeded"
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """Budget and source of noise, too."""
+        unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
+        return {**super().facts, "epsilon": str(self.epsilon), "noise": self.noise, **unfit}
+
+    @property
+    def private_facts(self) -> dict[str, Any]:
+        """What ``publish`` asks for."""
+        return {"noise": self.noise, "publishable": False}
+
+    @property
+    def warning(self) -> str:
+        """What comes before the guarantee of an experiment."""
+        if not self.seeded:
+            return ""
+        return (
+            "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever learns the "
+            "seed takes it off. "
+        )
+
+
+@dataclass(frozen=True)
+class Ipa(NoisyLattice):
+    """Generalization by a level vector, suppression of small classes, counterfeit records.
+
+    Epsilon is split 0.1 / 0.3 / 0.3 / 0.3 over suppression, number of counterfeits, their values
+    and the choice of the node. It is a *nominal* budget: **no calibration is epsilon-differentially
+    private** for adding or removing a record, whatever Lee 2020, Theorem 9, says.
+
+    * Real informative values are published as they are: one with a single holder proves that the
+      holder is in the data, with certainty.
+    * Suppressed rows get no noise; their number and values are those of the data.
+    * The domain of informative values that counterfeits are drawn from is that of the data.
+    * Calibration ``paper``: every node of the lattice is perturbed with the whole of the first
+      three shares before one is drawn, and the scores of the draw are not what a single record
+      changes by at most its sensitivity.
+
+    Calibration ``sound`` concerns the choice of the node alone: it is made from cell counts with
+    noise of their own, within its share of epsilon, and only that node is perturbed. That choice is
+    differentially private; the rows are not.
+
+    An attacker who knows the dimension values of a case finds its class and what is claimed of its
+    members; counterfeits make each such claim deniable, except for values that nobody else has.
+    """
+
+    suppress_below: int = 2
+    """t: a class of at most so many records, give or take noise, is suppressed."""
+    calibration: Calibration = "sound"
+    """How the node is chosen."""
+
+    name: ClassVar[str] = "ipa"
+    family: ClassVar[str] = "ipa"
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold without noise: its scale is t - 1."""
+        super().__post_init__()
+        if not 2 <= self.suppress_below <= MOST:
+            raise ReleaseError(
+                f"--suppress-below {self.suppress_below}: give a number from 2 to {MOST:,} "
+                "(at 1 the threshold would have no noise)"
+            )
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """t and how the node is chosen, too."""
+        return {
+            **super().facts,
+            "suppress_below": self.suppress_below,
+            "calibration": self.calibration,
+        }
+
+    @property
+    def guarantee(self) -> str:
+        """What does not hold, in words."""
+        choice = (
+            "the choice of the level vector alone is differentially private, with 3/10 of it"
+            if self.calibration == "sound"
+            else "every level vector is perturbed with the same budget before one is drawn"
+        )
+        return (
+            f"{self.warning}Rows are generalized by one level vector, small classes suppressed and "
+            f"made-up records inserted (Lee 2020) with a nominal epsilon of {self.epsilon}. This "
+            "is not differential privacy for adding or removing a record, under any calibration: "
+            "real informative values are published as they are, so that one with a single holder "
+            f"proves presence, and suppressed rows get no noise; {choice}. No class has a "
+            f"least size: k = {self.k} counts the cases of the quarter alone."
+        )
+
+    def anonymize(
+        self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
+    ) -> Made:
+        """Algorithms 1 and 2."""
+        asked = Asked(self.epsilon, self.suppress_below, self.calibration == "sound")
+        return anonymize(warehouse, dimensions, asked, source)
+
+
+@dataclass(frozen=True)
+class DpHistogram(NoisyLattice):
+    """Noise of scale 1 / epsilon on the count of every combination of values, the empty ones too.
+
+    Epsilon-differentially private for adding or removing a case (which is one record), *given the
+    list of informative values*: that list, and how they are spelled, is the quarter's own, and a
+    value that only one case holds is on it because of that case. Budgets of several releases of a
+    case add up.
+    """
+
+    name: ClassVar[str] = "dp-histogram"
+    family: ClassVar[str] = "dp-histogram"
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"{self.warning}Counts of all combinations of dimension values and informative values "
+            f"have Laplace noise: epsilon = {self.epsilon}, differentially private for adding or "
+            "removing a case, given the list of informative values, which is the quarter's own and "
+            "not covered. Budgets of several releases of a case add up. No combination has a least "
+            f"count: k = {self.k} counts the cases of the quarter alone."
+        )
+
+    def anonymize(
+        self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
+    ) -> Made:
+        """Draw the histogram."""
+        return noisy_histogram(warehouse, dimensions, self.epsilon, source)

@@ -1,22 +1,20 @@
-"""What the models with noise share: PPMS-DP(k, theta*, epsilon) (Wu 2022, section IV)."""
+"""The models with noise: PPMS-DP(k, theta*, epsilon) (Wu 2022, section IV; Lin and Shen 2020)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.perturbation import Calibration, Noise, Perturbation, perturb
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.choice import MOST
+from srsql.udfs.choice import MOST as MOST_BUDGET
 
 FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""
-
-
 NOT_FOR_PUBLICATION = "not for publication"
 
 
@@ -55,9 +53,9 @@ class PerturbingModel(GroupingModel):
     def __post_init__(self) -> None:
         """Refuse budgets that mean nothing or cannot be kept."""
         super().__post_init__()
-        if not 0 < self.epsilon <= MOST or self.epsilon.denominator > FINEST:
+        if not 0 < self.epsilon <= MOST_BUDGET or self.epsilon.denominator > FINEST:
             raise ReleaseError(
-                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST}, to four "
+                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST_BUDGET}, to four "
                 f"decimals or as a fraction with a denominator up to {FINEST:,}"
             )
         if self.epsilon_limit is not None and self.epsilon_limit <= 0:
@@ -144,3 +142,42 @@ class PerturbingModel(GroupingModel):
         """Merge the groups and draw what their cases show."""
         asked = Perturbation(self.epsilon, self.calibration, self.noise, self.categories)
         perturb(warehouse, dataset, asked, draw)
+
+
+@dataclass(frozen=True)
+class PpmsDpNum(PerturbingModel):
+    """Noise on numbers; categories are generalized and cover all earlier releases of a case."""
+
+    name: ClassVar[str] = "ppms-dp-num"
+    family: ClassVar[str] = "dp-num"
+    categories: ClassVar[bool] = False
+    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "later"
+    carry: ClassVar[Literal["all", "new"]] = "new"
+
+
+@dataclass(frozen=True)
+class PpmsDpAll(PerturbingModel):
+    """Noise on numbers and a random choice among nodes for categories; nothing needs covering."""
+
+    name: ClassVar[str] = "ppms-dp-all"
+    family: ClassVar[str] = "dp-all"
+    categories: ClassVar[bool] = True
+    carry: ClassVar[Literal["all", "new"]] = "new"
+
+
+@dataclass(frozen=True)
+class MsdpNum(PerturbingModel):
+    """As ``ppms-dp-num`` on a quarter of its own: no earlier release counts."""
+
+    name: ClassVar[str] = "msdp-num"
+    family: ClassVar[str] = "single-dp"
+    categories: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class MsdpAll(PerturbingModel):
+    """As ``ppms-dp-all`` on a quarter of its own: no earlier release counts."""
+
+    name: ClassVar[str] = "msdp-all"
+    family: ClassVar[str] = "single-dp"
+    categories: ClassVar[bool] = True

@@ -1,10 +1,10 @@
-"""What models have in common that release no row of a case."""
+"""The models that release terms and no row of a case: disassociation and CBA."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -49,3 +49,65 @@ class Apart(GroupingModel):
             "WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= ?",
             [k],
         )
+
+
+@dataclass(frozen=True)
+class Disassociation(Apart):
+    """k^m-anonymity of the terms alone: neither ids nor quasi-identifiers are released.
+
+    Protects: whoever knows up to m terms of a patient's record has to reckon with at least k
+    records that hold all of them (Loukides 2014, Guarantee 1).
+
+    Does not protect: against learning terms that many records of a cluster share, against who
+    knows more than m terms, or against joining releases of several quarters.
+    """
+
+    name: ClassVar[str] = "disassociation"
+    family: ClassVar[str] = "terms"
+
+    @property
+    def guarantee(self) -> str:
+        """What of the release the terms' own guarantee leaves out."""
+        return (
+            "No id, no quasi-identifier and no other column of a report is released, only terms, "
+            f"in clusters of at least {self.k} records. What is known of several quarters of a "
+            "patient is not defended against."
+        )
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """There are no regions that could keep anything."""
+        return {"keeps": "no quasi-identifier"}
+
+
+@dataclass(frozen=True)
+class Cba(Disassociation):
+    """k^m-anonymity of the terms alone, by generalizing them to sets of terms and suppressing them.
+
+    Protects: whoever knows up to m terms of a patient's record is left with at least k records, or
+    with all of them where one of these terms is suppressed.
+
+    Does not protect: against learning the terms that all of these records share, against who knows
+    more than m terms, or against joining releases of several quarters.
+    """
+
+    name: ClassVar[str] = "cba"
+    family: ClassVar[str] = "cba"
+    tells: ClassVar[Literal["chunks", "nodes"]] = "nodes"
+    unpublishable: ClassVar[str] = (
+        "a comparator, made to be measured against; publish a release of disassociation"
+    )
+
+    @property
+    def guarantee(self) -> str:
+        """What of the release the terms' own guarantee leaves out."""
+        return (
+            "No id, no quasi-identifier and no other column of a report is released, only "
+            f"generalized terms, each of at least {self.k} records; some are suppressed. What is "
+            "known of several quarters of a patient is not defended against."
+        )
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """There are no regions, and such a release does not leave the house."""
+        return super().facts | {"publication": "refused"}

@@ -28,9 +28,7 @@ from srsql.engine.errors import (
     PublishError,
     ReleaseError,
 )
-from srsql.engine.models.alpha_k import AlphaK
-from srsql.engine.models.comparator import Comparator
-from srsql.engine.models.l_diversity import LDiversity
+from srsql.engine.models.comparators import AlphaK, Comparator, LDiversity
 
 QUARTER, VIEWS = "2011Q4", "release_2011q4"
 OF_REPORTS = ("k-anonymity", "alpha-k", "l-diversity")

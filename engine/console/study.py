@@ -1,16 +1,18 @@
-"""What `srsql advise` prints."""
+"""What a terminal shows of studies: `compare`, `advise`."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
 
-from srsql.engine.console.text import printable
+from srsql.engine.console import printable
 from srsql.engine.study.advise.advise import Advice
 from srsql.engine.study.advise.figures import Setting
 from srsql.engine.study.advise.words import share, withheld
+from srsql.engine.study.compare.compare import Compared
 
-COLUMNS = [
+SHOWN_ERRORS = 5
+ADVICE_COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
     "confidence", "DSR", "frontier", "keeps",
 ]  # fmt: skip
@@ -24,7 +26,23 @@ LEGEND = (
 """What the columns are; the page says more."""
 
 
-def title(advice: Advice) -> str:
+def compared_lines(made: Compared) -> list[str]:
+    """What was run, what could not be, what the papers' claims came to, where it is."""
+    span = made.quarters[0] + (f" to {made.quarters[-1]}" if len(made.quarters) > 1 else "")
+    told = [
+        f"{printable(span)} of {made.dataset}: {made.cells} cells, {made.already} of them finished "
+        f"before, {made.rows:,} rows"
+    ]
+    told += [f"not run: {printable(text)}" for text in made.errors[:SHOWN_ERRORS]]
+    if len(made.errors) > SHOWN_ERRORS:
+        told.append(f"not run: {len(made.errors) - SHOWN_ERRORS} more, see the page")
+    verdicts = ("holds", "does not hold", "cannot be told")
+    counts = ", ".join(f"{made.verdicts.get(name, 0)} {name}" for name in verdicts)
+    told.append(f"claims of papers: {counts}")
+    return told + [f"wrote {file}" for file in made.files]
+
+
+def advice_title(advice: Advice) -> str:
     """What the settings of the table were measured on."""
     quarter = printable(advice.quarter)
     return f"{quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
@@ -44,8 +62,8 @@ def history(advice: Advice) -> str:
     return f"the earlier {many} of the series as well ({printable(' to '.join(span))})"
 
 
-def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
-    """The cells of ``COLUMNS``; the recommended setting is marked."""
+def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
+    """The cells of ``ADVICE_COLUMNS``; the recommended setting is marked."""
     for one in settings:
         if one.error:
             continue
@@ -75,7 +93,7 @@ def _kept(one: Setting) -> str:
     return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"
 
 
-def lines(advice: Advice) -> Iterator[str]:
+def advice_lines(advice: Advice) -> Iterator[str]:
     """What the tables do not say: columns, refusals, the reason, what is withheld, what to run."""
     yield from LEGEND
     for one in advice.settings:
