@@ -9,6 +9,7 @@ from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Region
 from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.imported import Imported
+from srsql.engine.console import Parts, Table
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""
@@ -43,6 +44,12 @@ _MEANING = {
     "L": "in an earlier release, but the target is new",
     "MD": "in the next quarter, but the target is not",
 }
+
+
+def audit_parts(audit: Audit) -> Parts:
+    """The releases as they were judged, the verdict and the worst groups."""
+    yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
+    yield from audit_lines(audit)
 
 
 def audit_rows(audit: Audit) -> Iterator[list[str]]:

@@ -1,18 +1,22 @@
-"""What a terminal shows of figures from released data: `signals`, `query`."""
+"""What a terminal shows of figures from released data: `metrics`, `status`, `signals`, `query`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
-from srsql.engine.console import printable
+from srsql.engine.console import Parts, Table, printable
 from srsql.engine.query.query import BOUNDS, Answer
+from srsql.engine.release.status import Status
+from srsql.engine.risk.metrics import MeasureRow
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition
 from srsql.engine.signals.run import LEAST
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
+MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
 SIGNAL_COLUMNS = [
     "rule",
     "data",
@@ -46,6 +50,44 @@ _CRITERIA = (
 )
 SHOWN_ANSWERS = 200
 """Rows in the table; `--json` and `Engine.query` give all."""
+
+
+def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
+    """Every measure as one row."""
+    yield Table(title, MEASURE_COLUMNS, map(_measure_cells, rows))
+
+
+def _measure_cells(row: MeasureRow) -> list[str]:
+    numbers = (row.violating, row.total, row.ratio, row.threshold)
+    passed = "" if row.passed is None else "yes" if row.passed else "NO"
+    shown = ["" if number is None else f"{number:,.6g}" for number in numbers]
+    return [row.measure, row.scope, *shown, passed]
+
+
+def status_parts(found: Status) -> Parts:
+    """What the warehouse holds."""
+    yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
+    tables = [("quarters", found.quarters), ("releases", found.releases)]
+    tables += [("budget", found.budget)] if found.budget else []
+    for title, rows in tables:
+        if rows:
+            yield Table(
+                title, list(rows[0]), [list(map(_status_cell, row.values())) for row in rows]
+            )
+        else:
+            yield f"no {title} yet"
+
+
+def _status_cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value or "")
+
+
+def signals_parts(found: Signals) -> Parts:
+    """The bias over all pairs, the signals, and how to read them."""
+    if found.quantiles:
+        yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
+    yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
+    yield from signal_lines(found)
 
 
 def signal_rows(found: Signals) -> Iterator[list[str]]:
@@ -171,6 +213,14 @@ def _interval(point: float | None, low: float | None, high: float | None) -> str
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,.4g}"
+
+
+def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:
+    """The bounds of a count, how to read them and, if asked for, the statement."""
+    yield Table("answer", answer_columns(answer), answer_rows(answer))
+    yield from answer_lines(answer)
+    if show_sql:
+        yield f"\n{answer.sql};"
 
 
 def answer_columns(answer: Answer) -> list[str]:

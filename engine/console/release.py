@@ -7,6 +7,7 @@ from typing import Any
 
 from srsql.engine.artifact.publish.publish import Published
 from srsql.engine.artifact.verify.verdict import CHECKS, Verified
+from srsql.engine.console import Parts, Table
 from srsql.engine.ingest import Ingested
 from srsql.engine.release.ranges import Range
 from srsql.engine.release.request import Released
@@ -23,6 +24,14 @@ INGESTED_COLUMNS = [
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
 CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]
+
+
+def ingested_parts(loaded: list[Ingested]) -> Parts:
+    """What became of each quarter."""
+    for item in loaded:
+        if item.files and item.status != "unchanged":
+            yield Table(f"{item.quarter} {item.status}", INGESTED_COLUMNS, ingested_rows(item))
+        yield from ingested_lines(item)
 
 
 def ingested_rows(item: Ingested) -> Iterator[list[str]]:
@@ -42,6 +51,14 @@ def ingested_lines(item: Ingested) -> Iterator[str]:
             yield f"  {file.file}: {count:,} x {reason}"
     if item.deleted_cases:
         yield f"  {item.deleted_cases:,} cases on the DELETED list"
+
+
+def release_parts(released: Released) -> Parts:
+    """What became of one quarter, how many rows its views have, and what was checked."""
+    yield from release_lines(released)
+    rows = [[f"{released.schema}.{name}", f"{n:,}"] for name, n in released.rows.items()]
+    yield Table("rows", ["view", "rows"], rows)
+    yield from closing_lines(released)
 
 
 def release_lines(released: Released) -> Iterator[str]:
@@ -91,6 +108,12 @@ def _apart(released: Released) -> bool:
     return "informative" in released.manifest
 
 
+def range_parts(made: Range) -> Parts:
+    """What became of a range of quarters."""
+    yield Table(f"{made.first} to {made.last}", RANGE_COLUMNS, range_rows(made))
+    yield from range_lines(made)
+
+
 def range_rows(made: Range) -> Iterator[list[str]]:
     """The cells of ``RANGE_COLUMNS`` for each released quarter."""
     for one in made.released:
@@ -114,6 +137,12 @@ def range_lines(made: Range) -> Iterator[str]:
         yield f"  already released, left as they are: {', '.join(made.already)}"
     if not made.released:
         yield f"  nothing to do between {made.first} and {made.last}"
+
+
+def published_parts(published: Published) -> Parts:
+    """The files of an artifact, and what else there is to know."""
+    yield Table(published.path, FILE_COLUMNS, published_rows(published))
+    yield from published_lines(published)
 
 
 def published_rows(published: Published) -> Iterator[list[str]]:
@@ -148,6 +177,12 @@ def published_lines(published: Published) -> Iterator[str]:
     for folder in published.unfinished:
         yield f"  {folder} is left from a publication that was cut off: remove it"
     yield f"  anybody can check it: srsql verify {published.path}"
+
+
+def verified_parts(verified: Verified) -> Parts:
+    """The checks of artifacts, and the verdict."""
+    yield Table("verification", CHECK_COLUMNS, check_rows(verified))
+    yield from verified_lines(verified)
 
 
 def check_rows(verified: Verified) -> Iterator[list[str]]:

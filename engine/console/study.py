@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from srsql.engine.console import printable
+from srsql.engine.api.demo import Demo
+from srsql.engine.console import Parts, Table, printable
 from srsql.engine.study.advise.advise import Advice
 from srsql.engine.study.advise.figures import Setting
 from srsql.engine.study.advise.words import share, withheld
@@ -26,6 +27,25 @@ LEGEND = (
 """What the columns are; the page says more."""
 
 
+def demo_parts(made: Demo) -> Parts:
+    """What a first run made, and what to do with it."""
+    rows = (
+        [row.quarter, f"{row.cases:,}", f"{row.groups:,}", f"{row.withheld:,}"]
+        + [f"{share:.4f}" for share in (row.nil, row.dr)]
+        for row in made.releases
+    )
+    yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
+    yield f"\n{made.audit}"
+    yield "\nOpen in a browser:\n"
+    yield from (f"  {file}" for file in made.reports)
+    yield f"\nThe warehouse is {made.db}. Ask it something:\n"
+    yield made.query
+    yield "\nfor example by pasting this line:\n"
+    yield made.paste
+    yield "\nGo on with:\n"
+    yield from (f"  {line}" for line in made.next_steps)
+
+
 def compared_lines(made: Compared) -> list[str]:
     """What was run, what could not be, what the papers' claims came to, where it is."""
     span = made.quarters[0] + (f" to {made.quarters[-1]}" if len(made.quarters) > 1 else "")
@@ -40,6 +60,15 @@ def compared_lines(made: Compared) -> list[str]:
     counts = ", ".join(f"{made.verdicts.get(name, 0)} {name}" for name in verdicts)
     told.append(f"claims of papers: {counts}")
     return told + [f"wrote {file}" for file in made.files]
+
+
+def advice_parts(advice: Advice) -> Parts:
+    """The settings that were tried, the one that is recommended, and why."""
+    if advice.sampled:
+        rows = advice_rows(advice, advice.sampled)
+        yield Table(sample_title(advice), ADVICE_COLUMNS, rows)
+    yield Table(advice_title(advice), ADVICE_COLUMNS, advice_rows(advice, advice.settings))
+    yield from advice_lines(advice)
 
 
 def advice_title(advice: Advice) -> str:

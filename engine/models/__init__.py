@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
@@ -13,6 +12,7 @@ from srsql.engine.models.ms import Ms
 from srsql.engine.models.periodical import Ppms, PpmsAlpha, PpmsEar, PpmsPlus
 from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
 from srsql.engine.models.terms_only import Cba, Disassociation
+from srsql.engine.parameters import declared, option_name
 
 MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
@@ -28,6 +28,10 @@ DEFAULT_MODEL = PpmsPlus.name
 def make_model(name: str, **parameters: Any) -> GroupingModel:
     """The model of that name; parameters that are None take its defaults.
 
+    Args:
+        name: of ``MODELS``.
+        parameters: by keyword, as a caller writes them.
+
     Raises:
         ReleaseError: there is none, or it has no such parameter.
     """
@@ -35,8 +39,8 @@ def make_model(name: str, **parameters: Any) -> GroupingModel:
         raise ReleaseError(f"no model {name!r}: give one of {', '.join(MODELS)}")
     model = MODELS[name]
     given = {key: value for key, value in parameters.items() if value is not None}
-    known = {field.name for field in fields(model)}
+    known = declared(model)
     for key in given:
         if key not in known:
-            raise ReleaseError(f"--{key.replace('_', '-')} does not apply to the model {name}")
+            raise ReleaseError(f"{option_name(key)} does not apply to the model {name}")
     return model(**given)

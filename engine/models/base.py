@@ -12,21 +12,40 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records
 from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.parameters import facts_of, parameter, read_fields
+from srsql.engine.parameters.takes import OneOf, Whole
 from srsql.engine.warehouse.statements import literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 MOST = 1_000_000
+K = 5
 
 
 @dataclass(frozen=True)
 class GroupingModel(ABC):
     """A privacy model that releases groups of cases under one region each."""
 
-    k: int
-    """Least number of distinct cases behind every published region."""
-    leftovers: Literal["withhold", "merge", "error"]
-    """What happens to a case that no group can take."""
+    k: int = parameter(
+        K,
+        takes=Whole(
+            2,
+            MOST,
+            too_low="a group needs at least 2 cases to hide one",
+            too_high=f"no quarter has groups of more than {MOST:,} cases",
+        ),
+        help="Cases per group, at least; of k-anonymity and alpha-k, reports",
+        in_facts=False,
+        weaker="lower",
+        compared=(K,),
+        advised=(3, 5, 10, 20),
+    )
+    leftovers: Literal["withhold", "merge", "error"] = parameter(
+        "withhold",
+        takes=OneOf(("withhold", "merge", "error")),
+        help="What becomes of a case that fits no group",
+        in_facts=False,
+    )
 
     name: ClassVar[str]
     family: ClassVar[str]
@@ -65,10 +84,7 @@ class GroupingModel(ABC):
 
     def __post_init__(self) -> None:
         """Refuse parameters that protect nobody."""
-        if self.k < 2:
-            raise ReleaseError(f"k is {self.k}: a group needs at least 2 cases to hide one")
-        if self.k > MOST:
-            raise ReleaseError(f"k is {self.k}: no quarter has groups of more than {MOST:,} cases")
+        read_fields(self, ReleaseError)
 
     @property
     @abstractmethod
@@ -112,7 +128,7 @@ class GroupingModel(ABC):
     @property
     def facts(self) -> Mapping[str, str | int]:
         """Parameters of the model beside k and leftovers, for the manifests."""
-        return {}
+        return facts_of(self)
 
     @property
     def private_facts(self) -> dict[str, Any]:
@@ -127,7 +143,7 @@ class GroupingModel(ABC):
         """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
         warehouse.run_step("grouping/steps/regions.sql")
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """Say what bounds the values of a group (see ``feasibility.limits``): theta."""
         warehouse.run("UPDATE temp.main.srsql_run SET bound = 'theta'")
 

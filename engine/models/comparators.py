@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records, gather_pieces
 from srsql.engine.grouping.diversity import partition_pattern, set_values
 from srsql.engine.grouping.patterns import group_by_pattern
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
-from srsql.engine.models.base import MOST, GroupingModel
+from srsql.engine.models.base import MOST, GroupingModel, K
+from srsql.engine.parameters import facts_of, parameter
+from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -61,6 +62,7 @@ class Comparator(GroupingModel):
         return {
             "keeps": self.words,
             "publication": "refused" if self.unpublishable else "allowed",
+            **facts_of(self),
         }
 
     @property
@@ -73,7 +75,7 @@ class Comparator(GroupingModel):
             "against."
         )
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """Bound what cases hold themselves by one share, or nothing: then PR is 1."""
         bounded = self.most is not None
         share = self.most or Fraction(1)
@@ -175,31 +177,26 @@ class LDiversity(Comparator):
     are taken for patients, and what is known of one attribute may settle another.
     """
 
-    l: int = 5  # noqa: E741 (the model's own name for it)
-    """Least number of distinct values of each sensitive attribute in a region."""
+    l: int = parameter(  # noqa: E741 (the model's own name for it)
+        K,
+        takes=Whole(
+            2,
+            MOST,
+            too_low="a region needs at least 2 values to hide one",
+            too_high=f"no quarter has regions of more than {MOST:,} values",
+        ),
+        help="distinct values of each sensitive attribute in a region, at least",
+        weaker="lower",
+        compared=(),
+    )
 
     name: ClassVar[str] = "l-diversity"
     family: ClassVar[str] = "l-diversity"
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that protect nobody."""
-        super().__post_init__()
-        if self.l < 2:
-            raise ReleaseError(f"l is {self.l}: a region needs at least 2 values to hide one")
-        if self.l > MOST:
-            raise ReleaseError(
-                f"l is {self.l}: no quarter has regions of more than {MOST:,} values"
-            )
 
     @property
     def claims(self) -> dict[str, Fraction]:
         """l values."""
         return {"values": Fraction(self.l)}
-
-    @property
-    def facts(self) -> dict[str, str | int]:
-        """l, too."""
-        return {**super().facts, "l": self.l}
 
     @property
     def guarantee(self) -> str:
@@ -210,9 +207,9 @@ class LDiversity(Comparator):
             f"frequent a value is there is not bounded. {self.limits}"
         )
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """No share is bounded; values are told apart by attribute."""
-        super().set_bounds(warehouse, dataset)
+        super().bound(warehouse, dataset)
         set_values(warehouse, dataset)
 
     def prepare(self) -> None:
@@ -241,20 +238,16 @@ class AlphaK(Comparator):
     remain, more than alpha may hold a value); one alpha suits neither rare nor frequent values.
     """
 
-    alpha: Fraction = Fraction(2, 5)
-    """Largest share of a region's reports that hold a value."""
+    alpha: Fraction = parameter(
+        Fraction(2, 5),
+        takes=Amount(1, MAX_DENOMINATOR, noun="share"),
+        help="largest share of a region's reports that hold a value",
+        weaker="higher",
+        compared=(),
+    )
 
     name: ClassVar[str] = "alpha-k"
     family: ClassVar[str] = "alpha-k"
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that bound nothing or cannot be counted."""
-        super().__post_init__()
-        if not 0 < self.alpha <= 1 or self.alpha.denominator > MAX_DENOMINATOR:
-            raise ReleaseError(
-                f"--alpha {self.alpha}: give a share above 0, at most 1, to nine decimals or as a "
-                f"fraction with a denominator up to {MAX_DENOMINATOR:,}"
-            )
 
     @property
     def most(self) -> Fraction:
@@ -265,11 +258,6 @@ class AlphaK(Comparator):
     def claims(self) -> dict[str, Fraction]:
         """k reports, alpha."""
         return {"reports": Fraction(self.k), "alpha": self.alpha}
-
-    @property
-    def facts(self) -> dict[str, str | int]:
-        """alpha, too."""
-        return {**super().facts, "alpha": str(self.alpha)}
 
     @property
     def guarantee(self) -> str:

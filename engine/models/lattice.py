@@ -10,15 +10,16 @@ from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import drop_withheld
-from srsql.engine.grouping.perturbation import Calibration, Noise
 from srsql.engine.lattice.comparators import k_anonymous, noisy_histogram
 from srsql.engine.lattice.cube import load_cube
 from srsql.engine.lattice.dimensions import Dimension
 from srsql.engine.lattice.ipa import Asked, anonymize
 from srsql.engine.lattice.result import Made, nothing
 from srsql.engine.models.base import MOST
-from srsql.engine.models.perturbing import FINEST, NOT_FOR_PUBLICATION
+from srsql.engine.models.perturbing import EPSILON, NOISE, NOT_FOR_PUBLICATION
 from srsql.engine.models.terms_only import Apart
+from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
+from srsql.engine.parameters.takes import Names, OneOf, Text, Whole
 from srsql.engine.release.lattice_rows import (
     ALL,
     FIRST,
@@ -30,9 +31,9 @@ from srsql.engine.release.lattice_rows import (
 from srsql.engine.warehouse.lattice_facts import keep_lattice
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.choice import MOST as MOST_BUDGET
 from srsql.udfs.lattice.node_noise import Source
 
+OVER_LATTICE = "models over a lattice"
 NO_CHECK = (
     "whose rows are under no id and prove no bound by themselves, so that nobody who gets an "
     "artifact could verify it. It is made to be compared with; publish a release of ms or ppms++"
@@ -49,10 +50,21 @@ class LatticeModel(Apart):
     shown as what tells nothing.
     """
 
-    informative: str = FIRST
-    """The sensitive or quasi-sensitive column whose values are shown."""
-    dimensions: str = ALL
-    """The quasi-identifiers to show, with commas between; the others are not released."""
+    informative: str = parameter(
+        FIRST,
+        takes=Text(),
+        help="the sensitive or quasi-sensitive column whose values are released as they are",
+        usual="the first sensitive one",
+        of=OVER_LATTICE,
+        compared=(),
+    )
+    dimensions: str = parameter(
+        ALL,
+        takes=Names(joined=True),
+        help="the quasi-identifiers to generalize, such as age,sex; the others are not released",
+        of=OVER_LATTICE,
+        compared=(),
+    )
 
     own_rows: ClassVar[bool] = True
     unpublishable: ClassVar[str] = NO_CHECK
@@ -83,18 +95,18 @@ class LatticeModel(Apart):
         """What the rows show."""
         return {
             "keeps": "one level vector",
-            "informative": self.informative,
-            "dimensions": self.dimensions,
+            **facts_of(self, LatticeModel),
             "publication": "refused",
+            **facts_of(self),
         }
 
     def sees(self, dataset: Dataset) -> Dataset:
         """Numbers that declare groups are generalized by them."""
         return dataset.with_categories()
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """No value is bounded; those that are shown are read."""
-        super().set_bounds(warehouse, dataset)
+        super().bound(warehouse, dataset)
         asked_dimensions(dataset, self.dimensions)
         load_held_values(warehouse, dataset, self.informative)
 
@@ -168,21 +180,10 @@ class FullDomain(LatticeModel):
 class NoisyLattice(LatticeModel):
     """Made-up records are among the rows; nothing published tells how many."""
 
-    epsilon: Fraction = Fraction(1)
-    """Budget of a release."""
-    noise: Noise = "secure"
-    """``secure``: OpenDP, not seedable; ``seeded``: an experiment, not for publication."""
+    epsilon: Fraction = parameter(**EPSILON)
+    noise: Noise = parameter(**NOISE)
 
     counted: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        """Refuse budgets that mean nothing or cannot be kept."""
-        super().__post_init__()
-        if not 0 < self.epsilon <= MOST_BUDGET or self.epsilon.denominator > FINEST:
-            raise ReleaseError(
-                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST_BUDGET}, to four "
-                f"decimals or as a fraction with a denominator up to {FINEST:,}"
-            )
 
     @property
     def seeded(self) -> bool:
@@ -191,9 +192,9 @@ class NoisyLattice(LatticeModel):
 
     @property
     def facts(self) -> dict[str, str | int]:
-        """Budget and source of noise, too."""
+        """Whether the noise is that of an experiment, too."""
         unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
-        return {**super().facts, "epsilon": str(self.epsilon), "noise": self.noise, **unfit}
+        return {**super().facts, **unfit}
 
     @property
     def private_facts(self) -> dict[str, Any]:
@@ -235,31 +236,23 @@ class Ipa(NoisyLattice):
     members; counterfeits make each such claim deniable, except for values that nobody else has.
     """
 
-    suppress_below: int = 2
-    """t: a class of at most so many records, give or take noise, is suppressed."""
-    calibration: Calibration = "sound"
-    """How the node is chosen."""
+    suppress_below: int = parameter(
+        2,
+        takes=Whole(2, MOST, too_low="the threshold would have no noise"),
+        help="classes of at most so many records (t) are suppressed, give or take noise",
+        weaker="lower",
+        compared=(),
+    )
+    calibration: Calibration = parameter(
+        "sound",
+        takes=OneOf(("paper", "sound")),
+        help="sound chooses the level vector by noise of its own; paper perturbs every level "
+        "vector before it chooses, as Lee 2020 prints it",
+        compared=("paper",),
+    )
 
     name: ClassVar[str] = "ipa"
     family: ClassVar[str] = "ipa"
-
-    def __post_init__(self) -> None:
-        """Refuse a threshold without noise: its scale is t - 1."""
-        super().__post_init__()
-        if not 2 <= self.suppress_below <= MOST:
-            raise ReleaseError(
-                f"--suppress-below {self.suppress_below}: give a number from 2 to {MOST:,} "
-                "(at 1 the threshold would have no noise)"
-            )
-
-    @property
-    def facts(self) -> dict[str, str | int]:
-        """t and how the node is chosen, too."""
-        return {
-            **super().facts,
-            "suppress_below": self.suppress_below,
-            "calibration": self.calibration,
-        }
 
     @property
     def guarantee(self) -> str:

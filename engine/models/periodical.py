@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.parameters import parameter
+from srsql.engine.parameters.takes import Amount, OneOf
 
 FINEST = 10_000
 """Largest denominator of alpha: weights are counted in its parts, in 64 bits."""
@@ -100,22 +101,22 @@ class PpmsAlpha(PeriodicalModel):
     substantially many symptoms.
     """
 
-    alpha: Fraction = Fraction(1, 2)
-    """Largest share of cases with substantially many symptoms."""
-    assume_md: Literal["none", "all"] = "none"
-    """``all``: every case counts as stopping, for want of the next quarter; MD is then open."""
+    alpha: Fraction = parameter(
+        Fraction(1, 2),
+        takes=Amount(1, FINEST, noun="share"),
+        help="largest share of cases with substantially many symptoms",
+        weaker="higher",
+        compared=(),
+    )
+    assume_md: Literal["none", "all"] = parameter(
+        "none",
+        takes=OneOf(("none", "all")),
+        help="all counts every case as stopping where the next quarter is not loaded; the "
+        "MD-attack is then open",
+    )
 
     name: ClassVar[str] = "ppms-alpha"
     from_last: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that bound nothing."""
-        super().__post_init__()
-        if not 0 < self.alpha <= 1 or self.alpha.denominator > FINEST:
-            raise ReleaseError(
-                f"--alpha {self.alpha}: give a share above 0, at most 1, to four decimals or as a "
-                f"fraction with a denominator up to {FINEST:,}"
-            )
 
     @property
     def attacks(self) -> tuple[str, ...]:
@@ -132,11 +133,6 @@ class PpmsAlpha(PeriodicalModel):
     def stopping(self) -> Literal["next", "all"]:
         """By the next quarter's cases, or assumed of all."""
         return "next" if self.assume_md == "none" else "all"
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """alpha, and whether stopping is known."""
-        return {"alpha": str(self.alpha), "assume_md": self.assume_md}
 
     @property
     def _remaining(self) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.perturbation import Calibration, Noise, Perturbation, perturb
+from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
+from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.choice import MOST as MOST_BUDGET
@@ -16,6 +17,28 @@ from srsql.udfs.choice import MOST as MOST_BUDGET
 FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""
 NOT_FOR_PUBLICATION = "not for publication"
+WITH_NOISE = "models with noise"
+
+
+EPSILON: dict[str, Any] = {
+    "default": Fraction(1),
+    "takes": Amount(MOST_BUDGET, FINEST),
+    "help": "privacy budget of a case in a release, a number or fraction",
+    "of": WITH_NOISE,
+    "weaker": "higher",
+    "compared": (),
+    "advised": ("0.1", "1", "10"),
+}
+"""The budget, as every model with noise declares it."""
+NOISE: dict[str, Any] = {
+    "default": "secure",
+    "takes": OneOf(("secure", "seeded")),
+    "help": "secure is OpenDP's generator; seeded repeats with --seed, for experiments, and is "
+    "not for publication",
+    "of": WITH_NOISE,
+    "compared": ("seeded",),
+}
+"""The source of randomness, as every model with noise declares it."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +58,23 @@ class PerturbingModel(GroupingModel):
     reported of these releases and gate nothing.
     """
 
-    epsilon: Fraction = Fraction(1)
+    epsilon: Fraction = parameter(**EPSILON)
     """Budget of a case in this release (sound), or of each of its values (paper)."""
-    calibration: Calibration = "sound"
-    """How noise is scaled: to the declared domain, or to the group."""
-    noise: Noise = "secure"
-    """``secure``: OpenDP, not seedable; ``seeded``: an experiment, not for publication."""
-    epsilon_limit: Fraction | None = None
-    """Most that any case may have spent over the series, this release included; None: any."""
+    calibration: Calibration = parameter(
+        "sound",
+        takes=OneOf(("paper", "sound")),
+        help="sound scales noise to the declared domain, which is local differential privacy "
+        "given the grouping; paper scales it to the group, as Wu 2022 prints it, which is none",
+        compared=("paper",),
+    )
+    noise: Noise = parameter(**NOISE)
+    epsilon_limit: Fraction | None = parameter(
+        None,
+        takes=Amount(),
+        help="most that a case may have spent over the series, this release included",
+        in_facts=False,
+        weaker="higher",
+    )
 
     perturbs: ClassVar[bool] = True
     core_only: ClassVar[bool] = True
@@ -50,31 +82,16 @@ class PerturbingModel(GroupingModel):
     categories: ClassVar[bool]
     """Categories are perturbed, too."""
 
-    def __post_init__(self) -> None:
-        """Refuse budgets that mean nothing or cannot be kept."""
-        super().__post_init__()
-        if not 0 < self.epsilon <= MOST_BUDGET or self.epsilon.denominator > FINEST:
-            raise ReleaseError(
-                f"--epsilon {self.epsilon}: give a number above 0, at most {MOST_BUDGET}, to four "
-                f"decimals or as a fraction with a denominator up to {FINEST:,}"
-            )
-        if self.epsilon_limit is not None and self.epsilon_limit <= 0:
-            raise ReleaseError(f"--epsilon-limit {self.epsilon_limit}: give a number above 0")
-
     @property
     def publishable(self) -> bool:
         """Whether nobody can take the noise off again."""
         return self.noise == "secure"
 
     @property
-    def facts(self) -> dict[str, str]:
-        """Budget, calibration, source of noise, and whether the release may leave the house."""
-        return {
-            "epsilon": str(self.epsilon),
-            "calibration": self.calibration,
-            "noise": self.noise,
-            "publication": "allowed" if self.publishable else NOT_FOR_PUBLICATION,
-        }
+    def facts(self) -> dict[str, str | int]:
+        """Whether the release may leave the house, too."""
+        allowed = "allowed" if self.publishable else NOT_FOR_PUBLICATION
+        return {**facts_of(self), "publication": allowed}
 
     @property
     def budget_limit(self) -> Fraction | None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.parameters import facts_of
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -25,7 +26,7 @@ class Apart(GroupingModel):
         """There is one region, which says nothing: it is shared by all cases."""
         return {"k": Fraction(self.k)}
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """No value is bounded: whose it is, is not told."""
         warehouse.run(
             "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
@@ -75,9 +76,9 @@ class Disassociation(Apart):
         )
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str | int]:
         """There are no regions that could keep anything."""
-        return {"keeps": "no quasi-identifier"}
+        return {"keeps": "no quasi-identifier", **facts_of(self)}
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,6 @@ class Cba(Disassociation):
         )
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str | int]:
         """There are no regions, and such a release does not leave the house."""
         return super().facts | {"publication": "refused"}

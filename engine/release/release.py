@@ -95,7 +95,7 @@ def release(
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
-                request.model.set_bounds(warehouse, dataset)
+                request.model.bound(warehouse, dataset)
                 infeasible = make_feasible(warehouse, request)
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):

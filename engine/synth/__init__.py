@@ -38,6 +38,7 @@ from pathlib import Path
 
 import numpy as np
 
+from srsql.engine.parameters.calls import strict
 from srsql.engine.synth.columns import Column
 from srsql.engine.synth.draws import Draws
 from srsql.engine.synth.layouts import (
@@ -63,8 +64,9 @@ from srsql.engine.synth.write import archive, lines
 __all__ = ["SynthError", "quarter_range", "synthesize"]
 
 
+@strict(SynthError)
 def synthesize(
-    out: Path,
+    out: str | Path,
     quarters: Sequence[str],
     *,
     cases: int | None = None,

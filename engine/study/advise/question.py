@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
-from srsql.engine.audit.plan import parse_share
 from srsql.engine.errors import AdviseError, SrsqlError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
+from srsql.engine.parameters import parameter, read_fields
+from srsql.engine.parameters.calls import strict_class
+from srsql.engine.parameters.takes import Amount, Names, RefusedError, Several, Whole
+from srsql.engine.release.options import release_options
 from srsql.engine.release.series import check_name, check_turn, find_series
 from srsql.engine.study.compare.grid import Cell, Grid, cells
 from srsql.engine.warehouse.registration import find_ingestion
@@ -20,9 +23,19 @@ USUAL_RISK = Fraction(1, 5)
 k = 5, so that nobody is picked with a chance above 0.2)."""
 FIRST = (DEFAULT_MODEL, "ppms-dp-num")
 """Models for a series that has no release yet: both may be published."""
-K = (3, 5, 10, 20)
-THETA = ("frequency", "0.4", "0.2")
-EPSILON = ("0.1", "1", "10")
+RELEASE = release_options()
+ADVISED: dict[str, dict[str, Any]] = {
+    name: {
+        "takes": Several(option.takes),
+        "default": option.first.advised,
+        "help": option.meaning.removesuffix("."),
+    }
+    for name, option in RELEASE.items()
+    if option.first.advised is not None
+}
+"""What is varied: its declaration as a list, with what is tried where nothing is asked."""
+THETA: tuple[str, ...] = ADVISED["theta"]["default"]
+Share = str | float | Fraction | None
 SAMPLE = 20_000
 SEED = 0
 """What settings are measured with where no seed is given; a release then draws its own."""
@@ -43,9 +56,7 @@ class Bounds:
         return "risk" if self.risk is None and self.loss is not None else "loss"
 
 
-def make_bounds(
-    max_risk: str | None, max_loss: str | None, max_confidence: str | None = None
-) -> Bounds:
+def make_bounds(max_risk: Share, max_loss: Share, max_confidence: Share = None) -> Bounds:
     """Bounds from shares such as 0.1 or 1/11; the usual risk where neither it nor loss is bounded.
 
     Raises:
@@ -61,34 +72,52 @@ def make_bounds(
     return Bounds(*shares)
 
 
-def _share(text: str, option: str) -> Fraction:
-    found = parse_share(str(text), option)
-    if not 0 < found <= 1:
-        raise AdviseError(f"{option} {text}: give a share above 0 and at most 1, such as 0.1")
-    return found
+def _share(given: str | float | Fraction, option: str) -> Fraction:
+    try:
+        return Amount(1, noun="share").read(given, option)
+    except RefusedError as why:
+        raise AdviseError(str(why)) from None
 
 
+@strict_class(AdviseError)
 @dataclass(frozen=True)
 class Sweep:
     """The values that are tried; every combination that applies to a model is one setting."""
 
-    models: tuple[str, ...] = ()
-    """Empty: see ``models_for``."""
-    k: tuple[int, ...] = K
-    theta: tuple[str, ...] = ()
-    """Empty: ``THETA``, and the first of them for models with noise, whose risk and loss hardly
-    follow from it."""
-    epsilon: tuple[str, ...] = EPSILON
-    missing: Literal["keep", "drop"] = "keep"
-    on_infeasible: Literal["error", "withhold"] = "withhold"
-    sample: int = SAMPLE
-    """Cases of the quarter that all settings are tried on; 0, or a smaller quarter: all."""
-    seed: int | None = None
+    models: tuple[str, ...] = parameter(
+        (),
+        takes=Names(),
+        help="Models to choose from",
+        usual=f"that of the latest release of the series, else {','.join(FIRST)}",
+    )
+    k: tuple[int, ...] = parameter(**ADVISED["k"])
+    theta: tuple[str, ...] = parameter(
+        **ADVISED["theta"]
+        | {"default": (), "usual": f"{','.join(THETA)}; of models with noise the first"}
+    )
+    """Empty: risk and loss of models with noise hardly follow from it."""
+    epsilon: tuple[str, ...] = parameter(**ADVISED["epsilon"])
+    missing: Literal["keep", "drop"] = parameter(
+        "keep", takes=RELEASE["missing"].takes, help=RELEASE["missing"].first.help
+    )
+    on_infeasible: Literal["error", "withhold"] = parameter(
+        "withhold", takes=RELEASE["on_infeasible"].takes, help=RELEASE["on_infeasible"].first.help
+    )
+    sample: int = parameter(
+        SAMPLE,
+        takes=Whole(0),
+        help="Cases that all settings are tried on before the best are measured on the whole "
+        "quarter; 0 for no sample",
+    )
+    seed: int | None = parameter(
+        None,
+        takes=Whole(),
+        help="Seed of sample and releases; the command it ends with has it, too",
+    )
 
     def __post_init__(self) -> None:
-        """Refuse a sample of nobody."""
-        if self.sample < 0:
-            raise AdviseError(f"--sample {self.sample}: give a number of cases, or 0 for all")
+        """Refuse values that could not be read."""
+        read_fields(self, AdviseError)
 
 
 def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:

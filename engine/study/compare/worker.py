@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
-from srsql.engine.release.options import ReleaseOptions, make_request
+from srsql.engine.release.options import make_request
 from srsql.engine.risk.combinations import MANY
 from srsql.engine.study.compare.table import finite
 from srsql.engine.study.sample import thin
@@ -183,7 +183,7 @@ def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
 
 def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
     """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
-    model = make_request("", cast(ReleaseOptions, task["options"])).model
+    model = make_request("", task["options"]).model
     if not model.rows:
         return
     alpha: Fraction = model.share or USUAL_ALPHA
