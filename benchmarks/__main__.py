@@ -1,14 +1,19 @@
-"""Run one benchmark by name; every module here with a ``main(small)`` is one."""
+"""Run one benchmark by name; every module here with a ``main(small)`` is one.
+
+One that needs more than its name has a ``command(arguments)`` instead.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import pkgutil
+import sys
 
 import benchmarks
 
 HELPERS = {"__main__", "brute_force"}
+WITH_ARGUMENTS = {"same_release"}
 
 
 def available() -> list[str]:
@@ -17,6 +22,10 @@ def available() -> list[str]:
 
 
 def main() -> None:
+    name, *arguments = sys.argv[1:] or [""]
+    if name in WITH_ARGUMENTS:
+        importlib.import_module(f"benchmarks.{name}").command(arguments)
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=benchmarks.__doc__)
     parser.add_argument("name", nargs="?", choices=available(), help="which benchmark to run")
     parser.add_argument("--small", action="store_true", help="sizes for CI: only ratios matter")

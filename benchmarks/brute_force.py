@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.grouping.ms import Attributes, Cases
+from srsql.udfs.problem import Attributes, Cases
 
 Ints = NDArray[np.int64]
 LIMIT = 2**62

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import brute_force
-from srsql.udfs.grouping.ms import Attributes, Cases, ms_group
+from srsql.udfs.grouping.ms import ms_group
+from srsql.udfs.problem import Attributes, Cases
 
 TERMS = 15_000
 SEED = 2016

@@ -124,11 +124,15 @@ CREATE TABLE IF NOT EXISTS srsql.release (
     status VARCHAR NOT NULL,
     k INTEGER NOT NULL,
     k_effective INTEGER NOT NULL,
-    weight_one BIGINT NOT NULL,
+    weight_scale BIGINT NOT NULL,
     schema_name VARCHAR NOT NULL,
     ingestion_id INTEGER,
     private_manifest JSON NOT NULL
 );
+
+-- What an attacker has: every release that was ever out, superseded ones included; no draft.
+CREATE OR REPLACE VIEW srsql.exposed_release AS
+SELECT r.* FROM srsql.release AS r WHERE r.status <> 'draft';
 
 -- The super-records of the quarter as the release saw them, one row per case and QID; low and
 -- high are granules (numeric) or preorder numbers (categorical), NULL where missing.
@@ -144,7 +148,7 @@ CREATE TABLE IF NOT EXISTS srsql.case_qid (
     given_up BOOLEAN NOT NULL
 );
 
--- Sensitive values of the super-records: weight is p(r, s) in units of 1 / weight_one of the
+-- Sensitive values of the super-records: weight is p(r, s) in units of 1 / weight_scale of the
 -- release; direct marks a value the case itself has (not only by external knowledge).
 CREATE TABLE IF NOT EXISTS srsql.case_term (
     release_id INTEGER NOT NULL,
@@ -197,7 +201,7 @@ CREATE TABLE IF NOT EXISTS srsql.withheld (
 
 -- What a release withstands when it is joined with the others of its series: the attacks of SPEC
 -- section 9 that its model defends against, and alpha as an exact fraction (NULL: no alpha).
-CREATE TABLE IF NOT EXISTS srsql.promise (
+CREATE TABLE IF NOT EXISTS srsql.defended_attack (
     release_id INTEGER NOT NULL,
     attacks VARCHAR[] NOT NULL,
     alpha_num BIGINT,
@@ -217,7 +221,7 @@ CREATE TABLE IF NOT EXISTS srsql.claim (
 -- What else decides the bounds of a released case. carrier: it counted towards k and theta;
 -- is_ss: it has substantially many symptoms; is_md: it was counted as absent from the next quarter
 -- (NULL: the model took no account of that).
-CREATE TABLE IF NOT EXISTS srsql.trait (
+CREATE TABLE IF NOT EXISTS srsql.case_flag (
     release_id INTEGER NOT NULL,
     case_no INTEGER NOT NULL,
     carrier BOOLEAN NOT NULL,
@@ -283,7 +287,7 @@ CREATE TABLE IF NOT EXISTS srsql.perturbed (
 
 -- The budget ledger: what each draw of a release charges to the case (srsql.member tells which).
 -- Under calibration 'paper' epsilon is nominal: no privacy loss is bounded by it.
-CREATE TABLE IF NOT EXISTS srsql.spent (
+CREATE TABLE IF NOT EXISTS srsql.budget_ledger (
     release_id INTEGER NOT NULL,
     case_no INTEGER NOT NULL,
     position INTEGER NOT NULL,
@@ -296,7 +300,7 @@ CREATE TABLE IF NOT EXISTS srsql.spent (
 -- Attributes of which the terms of a release are disassociated (Loukides 2014), against attackers
 -- who know m of them; repeated: a term told n times of a case is n terms. with_rows: the other
 -- columns are released under ids beside them, and
--- clusters lie inside QID-groups.
+-- clusters lie inside QID-groups. term_format: chunks (disassociated) or nodes (generalized, CBA).
 CREATE TABLE IF NOT EXISTS srsql.disassociated (
     release_id INTEGER NOT NULL,
     place INTEGER NOT NULL,
@@ -304,7 +308,8 @@ CREATE TABLE IF NOT EXISTS srsql.disassociated (
     m INTEGER NOT NULL,
     diversity INTEGER NOT NULL,
     repeated BOOLEAN NOT NULL,
-    with_rows BOOLEAN NOT NULL
+    with_rows BOOLEAN NOT NULL,
+    term_format VARCHAR NOT NULL
 );
 
 -- The utility policy a release followed: terms that were to stay together.

@@ -471,13 +471,9 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{origin}: not valid TOML: {error}") from None
-    try:
-        dataset = Dataset(**_named_tables(raw), text=text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "schema"
-        message = first["msg"].removeprefix("Value error, ")
-        raise SchemaError(f"{origin}: key {key}: {message}") from None
+    dataset = _validated(_named_tables(raw), text)
+    if isinstance(dataset, str):
+        raise SchemaError(f"{origin}: {dataset}")
     trees: dict[str, dict[str, Hierarchy]] = {"hierarchy": {}, "groups": {}}
     for qid in dataset.qid:
         for key in trees:
@@ -492,6 +488,21 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
                 raise SchemaError(f"{origin}: key qid.{qid.name}.{key}: {error}") from None
             trees[key][qid.name] = tree
     return dataset.model_copy(update={"hierarchies": trees["hierarchy"], "groups": trees["groups"]})
+
+
+def _validated(raw: dict[str, Any], text: str) -> Dataset | str:
+    """The dataset, or what is wrong with the first wrong key.
+
+    pydantic's error never becomes the context of another one: it holds the tracebacks of the
+    validators, hence every caller's variables, in a way that Python's garbage collector cannot see,
+    so that a connection among them would never be freed.
+    """
+    try:
+        return Dataset(**raw, text=text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "schema"
+        return f"key {key}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def _check_groups(qid: Qid, tree: Hierarchy) -> None:

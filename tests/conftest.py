@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.sql import own_sql, sql
+
+__all__ = ["own_sql", "sql"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -18,6 +18,7 @@ from srsql.engine.artifact.publish.publish import STORAGE_VERSION
 from srsql.engine.audit.plan import ATTACKS
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import DatasetError, SignalError, SrsqlError
+from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters.calls import Argument, strict
 from srsql.engine.parameters.takes import (
     Amount,
@@ -30,13 +31,12 @@ from srsql.engine.parameters.takes import (
     Whole,
 )
 from srsql.engine.risk.group_questions import answer_errors, group_answers
-from srsql.engine.risk.linkage import measure_linkage
-from srsql.engine.risk.medical import read_medical, shipped_medical
-from srsql.engine.risk.metrics import MeasureRow, measure
+from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
+from srsql.engine.risk.metrics import measure
 from srsql.engine.risk.term_metrics import measure_terms
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
-from srsql.engine.warehouse.lattice_facts import need_cases, over_lattice
+from srsql.engine.warehouse.releases import need_cases, over_lattice
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
 

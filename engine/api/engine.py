@@ -21,19 +21,16 @@ from srsql.engine.audit.audit import SCOPES, Audit, audit
 from srsql.engine.audit.imports.imported import Imported, ImportRequest, import_release
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.ingest import Ingested, ingest
+from srsql.engine.measures import MeasureRow
 from srsql.engine.query.query import Answer, query
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.options import make_request
 from srsql.engine.release.ranges import Range, is_range, range_ends, release_range
 from srsql.engine.release.release import release
 from srsql.engine.release.request import Released
-from srsql.engine.release.series import MAIN
-from srsql.engine.release.status import Status, status
-from srsql.engine.release.visibility import as_told
-from srsql.engine.risk.combinations import CombinationShare
+from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
-from srsql.engine.risk.metrics import MeasureRow, released_id
-from srsql.engine.risk.term_counts import TermCount
+from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.risk.term_metrics import count_term_sets, term_combinations
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.signals import signals
@@ -42,7 +39,8 @@ from srsql.engine.study.advise.question import Sweep, make_bounds
 from srsql.engine.study.compare.compare import Compared, compare
 from srsql.engine.study.compare.grid import Grid, Rules
 from srsql.engine.warehouse.frames import Kind, shaped
-from srsql.engine.warehouse.lattice_facts import need_cases, over_lattice
+from srsql.engine.warehouse.releases import as_told, need_cases, over_lattice, released_id
+from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

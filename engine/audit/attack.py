@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from srsql.engine.audit.attacker import known_intervals
-from srsql.engine.checks.comparator import is_parted
-from srsql.engine.checks.perturbation import as_released
+from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
+from srsql.engine.warehouse.releases import as_released, is_parted
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

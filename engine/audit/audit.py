@@ -16,10 +16,9 @@ from typing import Any
 
 from srsql.engine.audit.evidence import GroupEvidence, gather
 from srsql.engine.audit.plan import ATTACKS, Choice, Subject, fill_theta, plan
-from srsql.engine.checks.comparator import is_parted
-from srsql.engine.checks.perturbation import as_released
 from srsql.engine.errors import AuditError
 from srsql.engine.grouping.thresholds import ThetaPolicy
+from srsql.engine.warehouse.releases import as_released, is_parted
 from srsql.engine.warehouse.statements import dotted, literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -33,18 +32,18 @@ PARTED = (
     "that match cannot be counted: give --scope group"
 )
 STEPS = {
-    ("group", True): ("audit/steps/targets.sql", "audit/steps/scope_group.sql"),
-    ("group", False): ("audit/steps/cells.sql", "audit/steps/scope_group.sql"),
+    ("group", True): ("audit/targets", "audit/scope_group"),
+    ("group", False): ("audit/cells", "audit/scope_group"),
     ("match", True): (
-        "audit/steps/places.sql",
-        "audit/steps/scope_match.sql",
-        "audit/steps/match_targets.sql",
+        "audit/places",
+        "audit/scope_match",
+        "audit/match_targets",
     ),
     ("match", False): (
-        "audit/steps/places.sql",
-        "audit/steps/cells_match.sql",
-        "audit/steps/scope_match.sql",
-        "audit/steps/match_targets.sql",
+        "audit/places",
+        "audit/cells_match",
+        "audit/scope_match",
+        "audit/match_targets",
     ),
 }
 """Scope, whether originals are known: what is run."""
@@ -131,6 +130,7 @@ def audit(
     theta: ThetaPolicy | None = None,
     alpha: Fraction | None = None,
     draft: int | None = None,
+    without: int | None = None,
     next_cases: str | None = None,
     evidence: int | None = None,
     releases: frozenset[int] | None = None,
@@ -149,6 +149,7 @@ def audit(
         theta: thresholds of the values.
         alpha: greatest share of cases with substantially many symptoms.
         draft: a draft that counts as released.
+        without: a release that the attacker has not got, to learn what it changes.
         next_cases: a table (case_id) that stands for the quarter after the newest release.
         releases: the only ones to report, as for ``quarter``.
         evidence: at most so many groups per release and scope; default: all in danger.
@@ -159,7 +160,7 @@ def audit(
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
         raise AuditError(f"--scope {','.join(wrong)!r}: choose group or match")
-    choice = Choice(quarter, attacks, k, theta, alpha, draft, next_cases, releases)
+    choice = Choice(quarter, attacks, k, theta, alpha, draft, without, next_cases, releases)
     subjects = plan(warehouse, dataset, series, choice)
     rows: list[AuditRow] = []
     shown: list[GroupEvidence] = []
@@ -206,28 +207,27 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: str | Non
         "CREATE OR REPLACE TEMP TABLE srsql_audit_next AS "
         + (known if next_cases is not None else "SELECT NULL::VARCHAR AS case_id LIMIT 0")
     )
-    warehouse.run_step("audit/steps/series.sql")
+    warehouse.run_step("audit/series")
 
 
 def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
     """The cases, groups and bounds of one release."""
-    alpha = subject.alpha if subject.alpha is not None else Fraction(1)
-    flags = ", ".join(f"{name in subject.attacks} AS {name}" for name in ATTACKS)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_audit_run AS SELECT $id::INTEGER AS release_id,"
-        f" $newest::BOOLEAN AS newest, {flags}, $num::BIGINT AS alpha_num, $den::BIGINT AS"
-        " alpha_den, $k::INTEGER AS k, $one::BIGINT AS weight_one",
-        {
-            "id": subject.release_id,
-            "newest": subject.newest,
-            "num": alpha.numerator,
-            "den": alpha.denominator,
-            "k": subject.k,
-            "one": subject.weight_one,
-        },
-    )
     fill_theta(warehouse, subject, theta)
-    warehouse.run_step("audit/steps/release.sql")
+    warehouse.run_step("audit/release", step_parameters(subject))
+
+
+def step_parameters(subject: Subject) -> dict[str, Any]:
+    """What the steps of an audit take of the release that is audited."""
+    alpha = subject.alpha if subject.alpha is not None else Fraction(1)
+    return {
+        "release_id": subject.release_id,
+        "newest": subject.newest,
+        **{name: name in subject.attacks for name in ATTACKS},
+        "alpha_num": alpha.numerator,
+        "alpha_den": alpha.denominator,
+        "k": subject.k,
+        "weight_scale": subject.weight_scale,
+    }
 
 
 def _judge(
@@ -248,7 +248,7 @@ def _judge(
         if scope == "match" and scope not in scopes:
             continue
         for file in STEPS[scope, subject.originals]:
-            warehouse.run_step(file)
+            warehouse.run_step(file, step_parameters(subject))
         if scope == "group":
             facts = _facts(warehouse, subject)
         if scope not in scopes:

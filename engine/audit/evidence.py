@@ -83,7 +83,7 @@ def gather(
         warehouse.run(
             "INSERT INTO temp.main.srsql_audit_told SELECT s.target_no, s.group_id, s.term_no,"
             " s.theta_num, s.theta_den, s.whole, s.weight "
-            f"FROM srsql.remaining_shares({tables}, {subject.weight_one:d}) AS s"
+            f"FROM srsql.remaining_shares({tables}, {subject.weight_scale:d}) AS s"
         )
     told = {
         row[0]: row[1:]

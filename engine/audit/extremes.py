@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.audit.audit import STEPS, load_subject, prepare, workspace
+from srsql.engine.audit.audit import STEPS, load_subject, prepare, step_parameters, workspace
 from srsql.engine.audit.plan import Choice, Subject, plan
-from srsql.engine.checks.series import NEXT
-from srsql.engine.grouping.symptoms import next_cases_query, next_quarter
+from srsql.engine.warehouse.periods import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import create, literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -76,7 +75,7 @@ def extremes(
         prepare(warehouse, subjects, choice.next_cases)
         load_subject(warehouse, subject, None)
         for file in STEPS["group", subject.originals]:
-            warehouse.run_step(file)
+            warehouse.run_step(file, step_parameters(subject))
         fewest = warehouse.value(
             "SELECT f.remaining FROM srsql.fewest_remaining('temp.main.srsql_audit_sets') AS f"
         )
@@ -89,7 +88,7 @@ def _greatest(
     tables = ", ".join(literal(f"temp.main.srsql_audit_{name}") for name in _TABLES)
     rows = warehouse.rows(
         "SELECT t.term, g.weight, g.whole, g.theta_num / g.theta_den "
-        f"FROM srsql.greatest_share({tables}, {subject.weight_one:d}) AS g "
+        f"FROM srsql.greatest_share({tables}, {subject.weight_scale:d}) AS g "
         "INNER JOIN srsql.threshold AS t ON g.term_no = t.term_no AND t.release_id = ?",
         [subject.release_id],
     )
@@ -97,3 +96,6 @@ def _greatest(
         return None, None, None, None
     term, held, of, theta = rows[0]
     return term, int(held), int(of), theta
+
+
+NEXT = "srsql_awaited"

@@ -1,14 +1,21 @@
-"""What an audit evaluates: the releases of a series, the attacks and the bounds of each."""
+"""What an audit evaluates: the releases of a series, the attacks and bounds of each, one target."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
-from srsql.engine.errors import AuditError
+from sqlglot import exp
+
+from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
+from srsql.engine.ingest import numbers
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
+from srsql.schemas.hierarchy import Hierarchy
 
 ATTACKS = ("b", "f", "l", "md", "ss")
 """Backward, forward, latest, missing (next quarter) and substantial-symptoms attacks."""
@@ -29,7 +36,7 @@ class Subject:
     status: str
     k: int
     alpha: Fraction | None
-    weight_one: int
+    weight_scale: int
     attacks: tuple[str, ...]
     """Those evaluated."""
     not_evaluated: tuple[str, ...]
@@ -52,6 +59,9 @@ class Choice:
     theta: ThetaPolicy | None = None
     alpha: Fraction | None = None
     draft: int | None = None
+    """A draft that counts as released."""
+    without: int | None = None
+    """A release that the attacker has not got, to learn what it changes."""
     next_cases: str | None = None
     releases: frozenset[int] | None = None
     """The only ones to report; the attacker has the others all the same."""
@@ -65,16 +75,23 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
     """
     _check(choice)
     rows = warehouse.rows(
-        "SELECT r.release_id, r.quarter, r.model, r.status, r.k, r.weight_one, p.attacks,"
+        "SELECT r.release_id, r.quarter, r.model, r.status, r.k, r.weight_scale, p.attacks,"
         " p.alpha_num, p.alpha_den,"
         " EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = r.release_id)"
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id),"
-        " EXISTS (SELECT 1 FROM srsql.trait AS t WHERE t.release_id = r.release_id)"
+        " EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)"
         "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id) "
-        "FROM srsql.release AS r LEFT JOIN srsql.promise AS p ON r.release_id = p.release_id "
-        "WHERE r.dataset = $dataset AND r.series = $series "
-        "AND (r.status <> 'draft' OR r.release_id = $draft) ORDER BY r.quarter, r.release_id",
-        {"dataset": dataset.name, "series": series, "draft": choice.draft},
+        "FROM srsql.release AS r "
+        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
+        "WHERE r.dataset = $dataset AND r.series = $series AND r.release_id IN "
+        "(SELECT e.release_id FROM srsql.exposed_release AS e UNION ALL SELECT $draft) "
+        "AND r.release_id IS DISTINCT FROM $without ORDER BY r.quarter, r.release_id",
+        {
+            "dataset": dataset.name,
+            "series": series,
+            "draft": choice.draft,
+            "without": choice.without,
+        },
     )
     if not rows:
         raise AuditError(
@@ -89,7 +106,7 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
         )
     subjects = []
     for seq, row in enumerate(rows):
-        release_id, quarter, model, status, k, weight_one, promised, num, den, *known = row
+        release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
         newest = quarter == quarters[-1]
         asked = choice.attacks or tuple(promised or ()) or UNPROMISED
         unknown = [
@@ -105,7 +122,7 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
             status=status,
             k=choice.k if choice.k is not None else k,
             alpha=choice.alpha if choice.alpha is not None else Fraction(num, den) if den else None,
-            weight_one=weight_one,
+            weight_scale=weight_scale,
             attacks=tuple(a for a in ATTACKS if a in asked and a not in unknown),
             not_evaluated=tuple(a for a in ATTACKS if a in asked and a in unknown),
             undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),
@@ -178,3 +195,68 @@ def fill_theta(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | Non
     )
     for name in ("term", "theta", "level"):
         warehouse.run(f"DROP TABLE IF EXISTS temp.main.srsql_{name}")
+
+
+def known_intervals(
+    warehouse: Warehouse, dataset: Dataset, knowledge: Mapping[str, str]
+) -> dict[str, tuple[int, int]]:
+    """QID -> the interval of its value, in granules or preorder numbers of nodes.
+
+    Raises:
+        AttackError: no such quasi-identifier or one given twice, no number or an impossible one,
+            no node.
+    """
+    known: dict[str, tuple[int, int]] = {}
+    for name, text in knowledge.items():
+        qid = next((q for q in dataset.qid if q.name == name.strip().lower()), None)
+        if qid is None:
+            names = ", ".join(q.name for q in dataset.qid)
+            raise AttackError(f"--qid {name}: no such quasi-identifier; {dataset.name} has {names}")
+        if qid.name in known:
+            raise AttackError(f"--qid {qid.name} is given twice: an attacker knows one value of it")
+        known[qid.name] = _interval(warehouse, dataset, qid, text)
+    return known
+
+
+def _interval(warehouse: Warehouse, dataset: Dataset, qid: Qid, text: str) -> tuple[int, int]:
+    if qid.kind == "numeric":
+        granules = _granules(warehouse, qid, text)
+        return granules, granules
+    tree = dataset.hierarchies[qid.name]
+    codes = {label.strip().upper(): label for label in (*qid.aliases, *tree.labels)}
+    label = codes.get(text.strip().upper(), "")
+    node = tree.number.get(label, tree.number.get(qid.aliases.get(label, "")))
+    if node is None and qid.ranged:
+        node = _leaf(tree, _granules(warehouse, qid, text) * qid.granularity)
+    if node is None:
+        shown = ", ".join(tree.labels[:12]) + (", ..." if len(tree.labels) > 12 else "")
+        raise AttackError(
+            f"--qid {qid.name}={text}: not a node of its hierarchy, which has {shown}"
+        )
+    return node, tree.last[node]
+
+
+def _leaf(tree: Hierarchy, value: Decimal) -> int:
+    """The leaf whose range holds a number of the domain; leaves tile it."""
+    return next(
+        node
+        for node, (low, high) in enumerate(tree.ranges)
+        if not tree.height[node] and low is not None and high is not None and low <= value <= high
+    )
+
+
+def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
+    plain: dict[str, Any] = {"unit_column": None, "units": {}, "missing": ()}
+    named = {"name": "value", "column": "value", "kind": "numeric"}
+    single = qid.model_copy(update=named | plain)
+    rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
+    granules, reason = numbers.numeric(single)
+    query = exp.select(granules, reason).from_(numbers.measured(rows, [single]).subquery("known"))
+    value, wrong = warehouse.rows(query.sql(dialect="duckdb"))[0]
+    if value is None:
+        unit = f" in {qid.unit}" if qid.unit else ""
+        raise AttackError(
+            f"--qid {qid.name}={text}: {wrong or 'no value'}; give one number{unit}, or leave "
+            f"{qid.name} out where the attacker does not know it"
+        )
+    return int(value)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.checks.postcheck import Measure, require_passed
-from srsql.engine.lattice.dimensions import dimensions_of
-from srsql.engine.release.lattice_rows import NUMBER, ROWS, load_nodes, value_columns
+from srsql.engine.checks.postcheck import require_passed
+from srsql.engine.measures import Measure
+from srsql.engine.warehouse.dimensions import dimensions_of, load_nodes, value_columns
+from srsql.engine.warehouse.layout import NUMBER, ROWS
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

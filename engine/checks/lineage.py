@@ -13,10 +13,19 @@ from sqlglot.errors import SqlglotError
 from sqlglot.lineage import Node, lineage
 
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.grouping.cases import derived
-from srsql.engine.release.lattice_rows import ROWS, SOURCE, row_columns
-from srsql.engine.release.views import IDENTITY, REGION, SERIAL, Built, region_columns
-from srsql.engine.terms.build import SHAPES, source_of
+from srsql.engine.warehouse.layout import (
+    IDENTITY,
+    REGION,
+    ROWS,
+    SERIAL,
+    SHAPES,
+    SOURCE,
+    Built,
+    derived,
+    region_columns,
+    row_columns,
+    source_of,
+)
 from srsql.engine.warehouse.statements import STORE
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

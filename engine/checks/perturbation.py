@@ -15,33 +15,6 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 
-def perturbed_positions(warehouse: Warehouse, release_id: int) -> set[int]:
-    """The quasi-identifiers that a release perturbed; empty if its values are regions."""
-    return {
-        row[0]
-        for row in warehouse.rows(
-            "SELECT p.position FROM srsql.perturbation AS p WHERE p.release_id = ?", [release_id]
-        )
-    }
-
-
-def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Dataset:
-    """The dataset as the model of a release took it: numbers with groups are categories or not.
-
-    A release with noise may be older than the groups of its dataset.
-    """
-    if not perturbed_positions(warehouse, release_id):
-        return dataset
-    kinds = dict(
-        warehouse.rows(
-            "SELECT a.attribute, a.kind FROM srsql.attribute AS a WHERE a.release_id = ?",
-            [release_id],
-        )
-    )
-    taken = any(qid.groups and kinds.get(qid.name) == "categorical" for qid in dataset.qid)
-    return dataset.with_categories() if taken else dataset
-
-
 def seen_groups(
     dataset: Dataset, schema: str, release_id: int, shown: Sequence[str] = ()
 ) -> exp.Query:

@@ -8,20 +8,16 @@ the raw rows.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot import exp
 
-from srsql.engine.checks.comparator import claim_calls, claims_of
-from srsql.engine.checks.perturbation import draw_calls, perturbed_positions, seen_groups
-from srsql.engine.checks.published_regions import region_text, seen_rows, seen_terms, told_apart
+from srsql.engine.checks.perturbation import draw_calls, seen_groups
+from srsql.engine.checks.published_regions import claim_calls, region_text, seen_rows, seen_terms
 from srsql.engine.errors import CheckFailedError
+from srsql.engine.measures import Measure
+from srsql.engine.warehouse.releases import claims_of, perturbed_positions, told_apart
 from srsql.engine.warehouse.statements import column, create, literal, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-Measure = tuple[Any, ...]
-"""release, measure, scope, violating, total, ratio, threshold, passed."""
 
 
 def check_release(
@@ -197,7 +193,7 @@ def _check_complete(
         [release_id],
     )
     if by_report:
-        warehouse.run_step("checks/steps/report_account.sql")
+        warehouse.run_step("checks/report_account")
     return (
         "srsql.check_complete('temp.main.srsql_quarter_report', 'temp.main.srsql_seen_report',"
         f" 'temp.main.srsql_quarter_withheld', {release_id:d})"

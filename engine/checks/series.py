@@ -12,19 +12,20 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from srsql.engine.audit.audit import Audit, AuditRow, GroupEvidence, audit
-from srsql.engine.checks.postcheck import Measure, require_passed
+from srsql.engine.audit.audit import Audit, AuditRow, audit
+from srsql.engine.audit.evidence import GroupEvidence
+from srsql.engine.audit.extremes import NEXT
+from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.grouping.symptoms import next_cases_query, next_quarter
-from srsql.engine.risk.metrics import MeasureRow
-from srsql.engine.warehouse.lattice_facts import over_lattice
+from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.warehouse.periods import next_cases_query, next_quarter
+from srsql.engine.warehouse.releases import over_lattice
 from srsql.engine.warehouse.statements import bare, column, create, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 USUAL_ALPHA = Fraction(1, 2)
 """The share that SSGR is measured against where the model bounds none."""
-NEXT = "srsql_awaited"
 
 
 def check_catalog(
@@ -125,7 +126,8 @@ def measure_series(
     """DIR, DSR and SSGR of one release as the series stands now, promised or not."""
     draft, promised, alpha_num, alpha_den, k = warehouse.rows(
         "SELECT r.status = 'draft', coalesce(p.attacks, []), p.alpha_num, p.alpha_den, r.k "
-        "FROM srsql.release AS r LEFT JOIN srsql.promise AS p ON r.release_id = p.release_id "
+        "FROM srsql.release AS r "
+        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
         "WHERE r.release_id = ?",
         [release_id],
     )[0]
@@ -174,13 +176,9 @@ def _worsened(
     others = [g for g in dangerous if g.release_id != release_id]
     before: dict[tuple[int, str, int], GroupEvidence] = {}
     if others:
-        status = warehouse.value(
-            "SELECT r.status FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
+        earlier = audit(
+            warehouse, dataset, series, without=release_id, releases=touched - {release_id}
         )
-        change = "UPDATE srsql.release SET status = ? WHERE release_id = ?"
-        warehouse.run(change, ["draft", release_id])
-        earlier = audit(warehouse, dataset, series, releases=touched - {release_id})
-        warehouse.run(change, [status, release_id])
         before = {(g.release_id, g.scope, g.group_id): g for g in earlier.evidence}
     made = [g for g in dangerous if g.release_id == release_id]
     for group in others:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.term_counts import ORIGINALS
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
+from srsql.engine.warehouse.releases import ReleasedTerms
 from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.warehouse import Warehouse
 
 CHUNKS = ("record_chunk", "shared_chunk")
 PLACES = ("joint_clusters", "record_chunk", "shared_chunk", "item_chunk")
@@ -159,3 +162,76 @@ def _measured(warehouse: Reader, calls: list[str]) -> list[MeasureRow]:
         for call in calls
         for row in warehouse.rows(f"SELECT c.* FROM {call} AS c ORDER BY c.scope")
     ]
+
+
+MEMBERS = "temp.main.srsql_told_member"
+
+
+APART = "temp.main.srsql_told_apart"
+
+
+def check_told_chunks(
+    warehouse: Warehouse,
+    schema: str,
+    release_id: int,
+    k: int,
+    terms: ReleasedTerms,
+    *,
+    grouped: bool,
+) -> list[MeasureRow]:
+    """Every check of the chunks beside the originals; needs ``srsql_cluster`` and ``ORIGINALS``.
+
+    ``grouped``: a group with too few terms is one cluster, its cases without a term included.
+    """
+    tables = PublishedTerms.in_schema(schema)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_member AS "
+        "SELECT b.case_no AS record, k.cluster_no AS cluster FROM temp.main.srsql_cluster AS k "
+        "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no"
+    )
+    if grouped:
+        _add_members_without_terms(warehouse)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_apart AS SELECT DISTINCT i.item AS term "
+        "FROM temp.main.srsql_case_item AS i "
+        "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"
+    )
+    rows = check_terms(
+        warehouse,
+        tables,
+        release_id,
+        k,
+        terms.m,
+        cluster_size=max(k, terms.diversity),
+        sensitive=APART if terms.sensitive else None,
+    )
+    rows += check_originals(warehouse, tables, release_id, ORIGINALS, MEMBERS)
+    return rows + check_reconstructed(warehouse, tables, release_id)
+
+
+def check_shown_chunks(
+    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: ReleasedTerms
+) -> list[MeasureRow]:
+    """What the chunks show by themselves."""
+    tables = PublishedTerms.in_schema(schema)
+    size = max(k, terms.diversity)
+    return check_terms(warehouse, tables, release_id, k, terms.m, cluster_size=size)
+
+
+def _add_members_without_terms(warehouse: Warehouse) -> None:
+    """Cases without a term count as records where their group is a cluster as a whole."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_told_bare AS "
+        "SELECT g.case_no AS record, s.cluster_no AS cluster "
+        "FROM temp.main.srsql_small_part AS s "
+        "INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no "
+        "ANTI JOIN temp.main.srsql_told_original AS o ON g.case_no = o.record"
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_told_member "
+        "SELECT b.record, b.cluster FROM temp.main.srsql_told_bare AS b"
+    )
+    warehouse.run(
+        "INSERT INTO temp.main.srsql_told_original "
+        "SELECT b.record, NULL FROM temp.main.srsql_told_bare AS b"
+    )

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from srsql.engine.console import Parts, Table, printable
+from srsql.engine.measures import MeasureRow
 from srsql.engine.query.query import BOUNDS, Answer
-from srsql.engine.release.status import Status
-from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.release.series import Status
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition
 from srsql.engine.signals.run import LEAST

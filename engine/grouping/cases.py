@@ -1,17 +1,24 @@
 """From the raw tables of one quarter to super-records: the dataset-dependent part, composed.
 
+With external knowledge E (drug -> disease), where it is given, a case may also have a value that it
+does not show.
+
 Everything after it reads the temporary tables named here and knows no column of any dataset.
 """
 
 from __future__ import annotations
 
+import csv
+from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Literal
 
 from sqlglot import exp
 
-from srsql.engine.grouping.knowledge import Knowledge
+from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
@@ -19,16 +26,6 @@ from srsql.udfs.grouping.knowledge import weight_unit
 
 Records = Literal["case", "report"]
 """What is grouped: super-records, or every report as if it were a case of its own."""
-
-
-def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
-    """The ingested rows of one source table, all periods together."""
-    return table(f"raw_{dataset.name}", name, alias=alias)
-
-
-def derived(name: str) -> str:
-    """Column of a raw table that holds a QID in granules or labels, or a normalized term."""
-    return f"srsql_{name}"
 
 
 def load_cases(
@@ -71,12 +68,10 @@ def load_cases(
         "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL, NULL)",
         [unit, release_id],
     )
-    warehouse.run_step(
-        "grouping/steps/super_records.sql" if records == "case" else "grouping/steps/reports.sql"
-    )
-    warehouse.run_step("grouping/steps/cases.sql")
+    warehouse.run_step("grouping/super_records" if records == "case" else "grouping/reports")
+    warehouse.run_step("grouping/cases")
     if records == "report":
-        warehouse.run_step("grouping/steps/report_terms.sql")
+        warehouse.run_step("grouping/report_terms")
 
 
 def gather_pieces(warehouse: Warehouse) -> None:
@@ -85,9 +80,9 @@ def gather_pieces(warehouse: Warehouse) -> None:
     From here on a group's records are its distinct cases, as every measure and audit takes them.
     """
     for step in (
-        "grouping/steps/pieces.sql",
-        "grouping/steps/cases.sql",
-        "grouping/steps/report_terms.sql",
+        "grouping/pieces",
+        "grouping/cases",
+        "grouping/report_terms",
     ):
         warehouse.run_step(step)
     warehouse.run(
@@ -247,3 +242,33 @@ def _knowledge(warehouse: Warehouse, knowledge: Knowledge | None) -> None:
             "FROM (SELECT unnest(?::VARCHAR[]) AS drug, unnest(?::VARCHAR[]) AS disease) AS e",
             [[pair[0] for pair in knowledge.pairs], [pair[1] for pair in knowledge.pairs]],
         )
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Pairs (drug, disease), distinct; they are normalized where they are used."""
+
+    source: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+def load_knowledge(path: Path) -> Knowledge:
+    """Read a CSV with the columns ``drug`` and ``disease``, one pair a row.
+
+    Raises:
+        DatasetError: the file cannot be read, lacks a column, or has a row with an empty field.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if not {"drug", "disease"} <= set(reader.fieldnames or ()):
+                raise DatasetError(f"{path}: the header must name the columns drug and disease")
+            pairs = set()
+            for row in reader:
+                pair = (row["drug"] or "").strip(), (row["disease"] or "").strip()
+                if not all(pair):
+                    raise DatasetError(f"{path}: line {reader.line_num} has an empty field")
+                pairs.add(pair)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(f"{path}: cannot be read: {error}") from None
+    return Knowledge(source=path.name, pairs=tuple(sorted(pairs)))

@@ -1,4 +1,7 @@
-"""From groups to perturbed values: merging, noise on numbers, a choice among nodes (Wu 2022)."""
+"""From groups to perturbed values: merging, noise on numbers, a choice among nodes (Wu 2022).
+
+What each draw costs is charged to its case in the budget ledger.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: s
         ReleaseError: nothing can be perturbed, or a number has no declared domain.
     """
     _plan(warehouse, dataset, asked, draw)
-    warehouse.run_step("grouping/steps/merge.sql")
+    warehouse.run_step("grouping/merge")
     for position, mechanism, seed in warehouse.rows(
         "SELECT p.position, p.mechanism, p.seed FROM temp.main.srsql_plan AS p ORDER BY p.position"
     ):
@@ -55,7 +58,7 @@ def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: s
         else:
             parents = dataset.hierarchies[dataset.qid[position].name].parent
             _choose(warehouse, position, list(parents), seed)
-    warehouse.run_step("grouping/steps/perturbed.sql")
+    warehouse.run_step("grouping/perturbed")
 
 
 def _plan(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: str) -> None:
@@ -153,3 +156,80 @@ def _choose(warehouse: Warehouse, position: int, parents: list[int], seed: int |
         "ON n.position = ? AND z.node = n.pre",
         [position],
     )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The worst case of a series; every amount is an exact fraction."""
+
+    dataset: str
+    series: str
+    worst: Fraction
+    """What the case that was charged most has spent, nominal charges included."""
+    worst_cases: int
+    """Cases charged as much."""
+    cases: int
+    """Cases charged at all."""
+    calibrations: tuple[str, ...]
+
+    @property
+    def meaning(self) -> str:
+        """What the amount bounds, in words."""
+        if "paper" in self.calibrations:
+            return "nominal: calibration paper is not differential privacy, no epsilon holds"
+        return "epsilon-local differential privacy of a case's perturbed values, given the grouping"
+
+
+def budget(
+    warehouse: Warehouse, dataset: str, series: str, draft: int | None = None
+) -> Budget | None:
+    """The ledger of a series, added up; None if nothing was ever charged.
+
+    Superseded releases count, since attackers know them; drafts do not, but for ``draft``.
+    """
+    rows = warehouse.rows(
+        "SELECT c.charges, c.cases FROM srsql.charges(?, ?, ?) AS c", [dataset, series, draft]
+    )
+    if not rows:
+        return None
+    sums = [
+        (sum((Fraction(num, den) * times for _, num, den, times in charges), Fraction(0)), cases)
+        for charges, cases in rows
+    ]
+    worst = max(amount for amount, _ in sums)
+    return Budget(
+        dataset,
+        series,
+        worst,
+        sum(cases for amount, cases in sums if amount == worst),
+        sum(cases for _, cases in sums),
+        tuple(sorted({charge[0] for charges, _ in rows for charge in charges})),
+    )
+
+
+def keep_limit(
+    warehouse: Warehouse, dataset: str, series: str, release_id: int, limit: Fraction
+) -> None:
+    """Refuse a release after which a case has spent more than ``limit`` over the series.
+
+    Raises:
+        ReleaseError: the text tells how much, and of how many cases.
+    """
+    found = budget(warehouse, dataset, series, release_id)
+    if found is not None and found.worst > limit:
+        raise ReleaseError(
+            f"{found.worst_cases:,} case(s) would have spent an epsilon of {found.worst} over "
+            f"series {series!r}, which is more than --epsilon-limit {limit}: lower --epsilon, or "
+            "raise the limit"
+        )
+
+
+def budgets(warehouse: Warehouse) -> list[Budget]:
+    """The budget of every series that has one."""
+    found = [
+        budget(warehouse, dataset, series)
+        for dataset, series in warehouse.rows(
+            "SELECT s.dataset, s.series FROM srsql.series AS s ORDER BY s.dataset, s.series"
+        )
+    ]
+    return [one for one in found if one is not None]

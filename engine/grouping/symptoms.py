@@ -1,18 +1,17 @@
-"""Which cases have substantially many symptoms, and which are absent from the next quarter."""
+"""What is counted of the sensitive values of a case: substantially many symptoms, diversity."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import sqrt
+from math import isqrt, sqrt
 
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import raw_table
-from srsql.engine.grouping.substantial import cutoff
-from srsql.engine.warehouse.statements import column, create
+from srsql.engine.warehouse.periods import next_cases_query
+from srsql.engine.warehouse.statements import create
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -65,7 +64,7 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
             raise ReleaseError(
                 f"--ss-rule: {name!r} is no sensitive attribute (it has: {', '.join(attributes)})"
             )
-    warehouse.run_step("grouping/steps/symptoms.sql")
+    warehouse.run_step("grouping/symptoms")
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_ss_rule "
         "(attribute VARCHAR, mean DOUBLE, sd DOUBLE, cutoff BIGINT)"
@@ -96,36 +95,6 @@ def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule)
     )
 
 
-def next_quarter(warehouse: Warehouse, dataset: Dataset, quarter: str) -> str | None:
-    """The earliest later quarter in the warehouse."""
-    found = warehouse.value(
-        "SELECT min(i.quarter) FROM srsql.ingestion AS i "
-        "WHERE i.dataset = ? AND i.quarter > ? AND NOT i.replaced",
-        [dataset.name, quarter],
-    )
-    return None if found is None else str(found)
-
-
-def next_cases_query(dataset: Dataset, quarter: str) -> exp.Query:
-    """The cases of a quarter that could be released, deleted ones aside: (case_id VARCHAR)."""
-    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
-    return (
-        exp.select(case_id.as_("case_id"))
-        .distinct()
-        .from_(raw_table(dataset, dataset.report_table, alias="t"))
-        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
-        .where(
-            case_id.copy()
-            .isin(
-                query=exp.select(column("case_id", "d"))
-                .from_(exp.table_("deleted_case", db="srsql", alias="d"))
-                .where(column("dataset", "d").eq(exp.Literal.string(dataset.name)))
-            )
-            .not_()
-        )
-    )
-
-
 def find_next_cases(warehouse: Warehouse, dataset: Dataset, quarter: str | None) -> None:
     """Fill ``srsql_next_case(case_id)``: who is in ``quarter``, as ingested or as released."""
     if quarter is None:
@@ -136,12 +105,65 @@ def find_next_cases(warehouse: Warehouse, dataset: Dataset, quarter: str | None)
     )
     warehouse.run(
         "INSERT INTO temp.main.srsql_next_case SELECT DISTINCT m.case_id FROM srsql.member AS m "
-        "INNER JOIN srsql.release AS r ON m.release_id = r.release_id "
+        "INNER JOIN srsql.exposed_release AS r ON m.release_id = r.release_id "
         "CROSS JOIN temp.main.srsql_run AS u "
         "INNER JOIN srsql.release AS own ON u.release_id = own.release_id "
-        "WHERE r.dataset = own.dataset AND r.series = own.series AND r.status <> 'draft' "
-        "AND r.quarter = (SELECT min(l.quarter) FROM srsql.release AS l WHERE"
-        " l.dataset = own.dataset AND l.series = own.series AND l.status <> 'draft'"
+        "WHERE r.dataset = own.dataset AND r.series = own.series "
+        "AND r.quarter = (SELECT min(l.quarter) FROM srsql.exposed_release AS l WHERE"
+        " l.dataset = own.dataset AND l.series = own.series"
         " AND l.quarter > own.quarter) "
         "AND m.case_id NOT IN (SELECT n.case_id FROM temp.main.srsql_next_case AS n)"
+    )
+
+
+def cutoff(n: int, total: int, total_of_squares: int, multiplier: Fraction) -> int | None:
+    """The least integer ``c`` with ``c >= mean + multiplier * sd``, by integers alone.
+
+    Args:
+        n: number of cases.
+        total: sum of their numbers of values; ``total_of_squares`` the sum of the squares.
+        total_of_squares: see ``total``.
+        multiplier: how many population standard deviations above the mean; may be negative.
+
+    Returns:
+        The cutoff; None where the standard deviation is 0, so that no case stands out.
+
+    Source:
+        Huang 2021, Definition 6 and section 5 (multiplier 1). With ``x = c * n - total`` the
+        condition is ``x >= multiplier * sqrt(n * total_of_squares - total ** 2)``.
+    """
+    spread = n * total_of_squares - total * total
+    if spread <= 0:
+        return None
+    square = multiplier * multiplier * spread
+    below = isqrt(square.numerator // square.denominator)
+    exact = below * below == square
+    least = -below if multiplier < 0 else below if exact else below + 1
+    return -((-total - least) // n)
+
+
+def set_values(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Fill ``srsql_value(case_no, value_no)``, ``srsql_value_kind`` and ``srsql_sensitive``.
+
+    A value is a term of one sensitive attribute (``srsql_value_kind``: value_no, attribute_no);
+    an attribute that nobody has a value of is in ``srsql_sensitive(attribute_no)`` all the same.
+    """
+    names = list(dict.fromkeys(a.column for a in dataset.sensitive))
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_sensitive AS "
+        "SELECT u.place - 1 AS attribute_no, u.attribute FROM (SELECT unnest(?::VARCHAR[]) AS"
+        " attribute, unnest(range(1, len(?::VARCHAR[]) + 1)) AS place) AS u",
+        [names, names],
+    )
+    warehouse.run_step("grouping/values")
+
+
+def partition_pattern(warehouse: Warehouse, pattern: int, least: int) -> None:
+    """Fill ``srsql_placed`` with the groups of one missingness pattern."""
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
+        "FROM srsql.partition_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
+        " 'temp.main.srsql_value', 'temp.main.srsql_value_kind', 'temp.main.srsql_sensitive',"
+        " 'temp.main.srsql_attribute', ?, ?) AS g",
+        [pattern, least],
     )

@@ -5,17 +5,20 @@ One GROUP BY for each node, over counts; the data are never copied for a node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.nodes import Levels
+from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse.dimensions import Dimension
 from srsql.engine.warehouse.statements import create
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.udfs.lattice.node_noise import Counts
+from srsql.udfs.lattice.node_loss import Loss
+from srsql.udfs.lattice.node_noise import Counts, Perturbed
 from srsql.udfs.problem import Ints
 
 CELLS, CUBE, CLASSES = (f"temp.main.srsql_{name}" for name in ("cell", "cube", "node_class"))
@@ -49,12 +52,10 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
                 list(range(len(dimension.ends))),
             ],
         )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_lattice_run AS "
-        "SELECT ?::INTEGER[] AS unknown, ?::BIGINT AS seed",
-        [[dimension.unknown for dimension in dimensions], seed],
+    warehouse.run_step(
+        "lattice/cube",
+        {"unknown": [dimension.unknown for dimension in dimensions], "seed": seed},
     )
-    warehouse.run_step("lattice/steps/cube.sql")
 
 
 def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> Node:
@@ -124,3 +125,123 @@ def _nodes(warehouse: Warehouse, width: int) -> Ints:
 def _columns(warehouse: Warehouse, query: str) -> list[Ints]:
     found = warehouse.con.execute(query).fetchnumpy()
     return [np.asarray(values, dtype=np.int64) for values in found.values()]
+
+
+Levels = tuple[int, ...]
+"""The level of each dimension; a node of the lattice."""
+
+
+MOST_NODES = 20_000
+
+
+def lattice(dimensions: Sequence[Dimension]) -> list[Levels]:
+    """Every node, the finest first: by the sum of levels, then by levels.
+
+    Raises:
+        ReleaseError: there are more than ``MOST_NODES``.
+    """
+    count = 1
+    for dimension in dimensions:
+        count *= dimension.top + 1
+    if count > MOST_NODES:
+        raise ReleaseError(
+            f"the lattice of {', '.join(d.name for d in dimensions)} has {count:,} nodes, at most "
+            f"{MOST_NODES:,} are looked at: leave some out (--dimensions)"
+        )
+    every = product(*(range(dimension.top + 1) for dimension in dimensions))
+    return sorted(every, key=lambda levels: (sum(levels), levels))
+
+
+def least_nodes(tops: Levels, keeps: Callable[[Levels], bool]) -> list[Levels]:
+    """The minimal nodes that keep a property which every generalization of such a node keeps.
+
+    As Incognito: subsets of the attributes first, the smallest ones first, the others being at the
+    top of their trees. What one node shows is not asked of those above it (they keep it) or below
+    it (they do not).
+
+    Args:
+        tops: the top level of each dimension.
+        keeps: asks one node.
+    """
+    known: dict[Levels, bool] = {}
+    nodes = sorted(
+        product(*(range(top + 1) for top in tops)),
+        key=lambda levels: (_free(levels, tops), sum(levels), levels),
+    )
+    for levels in nodes:
+        if levels in known:
+            continue
+        found = keeps(levels)
+        for other in _above(levels, tops) if found else _below(levels):
+            known[other] = found
+    kept = {levels for levels, found in known.items() if found}
+    return [
+        levels for levels in sorted(kept) if not any(lower in kept for lower in _one_below(levels))
+    ]
+
+
+def _free(levels: Levels, tops: Levels) -> int:
+    """How many attributes are not generalized to ``*``."""
+    return sum(level < top for level, top in zip(levels, tops, strict=True))
+
+
+def _above(levels: Levels, tops: Levels) -> Iterator[Levels]:
+    return product(*(range(low, top + 1) for low, top in zip(levels, tops, strict=True)))
+
+
+def _below(levels: Levels) -> Iterator[Levels]:
+    return product(*(range(level + 1) for level in levels))
+
+
+def _one_below(levels: Levels) -> Iterator[Levels]:
+    for place, level in enumerate(levels):
+        if level:
+            yield (*levels[:place], level - 1, *levels[place + 1 :])
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one node would lose; for the steward alone."""
+
+    levels: Levels
+    loss: Loss
+    classes: int
+    records: int
+    """Of the anonymized dataset."""
+    suppressed: int
+    """Classes."""
+    counterfeits: int
+
+
+@dataclass(frozen=True)
+class Made:
+    """The node that was taken, and what was seen of the lattice on the way."""
+
+    levels: Levels
+    nodes: Ints
+    """[classes, d] the value of each dimension."""
+    records: Perturbed
+    looked_at: list[Figures]
+
+
+def nothing(dimensions: Sequence[Dimension]) -> Made:
+    """Of a quarter without a record: no rows, at the top of the lattice."""
+    none = np.zeros(0, np.int64)
+    return Made(
+        tuple(dimension.top for dimension in dimensions),
+        np.zeros((0, len(dimensions)), np.int64),
+        Perturbed(none, none, none, none, np.zeros(0, np.bool_)),
+        [],
+    )
+
+
+def figures(levels: Levels, loss: Loss, classes: int, made: Perturbed) -> Figures:
+    """The figures of one node."""
+    return Figures(
+        levels,
+        loss,
+        classes,
+        int(made.count.sum()),
+        int(made.suppressed.sum()),
+        int(made.counterfeits.sum()),
+    )

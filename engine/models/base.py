@@ -141,7 +141,7 @@ class GroupingModel(ABC):
 
     def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
         """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
-        warehouse.run_step("grouping/steps/regions.sql")
+        warehouse.run_step("grouping/regions")
 
     def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """Say what bounds the values of a group (see ``feasibility.limits``): theta."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from srsql.engine.grouping.cases import Records, gather_pieces
-from srsql.engine.grouping.diversity import partition_pattern, set_values
 from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.grouping.symptoms import partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
 from srsql.engine.models.base import MOST, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter

@@ -10,25 +10,21 @@ from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import drop_withheld
-from srsql.engine.lattice.comparators import k_anonymous, noisy_histogram
-from srsql.engine.lattice.cube import load_cube
-from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.ipa import Asked, anonymize
-from srsql.engine.lattice.result import Made, nothing
+from srsql.engine.lattice.cube import Made, load_cube, nothing
+from srsql.engine.lattice.ipa import Asked, anonymize, k_anonymous, noisy_histogram
+from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
 from srsql.engine.models.base import MOST
 from srsql.engine.models.perturbing import EPSILON, NOISE, NOT_FOR_PUBLICATION
 from srsql.engine.models.terms_only import Apart
 from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Names, OneOf, Text, Whole
-from srsql.engine.release.lattice_rows import (
+from srsql.engine.warehouse.dimensions import (
     ALL,
     FIRST,
+    Dimension,
     asked_dimensions,
     informative_attribute,
-    load_held_values,
-    make_rows,
 )
-from srsql.engine.warehouse.lattice_facts import keep_lattice
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.lattice.node_noise import Source

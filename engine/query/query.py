@@ -19,7 +19,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.query.compose import rewrite
 from srsql.engine.query.read import Counted, Question, read_question
 from srsql.engine.query.views import Views
-from srsql.engine.release.series import IMPORTED
+from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

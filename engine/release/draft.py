@@ -7,25 +7,22 @@ import json
 from sqlglot import exp
 
 from srsql.engine.checks.lattice import check_lattice_rows
-from srsql.engine.checks.perturbation import as_released, perturbed_positions
 from srsql.engine.checks.postcheck import check_bounds
-from srsql.engine.checks.published_regions import told_apart
 from srsql.engine.checks.released_terms import check_shown_terms
 from srsql.engine.checks.series import check_series
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import raw_table
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
-from srsql.engine.release.series import (
-    Series,
-    find_series,
-    make_identity,
-    refresh_series_views,
-    schema_of,
-    supersede_release,
-)
+from srsql.engine.release.series import make_identity, refresh_series_views, supersede_release
 from srsql.engine.release.views import create_views
-from srsql.engine.warehouse.lattice_facts import over_lattice
+from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.releases import (
+    as_released,
+    over_lattice,
+    perturbed_positions,
+    told_apart,
+)
+from srsql.engine.warehouse.series import Series, find_series, schema_of
 from srsql.engine.warehouse.statements import column, create, dotted, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -41,7 +38,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     drafts = series and warehouse.rows(
         "SELECT r.release_id, r.schema_name, r.k, r.private_manifest,"
         " coalesce(p.attacks, []) "
-        "FROM srsql.release AS r LEFT JOIN srsql.promise AS p ON r.release_id = p.release_id "
+        "FROM srsql.release AS r "
+        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
         "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
         [dataset.name, series_name, quarter],
     )
@@ -53,8 +51,9 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     release_id, schema, k, manifest, attacks = drafts[0]
     with warehouse.transaction():
         later = warehouse.value(
-            "SELECT max(r.quarter) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-            "AND r.status <> 'draft' AND NOT list_contains(?::INTEGER[], r.release_id)",
+            "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
+            "WHERE r.dataset = ? AND r.series = ? "
+            "AND NOT list_contains(?::INTEGER[], r.release_id)",
             [dataset.name, series_name, json.loads(manifest).get("made_after", [])],
         )
         if later is not None:

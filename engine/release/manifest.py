@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.release.views import Built
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -156,9 +156,9 @@ def private_manifest(
         [release_id],
     )
     known = warehouse.rows(
-        "SELECT r.release_id FROM srsql.release AS own INNER JOIN srsql.release AS r "
+        "SELECT r.release_id FROM srsql.release AS own INNER JOIN srsql.exposed_release AS r "
         "ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id "
-        "WHERE own.release_id = ? AND r.status <> 'draft' ORDER BY r.release_id",
+        "WHERE own.release_id = ? ORDER BY r.release_id",
         [release_id],
     )
     return {

@@ -9,7 +9,7 @@ import duckdb
 
 from srsql.engine.checks.lattice import check_lattice_rows
 from srsql.engine.checks.lineage import check_lineage
-from srsql.engine.checks.postcheck import Measure, check_release, require_passed
+from srsql.engine.checks.postcheck import check_release, require_passed
 from srsql.engine.checks.released_terms import check_released_terms
 from srsql.engine.checks.series import check_catalog, check_series
 from srsql.engine.errors import ReleaseError, one_line
@@ -20,10 +20,12 @@ from srsql.engine.grouping.feasibility import (
     k_effective,
     need_groups,
 )
-from srsql.engine.grouping.history import cover_history, make_feasible
-from srsql.engine.grouping.ledger import keep_limit
+from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
+from srsql.engine.grouping.perturbation import keep_limit
 from srsql.engine.grouping.thresholds import apply_theta
-from srsql.engine.release.lattice_rows import build_rows
+from srsql.engine.lattice.rows import build_rows
+from srsql.engine.measures import Measure
+from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.manifest import (
     Parameters,
     keep_metrics,
@@ -34,25 +36,24 @@ from srsql.engine.release.manifest import (
 )
 from srsql.engine.release.request import Clock, Progress, Released, Request
 from srsql.engine.release.series import (
-    Series,
     check_turn,
     make_identity,
-    open_series,
     refresh_series_views,
+    register,
     remove_draft,
-    schema_of,
+    set_release,
     supersede_release,
 )
-from srsql.engine.release.terms import need_terms, release_terms
-from srsql.engine.release.views import Built, build_tables, create_views
-from srsql.engine.release.visibility import family_of, tell
-from srsql.engine.risk.linkage import measure_linkage, perturbed
-from srsql.engine.risk.medical import shipped_medical
+from srsql.engine.release.terms import family_of, need_terms, release_terms, tell
+from srsql.engine.release.views import build_tables, create_views
+from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.terms.build import SHAPES, build_term_tables
-from srsql.engine.terms.chunks import not_held
-from srsql.engine.terms.kinds import KINDS
-from srsql.engine.warehouse.registration import find_ingestion, register, set_release
+from srsql.engine.terms.baskets import build_term_tables
+from srsql.engine.terms.disassociate import not_held
+from srsql.engine.terms.generalize import MAKING
+from srsql.engine.warehouse.layout import SHAPES, Built
+from srsql.engine.warehouse.releases import find_ingestion, perturbed
+from srsql.engine.warehouse.series import Series, open_series, schema_of
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -91,17 +92,25 @@ def release(
                     request.model.records,
                 )
             with clock.stage("history"):
-                cover_history(warehouse, dataset, request)
+                cover_history(
+                    warehouse,
+                    dataset,
+                    request.quarter,
+                    _history_rule(request.model),
+                    request.symptoms,
+                )
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
                 request.model.bound(warehouse, dataset)
-                infeasible = make_feasible(warehouse, request)
+                infeasible = make_feasible(
+                    warehouse, _history_rule(request.model), request.on_infeasible
+                )
                 k = k_effective(warehouse, request.model.k)
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
                 if request.terms:
-                    KINDS[request.model.tells].prepare()
+                    MAKING[request.model.tells].prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
                 if request.terms:
@@ -121,7 +130,7 @@ def release(
                     release_terms(warehouse, dataset, request, request.terms, release_id)
             with clock.stage("catalog"):
                 set_release(warehouse, request.model, release_id, k)
-                warehouse.run_step("release/steps/catalog.sql")
+                warehouse.run_step("release/catalog")
                 if request.model.budget_limit is not None:
                     keep_limit(
                         warehouse, dataset.name, series.name, release_id, request.model.budget_limit
@@ -224,10 +233,14 @@ def _check(
             schema,
             release_id,
             request.model.k,
-            request.terms,
+            request.terms.released(request.model.tells),
             grouped=told.rows,
         )
     return checks
+
+
+def _history_rule(model: GroupingModel) -> HistoryRule:
+    return HistoryRule(model.name, model.k, model.cover, model.carry, model.stopping, model.share)
 
 
 def _draw(request: Request, dataset: Dataset) -> str:

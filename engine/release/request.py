@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.cases import Knowledge, load_knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible
-from srsql.engine.grouping.knowledge import Knowledge, load_knowledge
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.parameters import parameter, read_fields
 from srsql.engine.parameters.takes import Flag, OneOf, Parsed, Text, Whole
-from srsql.engine.release.series import MAIN
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.series import MAIN
 
 Progress = Callable[[str], None]
 FREQUENCY = "frequency"

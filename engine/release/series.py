@@ -1,126 +1,24 @@
-"""Series: the sequence of releases made for one audience, and its rules (SPEC section 5)."""
+"""The rules of a series when a quarter is released: turn, drafts, superseding, ids (SPEC section 5)."""
 
 from __future__ import annotations
 
-import re
-import secrets
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.models import MODELS
-from srsql.engine.release.lattice_rows import ROWS
-from srsql.engine.release.views import IDENTITY, series_views
-from srsql.engine.terms.build import SHAPES
-from srsql.engine.warehouse.lattice_facts import series_over_lattice
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.release.request import Request
+from srsql.engine.release.views import series_views
+from srsql.engine.warehouse.layout import IDENTITY, ROWS, SHAPES
+from srsql.engine.warehouse.releases import series_over_lattice
+from srsql.engine.warehouse.series import Series, schema_of
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-MAIN = "main"
-IMPORTED = "imported"
-"""Model and family of somebody else's releases, which have no views."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-
-
-@dataclass(frozen=True)
-class Series:
-    """One series of one dataset."""
-
-    dataset: str
-    name: str
-    family: str
-    cumulative_schema: str
-    key: bytes | None
-    """What its pseudonyms are made with; None: ids are published as they are."""
-
-    def plain_schema(self, quarter: str, *, draft: bool = False) -> str:
-        """Schema of the views of one release."""
-        parts = [
-            "draft" if draft else "release",
-            *([] if self.name == MAIN else [self.name]),
-            quarter,
-        ]
-        return "_".join(parts).lower()
-
-
-def schema_of(warehouse: Warehouse, series: Series, quarter: str, *, draft: bool = False) -> str:
-    """Schema of the views of one release; ends in the dataset where another one has the name.
-
-    Raises:
-        ReleaseError: that is taken as well.
-    """
-    own = warehouse.value(
-        "SELECT max(r.schema_name) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-        "AND r.quarter = ? AND (r.status = 'draft') = ?",
-        [series.dataset, series.name, quarter, draft],
-    )
-    return own or _free_schema(warehouse, series.plain_schema(quarter, draft=draft), series.dataset)
-
-
-def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
-    """``plain``, or it with ``suffix``: whichever no schema of the warehouse is called."""
-    taken = {
-        row[0].lower()
-        for row in warehouse.rows(
-            "SELECT s.schema_name FROM duckdb_schemas() AS s "
-            "WHERE s.database_name = current_database() "
-            "UNION SELECT s.cumulative_schema FROM srsql.series AS s "
-            "UNION SELECT r.schema_name FROM srsql.release AS r"
-        )
-    }
-    for name in (plain, f"{plain}_{suffix}".lower()):
-        if name not in taken:
-            return name
-    raise ReleaseError(
-        f"the warehouse already has a schema {plain}: rename it, or give another --series"
-    )
-
-
-def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) -> Series:
-    """The series of that name, made at its first release.
-
-    Raises:
-        ReleaseError: bad name, or the series holds releases of another model family.
-    """
-    check_name(name)
-    found = find_series(warehouse, dataset, name)
-    if found:
-        if found.family != family:
-            raise ReleaseError(
-                f"series {name!r} holds {found.family} releases and cannot take a {family} model: "
-                "give another --series"
-            )
-        return found
-    key = None if name == MAIN else secrets.token_bytes(64)
-    plain = "released" if name == MAIN else f"released_{name}".lower()
-    cumulative = "" if family == IMPORTED else _free_schema(warehouse, plain, dataset.name)
-    warehouse.run(
-        "INSERT INTO srsql.series VALUES (?, ?, ?, ?, ?)",
-        [dataset.name, name, family, cumulative, key],
-    )
-    return Series(dataset.name, name, family, cumulative, key)
-
-
-def check_name(name: str) -> None:
-    """Refuse a name of which no schema could be called.
-
-    Raises:
-        ReleaseError: it has other characters than letters, digits, _ and -.
-    """
-    if not _NAME.fullmatch(name):
-        raise ReleaseError(f"--series {name!r}: use letters, digits, _ and - only")
-
-
-def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | None:
-    """The series of that name, if it has been released to."""
-    rows = warehouse.rows(
-        "SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key "
-        "FROM srsql.series AS s WHERE s.dataset = ? AND s.series = ?",
-        [dataset.name, name],
-    )
-    return Series(*rows[0]) if rows else None
 
 
 def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede: bool) -> None:
@@ -132,8 +30,8 @@ def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede:
     if supersede:
         return
     latest = warehouse.value(
-        "SELECT max(r.quarter) FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.status <> 'draft'",
+        "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
+        "WHERE r.dataset = ? AND r.series = ?",
         [series.dataset, series.name],
     )
     if latest is not None and quarter <= latest:
@@ -162,10 +60,9 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
-            "trait", "promise", "claim", "ss_rule", "measure", "external_knowledge", "perturbation",
-            "perturbed", "spent", "disassociated", "utility_constraint", "lattice",
-            "lattice_node",
-            "release",
+            "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge",
+            "perturbation", "perturbed", "budget_ledger", "disassociated", "utility_constraint",
+            "lattice", "lattice_node", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 
@@ -250,3 +147,107 @@ def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> Non
     )[0]
     if (reports, cases) != (published, published_cases):
         raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
+
+
+def register(
+    warehouse: Warehouse, dataset: Dataset, request: Request, series: Series, ingestion_id: int
+) -> int:
+    """The catalog row of a release, whose figures follow in ``set_release``; its number."""
+    release_id = int(warehouse.value("SELECT nextval('srsql.release_ids')"))
+    warehouse.run(
+        "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            release_id,
+            dataset.name,
+            series.name,
+            request.quarter,
+            request.model.name,
+            "draft" if request.draft else "released",
+            request.model.k,
+            request.model.k,
+            1,
+            schema_of(warehouse, series, request.quarter, draft=request.draft),
+            ingestion_id,
+            "{}",
+        ],
+    )
+    return release_id
+
+
+def set_release(
+    warehouse: Warehouse, model: GroupingModel, release_id: int, k_effective: int
+) -> None:
+    """What its model promises, and the k that groups were grown to."""
+    warehouse.run(
+        "INSERT INTO srsql.defended_attack SELECT ?, ?, u.alpha_num, u.alpha_den "
+        "FROM temp.main.srsql_run AS u",
+        [release_id, list(model.attacks)],
+    )
+    for claim, bound in model.claims.items():
+        warehouse.run(
+            "INSERT INTO srsql.claim VALUES (?, ?, ?, ?)",
+            [release_id, claim, bound.numerator, bound.denominator],
+        )
+    warehouse.run(
+        "UPDATE srsql.release SET k_effective = ?,"
+        " weight_scale = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
+        [k_effective, release_id],
+    )
+
+
+@dataclass(frozen=True)
+class Status:
+    """Rows as dictionaries, ready for a table or JSON."""
+
+    path: str | None
+    bytes_on_disk: int
+    quarters: list[dict[str, Any]]
+    releases: list[dict[str, Any]]
+    budget: list[dict[str, Any]]
+    """The worst case of each series that spent any; amounts are exact fractions as text."""
+
+
+def status(warehouse: Warehouse) -> Status:
+    """Read the catalog; nothing is changed."""
+    size = 0
+    if warehouse.path is not None:
+        wal = warehouse.path.with_name(warehouse.path.name + ".wal")
+        size = sum(file.stat().st_size for file in (warehouse.path, wal) if file.exists())
+    return Status(
+        path=str(warehouse.path) if warehouse.path else None,
+        bytes_on_disk=size,
+        quarters=_dicts(
+            warehouse,
+            "SELECT i.dataset, i.quarter, i.source, sum(f.records)::BIGINT AS records,"
+            " sum(f.loaded)::BIGINT AS loaded, sum(f.rejected)::BIGINT AS rejected "
+            "FROM srsql.ingestion AS i INNER JOIN srsql.ingested_file AS f USING (ingestion_id) "
+            "WHERE NOT i.replaced GROUP BY i.dataset, i.quarter, i.source "
+            "ORDER BY i.dataset, i.quarter",
+        ),
+        releases=_dicts(
+            warehouse,
+            "SELECT r.dataset, r.series, r.quarter, r.model, r.k, r.status,"
+            " r.schema_name AS schema,"
+            " (r.private_manifest ->> '$.cases.released')::BIGINT AS released_cases,"
+            " (r.private_manifest ->> '$.cases.withheld')::BIGINT AS withheld_cases "
+            "FROM srsql.release AS r ORDER BY r.dataset, r.series, r.quarter, r.release_id",
+        ),
+        budget=[
+            {
+                "dataset": one.dataset,
+                "series": one.series,
+                "worst_epsilon": str(one.worst),
+                "cases": one.worst_cases,
+                "charged_cases": one.cases,
+                "calibration": ", ".join(one.calibrations),
+                "meaning": one.meaning,
+            }
+            for one in budgets(warehouse)
+        ],
+    )
+
+
+def _dicts(warehouse: Warehouse, query: str) -> list[dict[str, Any]]:
+    cursor = warehouse.con.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -7,11 +7,20 @@ that ``lineage`` can prove which columns it derives from.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.grouping.cases import derived, raw_table
+from srsql.engine.warehouse.layout import (
+    IDENTITY,
+    REGION,
+    SERIAL,
+    Built,
+    derived,
+    in_units,
+    raw_table,
+    region_columns,
+    store_of,
+)
 from srsql.engine.warehouse.statements import (
     STORE,
     column,
@@ -22,29 +31,7 @@ from srsql.engine.warehouse.statements import (
     union_all,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid
-
-REGION = "srsql_public_region"
-IDENTITY = "srsql_identity"
-SERIAL = "srsql_serial"
-
-
-@dataclass(frozen=True)
-class Built:
-    """One released table: where its rows are and the query that made them."""
-
-    name: str
-    store: str
-    """Table of the schema ``STORE`` that holds the rows."""
-    query: exp.Query
-
-
-def region_columns(dataset: Dataset) -> list[str]:
-    """Published columns of the generalized QIDs, in schema order."""
-    names: list[str] = []
-    for qid in dataset.qid:
-        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name]
-    return names
+from srsql.schemas import Dataset
 
 
 def build_tables(
@@ -142,11 +129,6 @@ def series_views(
     warehouse.run(create(table(schema, "case_latest"), stored, "VIEW"))
 
 
-def store_of(release_id: int, name: str) -> str:
-    """The table of the schema ``STORE`` with the rows of one released table."""
-    return f"release_{release_id}_{name}"
-
-
 def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
     """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing."""
     query = exp.select(column("group_no", "r")).from_(temporary(regions, alias="r"))
@@ -179,18 +161,6 @@ def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
             label = exp.func("coalesce", exp.func("max", column("node", alias)), root)
             query = query.select(label.as_(qid.name, quoted=True))
     return query.group_by(column("group_no", "r"))
-
-
-def in_units(qid: Qid, granules: exp.Expr) -> exp.Expr:
-    """Granules in the QID's unit, with no more digits than the granularity has."""
-    if qid.granularity == 1:
-        return granules
-    exponent = qid.granularity.normalize().as_tuple().exponent
-    digits = max(0, -exponent) if isinstance(exponent, int) else 0
-    scaled = exp.Mul(
-        this=granules, expression=exp.Literal.number(format(qid.granularity.normalize(), "f"))
-    )
-    return exp.cast(scaled, f"DECIMAL(18, {digits})" if digits else "BIGINT", dialect="duckdb")
 
 
 def _report_rows(dataset: Dataset, quarter: str) -> exp.Query:

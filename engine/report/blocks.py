@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from srsql.engine.measures import MeasureRow
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.figures import Shapes
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.report.words import MEASURES
-from srsql.engine.risk.metrics import MeasureRow
 
 
 def attacks(manifest: dict[str, Any]) -> list[str]:

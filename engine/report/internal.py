@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from srsql.engine.audit.audit import AuditRow, audit
-from srsql.engine.checks.comparator import is_parted
 from srsql.engine.checks.series import measure_series
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.report import plots, plots_shape
 from srsql.engine.report.blocks import attacks, group_figures, measure_table, width_figure
@@ -24,9 +24,9 @@ from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.walk import walk, walk_blocks
 from srsql.engine.report.words import REASONS, undefended
-from srsql.engine.risk.linkage import measure_linkage
-from srsql.engine.risk.medical import shipped_medical
-from srsql.engine.risk.metrics import MeasureRow, measure
+from srsql.engine.risk.linkage import measure_linkage, shipped_medical
+from srsql.engine.risk.metrics import measure
+from srsql.engine.warehouse.releases import is_parted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -15,8 +15,9 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.release.views import create_views, region_columns, series_views, store_of
+from srsql.engine.release.views import create_views, series_views
 from srsql.engine.warehouse.catalog import normalized, register_dataset
+from srsql.engine.warehouse.layout import region_columns, store_of
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

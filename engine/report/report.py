@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from srsql.engine.errors import ReportError
-from srsql.engine.release.series import IMPORTED, find_series
 from srsql.engine.report.internal import internal_quarter, subject
 from srsql.engine.report.internal_series import internal_series
 from srsql.engine.report.public import public_quarter
 from srsql.engine.report.public_series import public_series
 from srsql.engine.report.released import released_only
-from srsql.engine.risk.metrics import released_id
+from srsql.engine.warehouse.releases import released_id
+from srsql.engine.warehouse.series import IMPORTED, find_series
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

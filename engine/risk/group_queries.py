@@ -9,7 +9,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.release.lattice_rows import ROWS
+from srsql.engine.warehouse.layout import ROWS
 from srsql.engine.warehouse.statements import bare, column, create, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

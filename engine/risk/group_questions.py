@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.grouping.cases import derived, raw_table
-from srsql.engine.release.lattice_rows import informative_attribute
+from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.group_queries import AgeGroup, Counted, answered, counted, node_share
-from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.warehouse.dimensions import informative_attribute
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

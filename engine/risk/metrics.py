@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.release.series import IMPORTED
+from srsql.engine.measures import MeasureRow
+from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
 
 MACROS = (
     "information_loss({id})",
@@ -22,20 +21,6 @@ MACROS = (
 """Calls in the schema ``srsql``; each returns uniform rows."""
 SUPPRESSED = ("suppressed", "chosen")
 """Measure and scope of suppressed classes, which are not the values that cases gave up."""
-
-
-@dataclass(frozen=True)
-class MeasureRow:
-    """The uniform row of every check and metric (see ``sql_macros/loss.sql``)."""
-
-    release: int
-    measure: str
-    scope: str
-    violating: float | None
-    total: float | None
-    ratio: float | None
-    threshold: float | None
-    passed: bool | None
 
 
 def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
@@ -94,22 +79,3 @@ def store_measures(
             f"INSERT INTO srsql.measure VALUES {marks}",
             [value for row in rows for value in (release_id, stage, *row[1:])],
         )
-
-
-def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) -> int:
-    """The release that is out for the quarter, or its draft.
-
-    Raises:
-        ReleaseError: the quarter is not released in the series.
-    """
-    found = warehouse.value(
-        "SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = ? AND r.quarter = ? "
-        "AND r.series = ? AND r.status <> 'superseded' ORDER BY r.status DESC",
-        [dataset.name, quarter, series],
-    )
-    if found is None:
-        raise ReleaseError(
-            f"{quarter} is not released in series {series!r}: "
-            f"run 'srsql release --quarter {quarter}'"
-        )
-    return int(found)

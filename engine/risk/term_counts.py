@@ -1,14 +1,27 @@
-"""COUNT over sets of terms, from a release alone: lower, expected, upper."""
+"""COUNT over sets of terms: of a release alone, and of the originals it is measured against."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
-from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, put_sets
-from srsql.engine.warehouse.statements import literal
+from sqlglot import exp
+
+from srsql.engine.warehouse.released_terms import (
+    ALL,
+    PublishedNodes,
+    PublishedTerms,
+    put_sets,
+)
+from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
+from srsql.engine.warehouse.statements import bare, column, create, literal, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,17 @@ class Answering(Protocol):
         ...
 
 
+_PUBLISHED: dict[TermFormat, Callable[[str], Answering]] = {
+    "chunks": PublishedTerms.in_schema,
+    "nodes": PublishedNodes.in_schema,
+}
+
+
+def published_terms(term_format: TermFormat, schema: str) -> Answering:
+    """The published tables of a release in the schema of its views."""
+    return _PUBLISHED[term_format](schema)
+
+
 def count_terms(
     warehouse: Warehouse, tables: Answering, sets: Iterable[Collection[str]]
 ) -> list[TermCount]:
@@ -81,3 +105,164 @@ def count_pairs(
         + " AS p ORDER BY p.one, p.other"
     )
     return [c for c in count_terms(warehouse, tables, pairs) if c.upper]
+
+
+ORIGINALS = "temp.main.srsql_told_original"
+
+
+def load_originals(
+    warehouse: Warehouse, dataset: Dataset, release_id: int, terms: ReleasedTerms
+) -> str:
+    """Read the terms of the released cases off the raw rows anew.
+
+    Returns:
+        The name of a table ``(record, term)``, distinct; records are numbered by case.
+    """
+    quarter = warehouse.value(
+        "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
+    )
+    warehouse.run(
+        create(exp.to_table("srsql_told_value"), _values(dataset, release_id, terms), temp=True),
+        [quarter] * len(terms.attributes),
+    )
+    warehouse.run_step("risk/term_originals", {"repeated": terms.repeated})
+    return ORIGINALS
+
+
+def _values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> exp.Query:
+    """(record, prefix, term, times) of every report of a released case."""
+    places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    parts: list[exp.Query] = []
+    for name in terms.attributes:
+        value = exp.func("upper", bare(column(name, "t")))
+        prefix = f"{name}:" if len(terms.attributes) > 1 else ""
+        parts.append(
+            exp.select(
+                column("case_no", "m").as_("record"),
+                exp.Literal.string(prefix).as_("prefix"),
+                value.as_("term"),
+                exp.Count(this=exp.Star()).as_("times"),
+            )
+            .from_(table(f"raw_{dataset.name}", places[name], alias="t"))
+            .join(
+                table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
+                on=exp.and_(
+                    column(dataset.report_id, "r").eq(column(dataset.report_id, "t")),
+                    column("quarter", "r").eq(column("quarter", "t")),
+                ),
+            )
+            .join(
+                table("srsql", "member", alias="m"),
+                on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
+            )
+            .where(column("release_id", "m").eq(release_id))
+            .where(column("quarter", "t").eq(exp.Placeholder()))
+            .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
+            .group_by(column("case_no", "m"), column(dataset.report_id, "t"), value.copy())
+        )
+    return union_all(parts)
+
+
+MANY = 11
+"""From so many records on, combinations are told together ("> 10")."""
+
+
+@dataclass(frozen=True)
+class CombinationShare:
+    """The share of the distinct combinations of so many terms that so many records hold."""
+
+    terms: int
+    records: int
+    """1 to 10, or 11 for more than 10."""
+    share: float
+    exact: bool
+    """False: estimated from ``examined`` occurrences of combinations."""
+    examined: int
+
+
+def combination_shares(
+    warehouse: Warehouse,
+    originals: str,
+    *,
+    sizes: tuple[int, ...] = (2, 3, 4, 5),
+    budget: int = 1_000_000,
+    samples: int = 5_000,
+    seed: int = 0,
+) -> list[CombinationShare]:
+    """Shares of the combinations of each size by the number of records, 1 to 10 and more than 10.
+
+    A size whose records have at most ``budget`` combinations is counted exactly. Else (a record of
+    400 terms has 83 milliard of 5) combinations are drawn, each as likely as the number of records
+    that hold it, and a drawn one weighs 1 / that number, which is counted exactly: the estimate of
+    each share is consistent whatever the lengths of the records.
+
+    Args:
+        warehouse: in which the originals are.
+        originals: name of a table ``(record, term)``, distinct.
+        sizes: numbers of terms.
+        budget: combinations, with repetitions, up to which all are made.
+        samples: combinations drawn otherwise.
+        seed: of the draws.
+    """
+    lengths = dict(
+        warehouse.rows(
+            f"SELECT o.record, count(*) FROM {originals} AS o GROUP BY o.record ORDER BY o.record"
+        )
+    )
+    shares: list[CombinationShare] = []
+    for size in sizes:
+        made = sum(math.comb(n, s) for n in lengths.values() for s in range(1, size + 1))
+        total = sum(math.comb(n, size) for n in lengths.values())
+        if not total:
+            continue
+        exact = made <= budget
+        weights = (
+            _all(warehouse, originals, size)
+            if exact
+            else _drawn(warehouse, originals, lengths, size, samples, seed)
+        )
+        together = sum(weights.values())
+        shares.extend(
+            CombinationShare(
+                size, n, float(weights.get(n, 0) / together), exact, total if exact else samples
+            )
+            for n in range(1, MANY + 1)
+        )
+    return shares
+
+
+def _all(warehouse: Warehouse, originals: str, size: int) -> dict[int, Fraction]:
+    found: dict[int, Fraction] = defaultdict(Fraction)
+    for records, combinations in warehouse.rows(
+        "SELECT c.records, c.combinations "
+        f"FROM srsql.combination_frequencies({literal(originals)}, {size:d}) AS c"
+    ):
+        found[min(records, MANY)] += combinations
+    return found
+
+
+def _drawn(
+    warehouse: Warehouse,
+    originals: str,
+    lengths: dict[int, int],
+    size: int,
+    samples: int,
+    seed: int,
+) -> dict[int, Fraction]:
+    luck = random.Random(f"{seed} {size}")
+    chosen = luck.choices(list(lengths), [math.comb(n, size) for n in lengths.values()], k=samples)
+    held: dict[int, list[str]] = dict(
+        warehouse.rows(
+            f"SELECT o.record, list(o.term ORDER BY o.term) FROM {originals} AS o "
+            "SEMI JOIN (SELECT unnest(?::BIGINT[]) AS record) AS c ON o.record = c.record "
+            "GROUP BY o.record",
+            [sorted(set(chosen))],
+        )
+    )
+    sets = put_sets(warehouse, [luck.sample(held[record], size) for record in chosen])
+    found: dict[int, Fraction] = defaultdict(Fraction)
+    for (records,) in warehouse.rows(
+        f"SELECT c.records FROM srsql.basket_counts({literal(originals)}, {sets}) AS c"
+    ):
+        found[min(records, MANY)] += Fraction(1, records)
+    return found

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from srsql.engine.checks.released_terms import load_originals
 from srsql.engine.errors import PolicyError
-from srsql.engine.release.visibility import released_terms
-from srsql.engine.risk.combinations import CombinationShare, combination_shares
-from srsql.engine.risk.metrics import MeasureRow
-from srsql.engine.risk.term_counts import Answering, TermCount, count_terms
+from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.term_counts import (
+    Answering,
+    CombinationShare,
+    TermCount,
+    combination_shares,
+    count_terms,
+    load_originals,
+    published_terms,
+)
 from srsql.engine.risk.term_loss import (
     Answer,
     RelativeError,
@@ -17,10 +22,9 @@ from srsql.engine.risk.term_loss import (
     random_sets,
 )
 from srsql.engine.terms.itemsets import frequent_itemsets
-from srsql.engine.terms.kinds import kind_of
-from srsql.engine.terms.nodes import PublishedNodes
-from srsql.engine.terms.parameters import Terms
 from srsql.engine.terms.policies import UtilityPolicy
+from srsql.engine.warehouse.released_terms import PublishedNodes
+from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -161,7 +165,7 @@ def _policy_rows(
     ]
 
 
-def _released(warehouse: Warehouse, release_id: int) -> tuple[Terms, Answering] | None:
+def _released(warehouse: Warehouse, release_id: int) -> tuple[ReleasedTerms, Answering] | None:
     """What a release tells apart from records, and its tables; None: nothing, or they are gone."""
     terms = released_terms(warehouse, release_id)
     schema, status = warehouse.rows(
@@ -170,4 +174,4 @@ def _released(warehouse: Warehouse, release_id: int) -> tuple[Terms, Answering] 
     )[0]
     if terms is None or status == "superseded":
         return None
-    return terms, kind_of(warehouse, release_id).published(schema)
+    return terms, published_terms(terms.term_format, schema)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from srsql.engine.errors import SignalError
 from srsql.engine.models import MODELS
-from srsql.engine.release.series import IMPORTED, find_series
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, Scope
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Condition, Rule
 from srsql.engine.signals.run import Run
+from srsql.engine.warehouse.series import IMPORTED, find_series
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.layout import CLUSTER_GROUP
+from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse
 
 JOINT_CLUSTERS = 8
@@ -66,26 +70,33 @@ def disassociate(
             f"fewer than {least} records each: no cluster can be made of them"
         )
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_disassociation AS SELECT"
-        " ?::INTEGER AS k, ?::INTEGER AS m, ?::INTEGER AS max_size, ?::INTEGER AS least,"
-        " ?::INTEGER AS joint_limit, ?::BIGINT AS order_seed, ?::BIGINT AS chunk_seed,"
-        " ?::BIGINT AS item_seed",
-        [
-            k,
-            m,
-            max_size,
-            least,
-            JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit,
-            order_seed,
-            _derived(seed, "chunks"),
-            _derived(seed, "items"),
-        ],
-    )
-    warehouse.run(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
-    warehouse.run_step("terms/steps/disassociate.sql")
-    warehouse.run_step("terms/steps/reconstruct.sql")
+    warehouse.run_step(
+        "terms/disassociate",
+        {
+            "k": k,
+            "m": m,
+            "max_size": max_size,
+            "least": least,
+            "joint_limit": (
+                JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit
+            ),
+            "order_seed": order_seed,
+        },
+    )
+    reconstruct(warehouse, seed)
+
+
+def reconstruct(warehouse: Warehouse, seed: int | None) -> None:
+    """Sample one dataset that could have been the original one from the published tables.
+
+    ``seed``: never to be published; None draws securely.
+    """
+    warehouse.run_step(
+        "terms/reconstruct",
+        {"chunk_seed": _derived(seed, "chunks"), "item_seed": _derived(seed, "items")},
+    )
 
 
 def _derived(seed: int | None, use: str) -> int | None:
@@ -93,3 +104,72 @@ def _derived(seed: int | None, use: str) -> int | None:
     if seed is None:
         return None
     return int.from_bytes(hashlib.sha256(f"{seed}/disassociation/{use}".encode()).digest()[:7])
+
+
+CLUSTER_SIZE = 2
+"""Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
+
+
+def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:
+    """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
+
+    ``grouped``: clusters lie inside QID-groups.
+    """
+    least = max(k, terms.diversity)
+    _keep_apart(warehouse, terms)
+    disassociate(
+        warehouse,
+        k=k,
+        m=terms.m,
+        max_size=CLUSTER_SIZE * least,
+        least=least,
+        seed=seed,
+        joint_limit=0 if grouped else None,  # what clusters share would cross groups
+    )
+    if grouped:
+        warehouse.run_step("terms/small_parts")
+        # the order of groups is not published
+        warehouse.run_step("terms/renumber", {"order_seed": None})
+        reconstruct(warehouse, seed)  # over all clusters
+        warehouse.run(
+            f"CREATE OR REPLACE TEMP TABLE {CLUSTER_GROUP} AS "
+            "SELECT DISTINCT c.cluster_no AS cluster, b.part AS group_no "
+            "FROM temp.main.srsql_cluster AS c "
+            "INNER JOIN temp.main.srsql_basket_case AS b ON c.record_no = b.record_no"
+        )
+
+
+def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
+    """Number the sensitive terms; a prefix or an occurrence number does not make another term.
+
+    Names are brought to the form of the data by the same expression: Python's upper case is another
+    than the warehouse's (of a sharp s), and a name that is missed would be a term told of records.
+    """
+    name = normalized(column("name", "n")).sql("duckdb")
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE srsql_sensitive_term AS SELECT DISTINCT {name} AS term "
+        "FROM (SELECT unnest(?::VARCHAR[]) AS name) AS n",
+        [sorted(terms.kept_apart)],
+    )
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_kept_apart AS SELECT DISTINCT t.term_no "
+        "FROM temp.main.srsql_case_item AS i "
+        "INNER JOIN temp.main.srsql_basket_term AS t ON i.item = t.term "
+        "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"
+    )
+
+
+def not_held(warehouse: Warehouse, terms: Terms) -> list[str]:
+    """Sensitive terms that no released case holds: misspelt, or not in the quarter.
+
+    Needs the tables that :func:`make_chunks` left.
+    """
+    if not terms.kept_apart:
+        return []
+    return [
+        name
+        for (name,) in warehouse.rows(
+            "SELECT s.term FROM temp.main.srsql_sensitive_term AS s "
+            "ANTI JOIN temp.main.srsql_case_item AS i ON s.term = i.term ORDER BY s.term"
+        )
+    ]

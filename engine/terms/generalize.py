@@ -1,11 +1,18 @@
-"""CBA: from baskets of terms to generalized and suppressed ones (Loukides 2013)."""
+"""CBA: from baskets of terms to generalized and suppressed ones (Loukides 2013).
+
+``MAKING`` says for both formats of released terms, ``chunks`` and ``nodes``, what makes them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
 from srsql.engine.errors import ReleaseError
-from srsql.engine.risk.metrics import MeasureRow
-from srsql.engine.terms.nodes import PublishedNodes, check_nodes, measured
+from srsql.engine.terms.disassociate import make_chunks
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 
 
@@ -28,12 +35,7 @@ def generalize_terms(
     """
     if k < 2 or m < 1:
         raise ReleaseError(f"generalized terms need k >= 2 and m >= 1, not k = {k}, m = {m}")
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_cba AS "
-        "SELECT ?::INTEGER AS k, ?::INTEGER AS m, ?::BIGINT AS order_seed",
-        [k, m, order_seed],
-    )
-    warehouse.run_step("terms/steps/cba.sql")
+    warehouse.run_step("terms/cba", {"k": k, "m": m, "order_seed": order_seed})
 
 
 def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:
@@ -45,35 +47,35 @@ def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped
     generalize_terms(warehouse, k=k, m=terms.m)
 
 
-def check_told_nodes(
-    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: Terms, *, grouped: bool
-) -> list[MeasureRow]:
-    """Every check of the nodes beside the originals; needs ``srsql_generalized_record``."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_number AS SELECT b.case_no, r.record "
-        "FROM temp.main.srsql_generalized_record AS r "
-        "INNER JOIN temp.main.srsql_basket_case AS b ON r.record_no = b.record_no"
-    )
-    call = PublishedNodes.in_schema(schema).check_records(
-        release_id, "temp.main.srsql_told_original", "temp.main.srsql_told_number"
-    )
-    return check_shown_nodes(warehouse, schema, release_id, k, terms) + measured(warehouse, [call])
+class _Make(Protocol):
+    def __call__(
+        self, warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool
+    ) -> None: ...
 
 
-def check_shown_nodes(
-    warehouse: Warehouse, schema: str, release_id: int, k: int, terms: Terms
-) -> list[MeasureRow]:
-    """What the nodes show by themselves, and beside the policy in the catalog."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_told_constraint AS SELECT c.name, c.term "
-        "FROM srsql.utility_constraint AS c WHERE c.release_id = ?",
-        [release_id],
-    )
-    return check_nodes(
-        warehouse,
-        PublishedNodes.in_schema(schema),
-        release_id,
-        k,
-        terms.m,
-        "temp.main.srsql_told_constraint",
-    )
+@dataclass(frozen=True)
+class Making:
+    """How terms become what is published."""
+
+    prepare: Callable[[], None]
+    """Loads the kernels, or compiles them."""
+    make: _Make
+    """Fills the tables ``srsql_pub_*`` from the baskets and the policy."""
+
+
+def _load_chunks() -> None:
+    from srsql.udfs.terms.warm_up import warm_chunks
+
+    warm_chunks()
+
+
+def _load_nodes() -> None:
+    from srsql.udfs.terms.warm_up import warm_nodes
+
+    warm_nodes()
+
+
+MAKING: dict[TermFormat, Making] = {
+    "chunks": Making(_load_chunks, make_chunks),
+    "nodes": Making(_load_nodes, make_nodes),
+}

@@ -1,4 +1,4 @@
-"""Frequent itemsets of the originals, exact, level by level in SQL (for workload W1, policies)."""
+"""Frequent itemsets of the baskets, level by level."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from srsql.engine.warehouse.statements import literal
 from srsql.engine.warehouse.warehouse import Warehouse
 
 FREQUENT = literal("temp.main.srsql_frequent_basket")
+
+
 HOLDERS = literal("temp.main.srsql_itemset_holder")
+
+
 LONGER = literal("temp.main.srsql_itemset_longer")
 
 

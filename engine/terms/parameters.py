@@ -11,6 +11,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import declared, option_name, parameter, read_fields
 from srsql.engine.parameters.takes import Flag, Names, Parsed, Whole
 from srsql.engine.terms.choice import WAYS, PolicyChoice, parse_policy
+from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
 
 DISASSOCIATE = "disassociate"
@@ -107,6 +108,12 @@ class Terms:
     def of(self, dataset: Dataset) -> Terms:
         """The same with the attributes that a dataset has by default."""
         return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
+
+    def released(self, term_format: TermFormat) -> ReleasedTerms:
+        """The same as a release of them is checked and measured."""
+        return ReleasedTerms(
+            self.attributes, self.m, self.diversity, self.repeated, term_format, self.kept_apart
+        )
 
     def facts(self, k: int, tells: Literal["chunks", "nodes"]) -> dict[str, str | int]:
         """What the public manifest tells of them."""

@@ -110,3 +110,52 @@ def put_originals(
         f"FROM {baskets} AS b INNER JOIN {terms} AS t ON b.term_no = t.term_no"
     )
     return "temp.main.srsql_original"
+
+
+@dataclass(frozen=True)
+class PublishedNodes:
+    """Qualified names of tables or views, quoted where they need it."""
+
+    generalized_terms: str
+    term_nodes: str
+    reconstructed: None = None
+    """A node stands for sets of terms; no dataset is sampled."""
+
+    @classmethod
+    def in_schema(cls, *schema: str) -> PublishedNodes:
+        """The tables of one schema (or catalog and schema) under their usual names."""
+        return cls(dotted(*schema, "generalized_terms"), dotted(*schema, "term_nodes"))
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Name of the table that has a column ``term``: every released term."""
+        return (self.term_nodes,)
+
+    def counts(self, sets: str) -> str:
+        """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
+        return self._call("node_counts", sets)
+
+    def matches(self, sets: str) -> str:
+        """Rows (set_no, expected): records that hold a term of the set or more."""
+        return self._call("node_matches", sets)
+
+    def check(self, release_id: int, constraints: str) -> list[str]:
+        """Calls of the checks that need neither k nor the originals.
+
+        ``constraints``: name of a table ``(name, term)``.
+        """
+        return [
+            self._call("check_node_structure", f"{release_id:d}"),
+            f"srsql.check_node_constraints({literal(self.term_nodes)}, {literal(constraints)}, "
+            f"{release_id:d})",
+        ]
+
+    def check_records(self, release_id: int, originals: str, numbering: str) -> str:
+        """A call of the check that records have the nodes of their own terms."""
+        return self._call(
+            "check_generalized_records", literal(originals), literal(numbering), f"{release_id:d}"
+        )
+
+    def _call(self, macro: str, *arguments: str) -> str:
+        tables = literal(self.generalized_terms), literal(self.term_nodes)
+        return f"srsql.{macro}({', '.join([*tables, *arguments])})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -74,6 +75,51 @@ def bound(text: str, tables: Mapping[str, str]) -> str:
         if not found:
             raise KeyError(f"no table srsql_{formal} is named in the statement")
     return text
+
+
+@dataclass(frozen=True)
+class Step:
+    """The static statements of one step of a layer, and the tables that its header declares."""
+
+    text: str
+    reads: tuple[str, ...]
+    """Temporary tables without ``srsql_``, catalog tables with ``srsql.``."""
+    writes: tuple[str, ...]
+    """Temporary tables without ``srsql_``."""
+    stores: tuple[str, ...]
+    """Catalog tables that it changes."""
+
+    def statements(self, tables: tuple[tuple[str, str], ...] = ()) -> tuple[duckdb.Statement, ...]:
+        """The parsed statements, with other temporary tables in the place of those named."""
+        return _parsed_step(self.text, tables)
+
+
+@cache
+def step_file(step: str) -> Step:
+    """The step ``LAYER/STEP`` with what its header says of it."""
+    layer, _, name = step.partition("/")
+    text = source(STEPS, f"{layer}/steps/{name}.sql")
+    reads, writes = (_declared(text, label) for label in ("Reads", "Writes"))
+    return Step(
+        text,
+        reads,
+        tuple(name for name in writes if "." not in name),
+        tuple(name for name in writes if "." in name),
+    )
+
+
+def _declared(text: str, label: str) -> tuple[str, ...]:
+    """The tables behind ``-- LABEL:`` in a header, without the columns in parentheses."""
+    found = re.search(rf"^-- {label}:((?:.*\n)(?:--   .*\n)*)", text, re.MULTILINE)
+    if not found:
+        return ()
+    listed = re.sub(r"\([^)]*\)", "", found[1].replace("\n--", " "))
+    return tuple(name.strip() for name in listed.split(",") if name.strip(" .\n"))
+
+
+@cache
+def _parsed_step(text: str, tables: tuple[tuple[str, str], ...]) -> tuple[duckdb.Statement, ...]:
+    return tuple(duckdb.extract_statements(bound(text, dict(tables))))
 
 
 @cache

@@ -7,7 +7,7 @@ prefix ``srsql_``. Every change runs inside :meth:`Warehouse.transaction`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.warehouse.guard import guarded
-from srsql.engine.warehouse.statements import dotted, literal, parsed, source
+from srsql.engine.warehouse.statements import dotted, literal, parsed, source, step_file
 from srsql.version import __version__
 
-LAYOUT = 1
+LAYOUT = 2
 ALIAS = "srsql_warehouse"
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
 _NAMES = tuple(
@@ -146,10 +146,25 @@ class Warehouse:
         """Execute one statement for its effect."""
         self.con.execute(query, parameters or None)
 
-    def run_step(self, file: str) -> None:
-        """Execute the statements of one ``step_*.sql`` file of ``sql_macros``."""
-        for statement in parsed("srsql.sql_macros", file):
-            self.run(statement)
+    def run_step(
+        self, step: str, parameters: Mapping[str, Any] | None = None, **tables: str
+    ) -> dict[str, str]:
+        """Execute the statements of ``sql_macros/LAYER/steps/STEP.sql``, which its header explains.
+
+        Args:
+            step: ``LAYER/STEP``.
+            parameters: values of the ``$names`` in the statements.
+            tables: for a table that the step reads or writes as ``temp.main.srsql_NAME``, the
+                temporary table that stands in its place.
+
+        Returns:
+            The temporary tables that the step writes, by the names of its header.
+        """
+        found = step_file(step)
+        for statement in found.statements(tuple(sorted(tables.items()))):
+            named = {name: (parameters or {})[name] for name in statement.named_parameters}
+            self.run(statement, named)
+        return {name: tables.get(name, f"srsql_{name}") for name in found.writes}
 
     def rows(
         self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()

@@ -17,9 +17,9 @@ WITH known AS (
         min(CASE WHEN r.quarter > own.quarter THEN r.quarter END) OVER () AS quarter_after,
         max(CASE WHEN r.quarter < own.quarter THEN r.quarter END) OVER () AS quarter_before
     FROM srsql.release AS own
-    INNER JOIN srsql.release AS r
+    INNER JOIN srsql.exposed_release AS r
         ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id
-    WHERE own.release_id = of_release AND r.status <> 'draft'
+    WHERE own.release_id = of_release
 )
 
 SELECT
@@ -61,7 +61,7 @@ SELECT
     coalesce(n.previous, false) AS in_previous
 FROM srsql.member AS m
 ANTI JOIN outside AS o ON m.group_id = o.group_id
-LEFT JOIN srsql.trait AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+LEFT JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
 LEFT JOIN neighbours AS n ON m.case_id = n.case_id
 WHERE m.release_id = of_release;
 
@@ -127,12 +127,12 @@ held AS (
 SELECT
     t.term,
     h.holders,
-    h.weight / (n.cases * r.weight_one) AS confidence,
+    h.weight / (n.cases * r.weight_scale) AS confidence,
     t.theta_num,
     t.theta_den,
     CASE
         WHEN t.theta_den > 0
-            THEN h.weight * t.theta_den > t.theta_num::HUGEINT * n.cases * r.weight_one
+            THEN h.weight * t.theta_den > t.theta_num::HUGEINT * n.cases * r.weight_scale
     END AS exceeds
 FROM held AS h
 INNER JOIN srsql.threshold AS t ON h.term_no = t.term_no AND t.release_id = of_release

@@ -58,11 +58,11 @@ WHERE (p.in_danger AND p.place <= at_most) OR (with_safe AND p.place = 1);
 
 -- What:    the shares of all values among those who remain for some targets, scope = group.
 -- Inputs:  chosen(target_no, group_id, remaining); targets, loads, pairs, held, bounds: tables of
---          an audit; weight_one.
+--          an audit; weight_scale.
 -- Outputs: target_no, group_id, term_no, theta_num, theta_den, whole, weight: the share is
 --          weight / whole.
 CREATE OR REPLACE MACRO srsql.remaining_shares(
-    chosen, targets, loads, pairs, held, bounds, weight_one
+    chosen, targets, loads, pairs, held, bounds, weight_scale
 ) AS TABLE
 WITH
 before AS (
@@ -93,7 +93,7 @@ SELECT
     s.term_no,
     b.theta_num,
     b.theta_den,
-    s.remaining::HUGEINT * weight_one AS whole,
+    s.remaining::HUGEINT * weight_scale AS whole,
     s.weight - coalesce(g.weight, 0) AS weight
 FROM before AS s
 INNER JOIN query_table(bounds) AS b ON s.term_no = b.term_no

@@ -30,8 +30,8 @@ total
 + CASE WHEN is_new AND stopped THEN of_both ELSE 0 END;
 
 -- What:    whether a weight exceeds the share theta of so many cases, in whole numbers.
-CREATE OR REPLACE MACRO srsql.exceeds(weight, theta_num, theta_den, cases, weight_one) AS
-weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_one;
+CREATE OR REPLACE MACRO srsql.exceeds(weight, theta_num, theta_den, cases, weight_scale) AS
+weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 
 -- What:    where each followed-up case of a series was before and will be after each of its
 --          releases.

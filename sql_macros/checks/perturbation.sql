@@ -12,7 +12,7 @@ WITH
 crowd AS (
     SELECT m.group_id, count(*) AS cases, count(*) FILTER (WHERE t.carrier) AS carriers
     FROM srsql.member AS m
-    INNER JOIN srsql.trait AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+    INNER JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
     WHERE m.release_id = of_release
     GROUP BY m.group_id
 ),
@@ -35,7 +35,7 @@ breaches AS (
         q.term_no IS NULL
         OR (
             q.theta_num < q.theta_den
-            AND h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_one
+            AND h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_scale
         )
 )
 
@@ -110,7 +110,7 @@ charged AS (
         s.position,
         count(*) AS times,
         any_value(s.epsilon_num / s.epsilon_den) AS epsilon
-    FROM srsql.spent AS s WHERE s.release_id = of_release GROUP BY s.case_no, s.position
+    FROM srsql.budget_ledger AS s WHERE s.release_id = of_release GROUP BY s.case_no, s.position
 ),
 
 verdicts AS (
@@ -177,11 +177,10 @@ own AS (
 before AS (
     SELECT m.case_id, g.position, g.low, g.high
     FROM srsql.release AS now
-    INNER JOIN srsql.release AS r
+    INNER JOIN srsql.exposed_release AS r
         ON
             now.dataset = r.dataset
             AND now.series = r.series
-            AND r.status <> 'draft'
             AND (r.quarter, r.release_id) < (now.quarter, now.release_id)
     INNER JOIN srsql.member AS m ON r.release_id = m.release_id
     INNER JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id

@@ -291,7 +291,7 @@ symptoms AS (
         count(*) FILTER (WHERE s.symptoms >= r.cutoff AND NOT coalesce(t.is_ss, false)) AS n
     FROM query_table(symptoms_of) AS s
     LEFT JOIN people AS p ON s.case_id = p.public_case
-    LEFT JOIN srsql.trait AS t ON t.release_id = of_release AND p.case_no = t.case_no
+    LEFT JOIN srsql.case_flag AS t ON t.release_id = of_release AND p.case_no = t.case_no
     LEFT JOIN srsql.ss_rule AS r ON r.release_id = of_release AND s.attribute = r.attribute
 ),
 
@@ -328,9 +328,9 @@ own AS (
 
 others AS (
     SELECT r.release_id, r.quarter
-    FROM srsql.release AS r
+    FROM srsql.exposed_release AS r
     INNER JOIN own ON r.dataset = own.dataset AND r.series = own.series
-    WHERE r.status <> 'draft' AND r.release_id <> of_release
+    WHERE r.release_id <> of_release
 ),
 
 sharing AS (

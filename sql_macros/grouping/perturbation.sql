@@ -152,14 +152,17 @@ SELECT
     s.calibration,
     s.epsilon_num,
     s.epsilon_den
-FROM srsql.spent AS s
+FROM srsql.budget_ledger AS s
 INNER JOIN srsql.release AS r ON s.release_id = r.release_id
 INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
 INNER JOIN srsql.attribute AS a ON s.release_id = a.release_id AND s.position = a.position
 WHERE
     r.dataset = of_dataset
     AND r.series = of_series
-    AND (r.status <> 'draft' OR r.release_id IS NOT DISTINCT FROM own);
+    AND (
+        r.release_id IN (SELECT e.release_id FROM srsql.exposed_release AS e)
+        OR r.release_id IS NOT DISTINCT FROM own
+    );
 
 -- What:    the ways in which the cases of a series were charged, and how many cases share each.
 -- Inputs:  as srsql.ledger.

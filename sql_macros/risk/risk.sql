@@ -31,10 +31,10 @@ SELECT
     t.term,
     s.cases,
     t.theta_num / t.theta_den AS theta,
-    h.own / (s.cases * r.weight_one) AS conf,
-    h.believed / (s.cases * r.weight_one) AS conf_e,
-    h.own * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_one AS breached,
-    h.believed * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_one AS breached_e
+    h.own / (s.cases * r.weight_scale) AS conf,
+    h.believed / (s.cases * r.weight_scale) AS conf_e,
+    h.own * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_scale AS breached,
+    h.believed * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_scale AS breached_e
 FROM held AS h
 INNER JOIN sizes AS s ON h.group_id = s.group_id
 INNER JOIN srsql.threshold AS t ON h.term_no = t.term_no AND t.release_id = of_release

@@ -7,25 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.files import copied
-from support.quarters import crowd
+from support.fixtures import db, kept
 
 from srsql.cli import main
 
+__all__ = ["db", "inside", "kept", "srsql"]
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SRSQL = Path(sys.executable).with_name("srsql")
-
-
-@pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
-
-
-@pytest.fixture
-def db(kept: Path, tmp_path: Path) -> Path:
-    """A warehouse with 2011Q3 and 2011Q4, nothing released."""
-    quarters = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
-    return copied(kept / "cli", tmp_path / "w.duckdb", quarters)
 
 
 @pytest.fixture

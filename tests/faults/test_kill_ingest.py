@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ingest.archives import faers, lines, pack
+from support.archives import faers, lines, pack
 
 from srsql.engine.ingest import ingest
 from srsql.engine.warehouse.warehouse import Warehouse

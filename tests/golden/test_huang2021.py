@@ -53,7 +53,7 @@ def test_the_ss_cases_are_16_17_and_21_of_2011q2(
 ) -> None:
     found = catalog(
         request.getfixturevalue(table).db,
-        "SELECT r.quarter, m.case_id FROM srsql.trait AS t "
+        "SELECT r.quarter, m.case_id FROM srsql.case_flag AS t "
         "INNER JOIN srsql.member AS m USING (release_id, case_no) "
         "INNER JOIN srsql.release AS r USING (release_id) WHERE t.is_ss ORDER BY m.case_no",
     )

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from srsql.engine.lattice.cube import Node, cube_counts, load_cube
-from srsql.engine.lattice.dimensions import Dimension
-from srsql.engine.lattice.dimensions import Node as Value
+from srsql.engine.warehouse.dimensions import Dimension
+from srsql.engine.warehouse.dimensions import Node as Value
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.lattice.node_loss import loss_of
 from srsql.udfs.lattice.node_noise import (

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from oracles import ms
 
-from srsql.udfs.grouping.ms import Attributes, Cases, ms_group
+from srsql.udfs.grouping.ms import ms_group
+from srsql.udfs.problem import Attributes, Cases
 
 # Fig. 1 and Fig. 2 in preorder: the MeSH age groups with Child as a leaf (height 2), and sex.
 AGE = {

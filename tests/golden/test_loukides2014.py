@@ -1,35 +1,22 @@
-"""Loukides 2014, sections 4 and 5: the worked example of golden/loukides2014, step by step."""
+"""Loukides 2014, sections 4 and 5: the composed example of loukides2014/, step by step.
+
+The paper's own Fig. 1 is in test_loukides2014_fig1.py; here refining empties an item chunk.
+"""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from oracles import disassociation as oracle
 from support.baskets import Desk
+from support.medical_codes import example
 
-FOLDER = Path(__file__).parents[3] / "shared" / "golden" / "loukides2014"
+EXAMPLE = example("loukides2014")
 K, M, MAX_SIZE = 3, 2, 6
 P1, P2 = frozenset(range(5)), frozenset(range(5, 10))
-
-
-def _codes(file: str) -> list[frozenset[str]]:
-    with (FOLDER / file).open(newline="") as lines:
-        return [frozenset(row["codes"].split(";")) for row in csv.DictReader(lines)]
-
-
-RECORDS, POLICY = _codes("records.csv"), _codes("utility_policy.csv")
-CODES = sorted(frozenset().union(*RECORDS))
-NUMBER = {code: number for number, code in enumerate(CODES)}
-
-
-def numbers(codes: frozenset[str] | set[str]) -> frozenset[int]:
-    return frozenset(NUMBER[code] for code in codes)
-
-
-BASKETS, CONSTRAINTS = [numbers(r) for r in RECORDS], [numbers(u) for u in POLICY]
+RECORDS, POLICY, CODES = EXAMPLE.records, EXAMPLE.policy, EXAMPLE.codes
+BASKETS, CONSTRAINTS, numbers = EXAMPLE.baskets, EXAMPLE.constraints, EXAMPLE.numbers
 U1 = {"296.00", "296.01", "296.02"}
 SUN = {"692.71", "695.10"}
 HAND = {"834.0", "944.01"}

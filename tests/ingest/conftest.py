@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest.archives import pack
+from support.archives import pack
 
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.warehouse.warehouse import Warehouse

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ingest.archives import DEMO, LEGACY_DEMO, ages, demo, faers, lines, unpack
+from support.archives import DEMO, LEGACY_DEMO, ages, demo, faers, lines, unpack
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import Ingested, IngestedFile, ingest

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from ingest.archives import ages, demo, faers, lines, pack, unpack, vaers
+from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import Ingested, extract, ingest

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ingest.archives import pack, vaers
+from support.archives import pack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import Ingested, ingest

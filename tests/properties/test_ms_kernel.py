@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from oracles import ms
 
-from srsql.udfs.grouping.ms import Attributes, Cases, ms_group
+from srsql.udfs.grouping.ms import ms_group
+from srsql.udfs.problem import Attributes, Cases
 
 POLICIES = ("withhold", "merge")
 THETAS = tuple(Fraction(t) for t in ("1", "1/2", "2/5", "3/5", "1/3", "1/5", "2/3", "3/7"))

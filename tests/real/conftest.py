@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.real_data import DATA
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SOURCES = {"2022Q4": DATA / "faers" / "faers_ascii_2022Q4.zip", "als": DATA / "faers_als"}
 Real = Callable[[str, Path], Path]
 

@@ -8,13 +8,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.real_data import DATA, needs
 
 from srsql.engine.ingest import Ingested, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.model import load_dataset
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/")
+pytestmark = needs("faers", "faers_als", "vaers")
 
 
 def take(paths: list[Path], dataset: str) -> tuple[list[Ingested], Warehouse]:

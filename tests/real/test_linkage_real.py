@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
 QUARTER = "2022Q4"
 NEAR = 1e-12
 Floats = NDArray[np.float64]

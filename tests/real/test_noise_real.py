@@ -6,14 +6,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support.real_data import DATA, needs
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers_als"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers_als")]
 FIRST, LAST = "2018Q1", "2019Q2"
 
 
@@ -21,7 +18,9 @@ FIRST, LAST = "2018Q1", "2019Q2"
 def test_real_quarters_are_released_with_noise(model: str, tmp_path: Path) -> None:
     levels = tmp_path / "levels.csv"
     levels.write_text("value,theta\nAmyotrophic lateral sclerosis,1\n*,0.5\n")
-    archives = sorted(p for p in DATA.glob("*.zip") if FIRST <= p.stem[-6:].upper() <= LAST)
+    archives = sorted(
+        p for p in (DATA / "faers_als").glob("*.zip") if FIRST <= p.stem[-6:].upper() <= LAST
+    )
     with Engine(tmp_path / "als.duckdb") as engine:
         engine.ingest(archives)
         made = engine.release_range(

@@ -13,15 +13,12 @@ import pytest
 from oracles.artifact import regions, terms, too_frequent, too_small
 from support.artifacts import manifest_of, read_csv, tables_of, thresholds_of
 from support.command import srsql
+from support.real_data import DATA, needs
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 ARCHIVE = DATA / "faers" / "faers_ascii_2022Q4.zip"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
 REGION = ("age_low", "age_high", "wt_low", "wt_high", "sex")
 DROPPED = ("mfr_num", "mfr_sndr", "auth_num", "lit_ref")
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 QUARTER = "2022Q4"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
 ORIGINALS = """
 CREATE TEMP TABLE person AS
 SELECT

@@ -17,17 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.real_data import DATA, needs
 from support.released import rows
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import InfeasibleError
 from srsql.schemas import hierarchies
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip", "faers_als", "vaers")]
 ALS = "Amyotrophic lateral sclerosis"
 UNKNOWN = {"PRODUCT USED FOR UNKNOWN INDICATION", "DRUG USE FOR UNKNOWN INDICATION"}
 PLACEHOLDERS = {"pt": {""}, "indi_pt": {"", *UNKNOWN}}

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.pages import Page
+from support.real_data import needs
 from support.released import regions, rows, terms_of
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
 SCHEMA = "release_2022q4"
 
 

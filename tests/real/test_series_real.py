@@ -13,15 +13,12 @@ import pytest
 from numpy.typing import NDArray
 from oracles import ms, ppms
 from support.command import srsql
+from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
 from srsql.udfs.problem import Attributes, Bounding, Cases
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "faers_als"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers_als")]
 LEVELS = "value,theta\nAmyotrophic lateral sclerosis,1\n*,0.5\n"
 EMPTY = {"2012Q3", "2014Q2", "2014Q3", "2014Q4", "2016Q1", "2016Q3"}
 THIRD, QUARTER = "2016Q4", "2015Q2"

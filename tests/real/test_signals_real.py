@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 RULES = Path(__file__).parents[1] / "golden" / "lin2016" / "table5_rules.csv"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"real data is not at {DATA.name}/"),
-]
+pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
 
 
 @pytest.fixture(scope="module")

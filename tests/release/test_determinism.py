@@ -7,13 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.quarters import Report, crowd, write_quarter
 from support.released import exported, regions, terms_of
 
 from srsql.engine.api.engine import Engine
 
-REAL = Path(__file__).parents[2].parent / "shared" / "data" / "faers" / "faers_ascii_2022Q4.zip"
 VIEWS = {"demo", "drug", "indi", "manifest", "outc", "reac"}
 
 
@@ -101,16 +99,3 @@ def test_without_a_seed_each_release_draws_its_own(tmp_path: Path) -> None:
             for _ in range(3)
         }
     assert len(seeds) == 3
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_file(), reason="the real quarter 2022Q4 is not there")
-def test_a_real_quarter_is_the_same_with_one_thread_and_with_two(tmp_path: Path) -> None:
-    found = []
-    for threads in (1, 2):
-        with Engine(tmp_path / f"{threads}.duckdb", threads=threads) as engine:
-            engine.ingest([REAL])
-            made = engine.release("2022Q4", seed=5)
-            found.append(exported(engine.con, made.schema, tmp_path / str(threads)))
-    assert found[0].keys() == VIEWS
-    assert found[0] == found[1]

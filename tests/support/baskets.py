@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import duckdb
+from support.published_terms import Published
 
 from srsql.engine.terms.disassociate import disassociate
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -76,6 +77,21 @@ class Desk:
     def shared(self) -> dict[int, list[frozenset[int]]]:
         """Terms of each shared chunk, by joint cluster."""
         return {j: chunks[1:] for j, chunks in _numbered(self.rows("srsql_shared_term")).items()}
+
+    def published(self) -> Published:
+        """The published tables; the subrecords of a chunk in the order of their terms."""
+        made = Published(dict(self.rows("srsql_pub_clusters")))
+        for joint, cluster in self.rows("srsql_pub_joint_clusters"):
+            made.joints[joint] = made.joints.get(joint, frozenset()) | {cluster}
+        for table, chunks in (("record_chunk", made.own), ("shared_chunk", made.shared)):
+            parts: dict[tuple[int, int], dict[int, set[str]]] = {}
+            for owner, chunk, subrecord, term in self.rows(f"srsql_pub_{table}"):
+                parts.setdefault((owner, chunk), {}).setdefault(subrecord, set()).add(term)
+            for key, subrecords in parts.items():
+                chunks[key] = sorted(map(frozenset, subrecords.values()), key=sorted)
+        for cluster, term in self.rows("srsql_pub_item_chunk"):
+            made.items[cluster] = made.items.get(cluster, frozenset()) | {term}
+        return made
 
     def _fill(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         self.con.execute(f"CREATE OR REPLACE TEMP TABLE {table} ({INPUTS[table]})")

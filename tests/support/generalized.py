@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from support.baskets import Desk
 
-from srsql.engine.risk.metrics import MeasureRow
+from srsql.engine.checks.released_terms import check_nodes, measured
+from srsql.engine.measures import MeasureRow
 from srsql.engine.terms.generalize import generalize_terms
-from srsql.engine.terms.nodes import PublishedNodes, check_nodes, measured
+from srsql.engine.warehouse.released_terms import PublishedNodes
 
 TABLES = PublishedNodes("temp.main.srsql_pub_generalized_terms", "temp.main.srsql_pub_term_nodes")
 Node = frozenset[int]

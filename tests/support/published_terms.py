@@ -102,6 +102,13 @@ def project(
     return made
 
 
+def published_again(made: Published, records: Sequence[Subrecord]) -> Published:
+    """What is published of records, in the order of their clusters, with the places of ``made``."""
+    member = [c for c, n in made.records.items() for _ in range(n)]
+    places = {(c, t): p for c in made.records for t, p in made.places(c).items()}
+    return project(records, member, made.joints, places)
+
+
 def warehouse(sql: Any) -> Warehouse:
     """The connection as a warehouse, made once."""
     if not hasattr(sql, "house"):

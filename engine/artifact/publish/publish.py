@@ -46,7 +46,7 @@ from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
-from srsql.engine.release.visibility import released_terms
+from srsql.engine.warehouse.releases import released_terms
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

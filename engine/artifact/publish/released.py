@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srsql.engine.errors import PublishError
-from srsql.engine.release.series import IMPORTED
+from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -11,8 +11,9 @@ from srsql.engine.artifact.publish.released import Release
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.release.series import pseudonym
-from srsql.engine.release.views import Built, serials, table_queries
-from srsql.engine.terms.build import term_queries
+from srsql.engine.release.views import serials, table_queries
+from srsql.engine.terms.baskets import term_queries
+from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

@@ -14,8 +14,8 @@ from srsql.engine.artifact.publish.texts import counts_sql, dictionary_csv, read
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.terms.build import COLUMNS
 from srsql.engine.terms.parameters import Terms
+from srsql.engine.warehouse.layout import COLUMNS
 from srsql.version import __version__
 
 NOT_KNOWN = (

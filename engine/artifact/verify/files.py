@@ -19,7 +19,7 @@ from srsql.engine.artifact.publish.layout import (
 )
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.terms.build import CLUSTERS, COLUMNS
+from srsql.engine.warehouse.layout import CLUSTERS, COLUMNS
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 

@@ -12,7 +12,7 @@ from srsql.engine.artifact.publish.layout import Manifest
 from srsql.engine.artifact.verify.tables import loaded
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.checks.term_chunks import breaches, check_reconstructed, check_terms
-from srsql.engine.terms.build import CLUSTERS, COLUMNS
+from srsql.engine.warehouse.layout import CLUSTERS, COLUMNS
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import column, parsed, temporary
 

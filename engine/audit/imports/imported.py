@@ -60,13 +60,13 @@ from srsql.engine.audit.imports.foreign import (
 )
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.grouping.cases import load_attributes
-from srsql.engine.grouping.substantial import cutoff
+from srsql.engine.grouping.symptoms import cutoff
 from srsql.engine.ingest.extract import workspace
 from srsql.engine.ingest.load import explained, in_file_order
 from srsql.engine.ingest.typed import CODE, fill_codes
-from srsql.engine.release.series import IMPORTED, Series, open_series
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.series import IMPORTED, Series, open_series
 from srsql.engine.warehouse.statements import dotted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -157,7 +157,7 @@ def import_release(
         foreign = _read(warehouse, dataset, request, folder)
         release_id = _register(warehouse, series, request)
         _substantial(warehouse, dataset, release_id)
-        warehouse.run_step("audit/steps/import_catalog.sql")
+        warehouse.run_step("audit/import_catalog")
         original = _originals(warehouse, dataset, request, folder)
         imported = _account(warehouse, series, request, release_id, foreign, original)
         for name in _TEMPORARIES:
@@ -203,14 +203,14 @@ def _read(warehouse: Warehouse, dataset: Dataset, request: ImportRequest, folder
         "SELECT unnest($names::VARCHAR[]) AS attribute",
         {"names": attribute_names(dataset)},
     )
-    warehouse.run_step("audit/steps/import_rows.sql")
+    warehouse.run_step("audit/import_rows")
     refuse_faults(warehouse, foreign.file, f"{RELEASED}_fault")
     return foreign
 
 
 def _register(warehouse: Warehouse, series: Series, request: ImportRequest) -> int:
     """The catalog row of the release; its manifest follows in ``_account``."""
-    release_id = int(warehouse.value("SELECT coalesce(max(release_id), 0) + 1 FROM srsql.release"))
+    release_id = int(warehouse.value("SELECT nextval('srsql.release_ids')"))
     warehouse.run(
         "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, 'released', 0, 0, 1, '', NULL, '{}')",
         [release_id, series.dataset, series.name, request.quarter, IMPORTED],
@@ -244,7 +244,7 @@ def _originals(
     original = read_table(
         warehouse, dataset, request.originals, folder, ORIGINAL, quarter=request.quarter
     )
-    warehouse.run_step("audit/steps/import_originals.sql")
+    warehouse.run_step("audit/import_originals")
     refuse_faults(warehouse, request.path.name, f"{ORIGINAL}_fault")
     return original
 
@@ -260,7 +260,7 @@ def _account(
     """Write the private manifest; what was registered."""
     cases, new, groups, ss = warehouse.rows(
         "SELECT count(*), count(*) FILTER (WHERE m.is_new), count(DISTINCT m.group_id),"
-        " count(*) FILTER (WHERE t.is_ss) FROM srsql.member AS m INNER JOIN srsql.trait AS t "
+        " count(*) FILTER (WHERE t.is_ss) FROM srsql.member AS m INNER JOIN srsql.case_flag AS t "
         "ON m.release_id = t.release_id AND m.case_no = t.case_no WHERE m.release_id = ?",
         [release_id],
     )[0]

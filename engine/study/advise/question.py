@@ -12,9 +12,10 @@ from srsql.engine.parameters import parameter, read_fields
 from srsql.engine.parameters.calls import strict_class
 from srsql.engine.parameters.takes import Amount, Names, RefusedError, Several, Whole
 from srsql.engine.release.options import release_options
-from srsql.engine.release.series import check_name, check_turn, find_series
+from srsql.engine.release.series import check_turn
 from srsql.engine.study.compare.grid import Cell, Grid, cells
-from srsql.engine.warehouse.registration import find_ingestion
+from srsql.engine.warehouse.releases import find_ingestion
+from srsql.engine.warehouse.series import check_name, find_series
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 

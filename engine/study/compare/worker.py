@@ -23,7 +23,7 @@ from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.release.options import make_request
-from srsql.engine.risk.combinations import MANY
+from srsql.engine.risk.term_counts import MANY
 from srsql.engine.study.compare.table import finite
 from srsql.engine.study.sample import thin
 

@@ -5,21 +5,20 @@
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_leaf AS
 SELECT a.position + 1 AS position, n.pre AS leaf
-FROM temp.main.srsql_audit_run AS u
-INNER JOIN srsql.release AS own ON u.release_id = own.release_id
-INNER JOIN srsql.attribute AS a ON u.release_id = a.release_id AND a.kind = 'categorical'
+FROM srsql.release AS own
+INNER JOIN srsql.attribute AS a ON own.release_id = a.release_id AND a.kind = 'categorical'
 INNER JOIN srsql.node AS n
-    ON own.dataset = n.dataset AND a.attribute = n.attribute AND n.pre = n.last;
+    ON own.dataset = n.dataset AND a.attribute = n.attribute AND n.pre = n.last
+WHERE own.release_id = $release_id::INTEGER;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_sort AS
 SELECT DISTINCT
     m.group_id,
-    u.l AND NOT m.old AS is_new,
-    u.md AND NOT m.goes_on AS stopped,
+    $l::BOOLEAN AND NOT m.old AS is_new,
+    $md::BOOLEAN AND NOT m.goes_on AS stopped,
     m.goes_on,
     m.came
-FROM temp.main.srsql_audit_member AS m
-CROSS JOIN temp.main.srsql_audit_run AS u;
+FROM temp.main.srsql_audit_member AS m;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_certain AS
 WITH
@@ -47,15 +46,13 @@ doubts AS (
     FROM temp.main.srsql_audit_load AS w
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN cores AS c ON w.group_id = c.group_id
-    CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, c.core, u.weight_one)
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, c.core, $weight_scale::BIGINT)
 )
 
 SELECT c.group_id
 FROM cores AS c
 ANTI JOIN doubts AS d ON c.group_id = d.group_id
-CROSS JOIN temp.main.srsql_audit_run AS u
-WHERE c.core >= u.k;
+WHERE c.core >= $k::INTEGER;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_cut_box AS
 SELECT m.group_id AS cut_key, unnest([m.earlier, m.later]) AS box

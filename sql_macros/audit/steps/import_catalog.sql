@@ -85,11 +85,11 @@ CROSS JOIN temp.main.srsql_import AS u
 INNER JOIN srsql.threshold AS h ON u.release_id = h.release_id AND t.term = h.term
 ORDER BY t.case_no, h.term_no;
 
-INSERT INTO srsql.promise
+INSERT INTO srsql.defended_attack
 SELECT u.release_id, []::VARCHAR[], NULL, NULL FROM temp.main.srsql_import AS u;
 
 -- An ss case reaches the cutoff of some attribute (Huang 2021, Definition 6).
-INSERT INTO srsql.trait
+INSERT INTO srsql.case_flag
 SELECT
     u.release_id,
     n.case_no,

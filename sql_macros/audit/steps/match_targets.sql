@@ -9,9 +9,8 @@ WITH answers AS (
         ON a.box = t.box AND a.is_new = t.is_new AND a.stopped = t.stopped
     INNER JOIN temp.main.srsql_audit_home AS h
         ON t.group_id = h.home AND t.is_new = h.is_new AND t.stopped = h.stopped
-    CROSS JOIN temp.main.srsql_audit_run AS u
     WHERE
-        a.remaining < u.k
+        a.remaining < $k::INTEGER
         OR a.question_no IN (SELECT s.question_no FROM temp.main.srsql_audit_match_share AS s)
 )
 

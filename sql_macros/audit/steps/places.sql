@@ -101,13 +101,11 @@ WITH shares AS (
     FROM temp.main.srsql_audit_place_load AS w
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN temp.main.srsql_audit_stock AS s ON w.place_no = s.place_no
-    CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, s.core, u.weight_one)
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, s.core, $weight_scale::BIGINT)
 )
 
 SELECT p.place_no, p.pattern, p.box
 FROM temp.main.srsql_audit_place AS p
 INNER JOIN temp.main.srsql_audit_stock AS s ON p.place_no = s.place_no
 LEFT JOIN shares AS w ON p.place_no = w.place_no
-CROSS JOIN temp.main.srsql_audit_run AS u
-WHERE s.core < u.k OR w.place_no IS NOT NULL;
+WHERE s.core < $k::INTEGER OR w.place_no IS NOT NULL;

@@ -1,6 +1,6 @@
 -- Step of an audit: the cases and groups of one release. Reads the tables of
 -- audit/steps/series.sql, srsql_audit_run(release_id, newest, b, f, l, md, ss, alpha_num,
--- alpha_den, k, weight_one): one row, the attacks as they are evaluated; srsql_audit_theta(term_no,
+-- alpha_den, k, weight_scale): one row, the attacks as they are evaluated; srsql_audit_theta(term_no,
 -- theta_num, theta_den); srsql_audit_next(case_id): the quarter after the newest one, as far as it
 -- is known.
 
@@ -13,19 +13,19 @@ SELECT
     coalesce(h.old, false) AS old,
     coalesce(h.goes_on, false) OR x.case_id IS NOT NULL AS goes_on,
     coalesce(h.came, false) AS came,
-    u.l AND coalesce(h.old, false) AS l,
-    u.md AND (coalesce(h.goes_on, false) OR x.case_id IS NOT NULL) AS md,
-    CASE WHEN u.b THEN h.earlier END AS earlier,
-    CASE WHEN u.f THEN h.later END AS later,
+    $l::BOOLEAN AND coalesce(h.old, false) AS l,
+    $md::BOOLEAN AND (coalesce(h.goes_on, false) OR x.case_id IS NOT NULL) AS md,
+    CASE WHEN $b::BOOLEAN THEN h.earlier END AS earlier,
+    CASE WHEN $f::BOOLEAN THEN h.later END AS later,
     coalesce(h.bounds_all, true) AS bounds_all,
     coalesce(h.bounds_earliest, true) AS bounds_earliest,
     coalesce(t.is_ss, false) AS is_ss
 FROM srsql.member AS m
-INNER JOIN temp.main.srsql_audit_run AS u ON m.release_id = u.release_id
 LEFT JOIN temp.main.srsql_audit_history AS h
     ON m.release_id = h.release_id AND m.case_no = h.case_no
-LEFT JOIN temp.main.srsql_audit_next AS x ON u.newest AND m.case_id = x.case_id
-LEFT JOIN srsql.trait AS t ON m.release_id = t.release_id AND m.case_no = t.case_no;
+LEFT JOIN temp.main.srsql_audit_next AS x ON $newest::BOOLEAN AND m.case_id = x.case_id
+LEFT JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+WHERE m.release_id = $release_id::INTEGER;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_crowd AS
 SELECT
@@ -40,9 +40,8 @@ SELECT
     count(*) FILTER (WHERE m.came) AS came_cases,
     count(*) FILTER (WHERE m.came AND m.md) AS came_md
 FROM temp.main.srsql_audit_member AS m
-INNER JOIN temp.main.srsql_audit_run AS u ON true
 INNER JOIN temp.main.srsql_audit_region AS g
-    ON m.group_id = g.group_id AND u.release_id = g.release_id
+    ON m.group_id = g.group_id AND $release_id::INTEGER = g.release_id
 GROUP BY m.group_id;
 
 -- Values that can exceed their threshold; ss cases count as holders of the value -1.
@@ -51,20 +50,18 @@ SELECT t.term_no, t.theta_num, t.theta_den
 FROM temp.main.srsql_audit_theta AS t
 WHERE t.theta_num < t.theta_den
 UNION ALL
-SELECT -1 AS term_no, u.alpha_num, u.alpha_den
-FROM temp.main.srsql_audit_run AS u
-WHERE u.ss AND u.alpha_num < u.alpha_den;
+SELECT -1 AS term_no, $alpha_num::BIGINT AS alpha_num, $alpha_den::BIGINT AS alpha_den
+WHERE $ss::BOOLEAN AND $alpha_num::BIGINT < $alpha_den::BIGINT;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_held AS
 SELECT c.case_no, c.term_no, c.weight
 FROM srsql.case_term AS c
-INNER JOIN temp.main.srsql_audit_run AS u ON c.release_id = u.release_id
 SEMI JOIN temp.main.srsql_audit_bound AS b ON c.term_no = b.term_no
+WHERE c.release_id = $release_id::INTEGER
 UNION ALL
-SELECT m.case_no, -1 AS term_no, u.weight_one
+SELECT m.case_no, -1 AS term_no, $weight_scale::BIGINT AS weight_scale
 FROM temp.main.srsql_audit_member AS m
-CROSS JOIN temp.main.srsql_audit_run AS u
-WHERE m.is_ss AND u.ss;
+WHERE m.is_ss AND $ss::BOOLEAN;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_load AS
 SELECT

@@ -48,12 +48,11 @@ fewest AS (
 ),
 
 doubts AS (
-    SELECT w.*, b.theta_num, b.theta_den, u.weight_one
+    SELECT w.*, b.theta_num, b.theta_den, $weight_scale::BIGINT AS weight_scale
     FROM temp.main.srsql_audit_load AS w
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN fewest AS f ON w.group_id = f.group_id
-    CROSS JOIN temp.main.srsql_audit_run AS u
-    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, f.remaining, u.weight_one)
+    WHERE srsql.exceeds(w.weight, b.theta_num, b.theta_den, f.remaining, $weight_scale::BIGINT)
 ),
 
 shares AS (
@@ -63,7 +62,7 @@ shares AS (
         d.term_no,
         d.theta_num,
         d.theta_den,
-        d.weight_one,
+        d.weight_scale,
         s.remaining,
         srsql.kept(d.weight, d.of_l, d.of_md, d.of_both, t.is_new, t.stopped) AS weight
     FROM temp.main.srsql_audit_target AS t
@@ -76,7 +75,7 @@ shares AS (
             d.theta_num,
             d.theta_den,
             s.remaining,
-            d.weight_one
+            d.weight_scale
         )
 ),
 
@@ -95,10 +94,10 @@ SELECT
     s.term_no,
     s.theta_num,
     s.theta_den,
-    s.remaining::HUGEINT * s.weight_one AS whole,
+    s.remaining::HUGEINT * s.weight_scale AS whole,
     s.weight - coalesce(g.weight, 0) AS weight
 FROM shares AS s
 LEFT JOIN gone AS g ON s.target_no = g.target_no AND s.term_no = g.term_no
 WHERE srsql.exceeds(
-    s.weight - coalesce(g.weight, 0), s.theta_num, s.theta_den, s.remaining, s.weight_one
+    s.weight - coalesce(g.weight, 0), s.theta_num, s.theta_den, s.remaining, s.weight_scale
 );

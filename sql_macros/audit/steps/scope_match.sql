@@ -153,16 +153,15 @@ SELECT
     v.stopped,
     b.theta_num,
     b.theta_den,
-    u.weight_one,
+    $weight_scale::BIGINT AS weight_scale,
     w.weight - k.weight AS above_peak
 FROM temp.main.srsql_audit_point_load AS w
 INNER JOIN temp.main.srsql_audit_point_stock AS s ON w.point_no = s.point_no
 INNER JOIN temp.main.srsql_audit_peak AS k ON w.point_no = k.point_no
 INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
 INNER JOIN views AS v ON w.point_no = v.point_no
-CROSS JOIN temp.main.srsql_audit_run AS u
 WHERE srsql.exceeds(
-    v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, u.weight_one
+    v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, $weight_scale::BIGINT
 )
 AND srsql.exceeds(
     srsql.kept(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
@@ -170,7 +169,7 @@ AND srsql.exceeds(
     b.theta_den,
     srsql.kept(s.cases, s.of_l, s.of_md, s.of_both, v.is_new, v.stopped)
     - srsql.kept(s.loose, s.loose_l, s.loose_md, s.loose_both, v.is_new, v.stopped),
-    u.weight_one
+    $weight_scale::BIGINT
 );
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_asked AS
@@ -180,7 +179,7 @@ INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
 INNER JOIN temp.main.srsql_audit_high AS h
     ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
 WHERE srsql.exceeds(
-    q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_one
+    q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_scale
 );
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
@@ -203,8 +202,7 @@ SELECT s.question_no, s.term_no, s.weight, b.theta_num, b.theta_den
 FROM summed AS s
 INNER JOIN temp.main.srsql_audit_question AS q ON s.question_no = q.question_no
 INNER JOIN temp.main.srsql_audit_bound AS b ON s.term_no = b.term_no
-CROSS JOIN temp.main.srsql_audit_run AS u
-WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, u.weight_one);
+WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, $weight_scale::BIGINT);
 
 -- For what is still open, case by case (kinds of cases that no question tells apart).
 CREATE OR REPLACE TEMP TABLE srsql_audit_gone AS
@@ -212,9 +210,8 @@ WITH
 open_questions AS (
     SELECT q.question_no, q.ask_no, q.box, q.is_new, q.stopped
     FROM temp.main.srsql_audit_question AS q
-    CROSS JOIN temp.main.srsql_audit_run AS u
     WHERE
-        q.at_least < u.k
+        q.at_least < $k::INTEGER
         OR q.question_no IN (SELECT d.question_no FROM temp.main.srsql_audit_doubt AS d)
 ),
 
@@ -278,14 +275,13 @@ SELECT
     d.term_no,
     d.theta_num,
     d.theta_den,
-    a.remaining::HUGEINT * u.weight_one AS whole,
+    a.remaining::HUGEINT * $weight_scale::BIGINT AS whole,
     d.weight - coalesce(g.weight, 0) AS weight
 FROM temp.main.srsql_audit_doubt AS d
 INNER JOIN temp.main.srsql_audit_answer AS a ON d.question_no = a.question_no
 LEFT JOIN gone AS g ON d.question_no = g.question_no AND d.term_no = g.term_no
-CROSS JOIN temp.main.srsql_audit_run AS u
 WHERE
     a.remaining > 0
     AND srsql.exceeds(
-        d.weight - coalesce(g.weight, 0), d.theta_num, d.theta_den, a.remaining, u.weight_one
+        d.weight - coalesce(g.weight, 0), d.theta_num, d.theta_den, a.remaining, $weight_scale::BIGINT
     );

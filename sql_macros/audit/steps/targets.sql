@@ -12,11 +12,10 @@ raw AS (
             list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
         ) AS box
     FROM temp.main.srsql_audit_member AS m
-    INNER JOIN temp.main.srsql_audit_run AS u ON true
-    INNER JOIN temp.main.srsql_audit_axis AS a ON u.release_id = a.release_id
+    INNER JOIN temp.main.srsql_audit_axis AS a ON a.release_id = $release_id::INTEGER
     LEFT JOIN srsql.case_qid AS q
         ON
-            u.release_id = q.release_id
+            $release_id::INTEGER = q.release_id
             AND m.case_no = q.case_no
             AND a.position = q.position
             AND NOT a.perturbed
@@ -27,15 +26,14 @@ classes AS (
     SELECT
         m.group_id,
         r.box,
-        u.l AND NOT m.old AS is_new,
-        u.md AND NOT m.goes_on AS stopped,
+        $l::BOOLEAN AND NOT m.old AS is_new,
+        $md::BOOLEAN AND NOT m.goes_on AS stopped,
         m.goes_on,
         m.came,
         min(m.case_no) AS case_no,
         count(*) AS cases
     FROM temp.main.srsql_audit_member AS m
     INNER JOIN raw AS r ON m.case_no = r.case_no
-    CROSS JOIN temp.main.srsql_audit_run AS u
     GROUP BY m.group_id, r.box, is_new, stopped, m.goes_on, m.came
 )
 

@@ -16,13 +16,12 @@ WITH others AS (
         r.quarter,
         r.quarter < own.quarter
         OR (r.quarter = own.quarter AND r.release_id < own.release_id) AS earlier
-    FROM srsql.release AS r
+    FROM srsql.exposed_release AS r
     CROSS JOIN temp.main.srsql_run AS u
     INNER JOIN srsql.release AS own ON u.release_id = own.release_id
     WHERE
         r.dataset = own.dataset
         AND r.series = own.series
-        AND r.status <> 'draft'
         AND r.release_id <> own.release_id
 )
 
@@ -41,20 +40,19 @@ INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR;
 CREATE OR REPLACE TEMP TABLE srsql_promised_absent AS
 WITH before AS (
     SELECT r.release_id, r.quarter
-    FROM srsql.release AS r
+    FROM srsql.exposed_release AS r
     CROSS JOIN temp.main.srsql_run AS u
     INNER JOIN srsql.release AS own ON u.release_id = own.release_id
     WHERE
         r.dataset = own.dataset
         AND r.series = own.series
-        AND r.status <> 'draft'
         AND r.quarter < own.quarter
 )
 
 SELECT DISTINCT c.case_no
 FROM before AS b
-INNER JOIN srsql.promise AS p ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
-INNER JOIN srsql.trait AS t ON b.release_id = t.release_id AND t.is_md
+INNER JOIN srsql.defended_attack AS p ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
+INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
 INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
 INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
 WHERE b.quarter = (SELECT max(l.quarter) FROM before AS l);

@@ -45,7 +45,7 @@ CROSS JOIN temp.main.srsql_run AS u
 LEFT JOIN temp.main.srsql_drawn AS d ON g.case_no = d.case_no AND p.position = d.position
 ORDER BY g.case_no, p.position;
 
-INSERT INTO srsql.spent
+INSERT INTO srsql.budget_ledger
 SELECT
     u.release_id,
     d.case_no,

@@ -31,9 +31,8 @@ listed AS (
 drawn AS (
     SELECT
         unnest(l.case_nos) AS case_no,
-        unnest(srsql_drawn_below(l.sizes, r.seed)) AS place
+        unnest(srsql_drawn_below(l.sizes, $seed::BIGINT)) AS place
     FROM listed AS l
-    CROSS JOIN temp.main.srsql_lattice_run AS r
 )
 
 SELECT s.case_no, s.values_held[d.place + 1] AS value
@@ -46,7 +45,7 @@ FROM srsql.case_leaves(
     'temp.main.srsql_shown_value',
     'temp.main.srsql_box',
     'temp.main.srsql_leaf_end',
-    (SELECT r.unknown FROM temp.main.srsql_lattice_run AS r)
+    $unknown::INTEGER[]
 ) AS l
 INNER JOIN temp.main.srsql_shown_value AS v ON l.case_no = v.case_no;
 

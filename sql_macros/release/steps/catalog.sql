@@ -15,7 +15,7 @@ INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no
 CROSS JOIN temp.main.srsql_run AS u
 ORDER BY c.case_no;
 
-INSERT INTO srsql.trait
+INSERT INTO srsql.case_flag
 SELECT u.release_id, r.case_no, r.carrier, r.is_ss, r.is_md
 FROM temp.main.srsql_grouped AS g
 INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no

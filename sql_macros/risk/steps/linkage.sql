@@ -4,11 +4,11 @@
 
 CREATE OR REPLACE TEMP TABLE srsql_link_own_box AS
 SELECT o.case_no, o.position, o.low, o.high
-FROM srsql.original_qid((SELECT u.release_id FROM temp.main.srsql_link_release AS u)) AS o;
+FROM srsql.original_qid($release_id::INTEGER) AS o;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_published_box AS
 SELECT p.case_no, p.position, p.low, p.high
-FROM srsql.released_qid((SELECT u.release_id FROM temp.main.srsql_link_release AS u)) AS p;
+FROM srsql.released_qid($release_id::INTEGER) AS p;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_own AS
 SELECT t.case_no, t.tuple_no FROM srsql.qid_tuples('temp.main.srsql_link_own_box') AS t;
@@ -29,11 +29,11 @@ FROM srsql.tuple_values(
 CREATE OR REPLACE TEMP TABLE srsql_link_attribute AS
 SELECT a.position, CASE WHEN a.kind = 'numeric' THEN a.span ELSE 0 END AS span
 FROM srsql.attribute AS a
-INNER JOIN temp.main.srsql_link_release AS u ON a.release_id = u.release_id;
+WHERE a.release_id = $release_id::INTEGER;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_distance AS
 SELECT d.position, d.own, d.published, d.apart, d.united
-FROM srsql.node_distance((SELECT u.release_id FROM temp.main.srsql_link_release AS u)) AS d;
+FROM srsql.node_distance($release_id::INTEGER) AS d;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_pair AS
 SELECT n.own_no, n.published_no
@@ -50,7 +50,7 @@ FROM srsql.nearest(
 CREATE OR REPLACE TEMP TABLE srsql_link_telling AS
 SELECT t.case_no, t.term_no
 FROM srsql.telling_terms(
-    (SELECT u.release_id FROM temp.main.srsql_link_release AS u),
+    $release_id::INTEGER,
     'temp.main.srsql_link_knowledge'
 ) AS t;
 
@@ -80,10 +80,9 @@ INNER JOIN temp.main.srsql_link_own AS o ON p.case_no = o.case_no;
 CREATE OR REPLACE TEMP TABLE srsql_link_term AS
 SELECT p.cell_no, c.term_no, count(*) AS cases
 FROM srsql.case_term AS c
-INNER JOIN temp.main.srsql_link_release AS u ON c.release_id = u.release_id
 INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
 INNER JOIN temp.main.srsql_link_place AS p ON c.case_no = p.case_no
-WHERE c.direct AND t.released
+WHERE c.release_id = $release_id::INTEGER AND c.direct AND t.released
 GROUP BY p.cell_no, c.term_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_candidate AS
@@ -96,7 +95,7 @@ CREATE OR REPLACE TEMP TABLE srsql_link_disease AS
 SELECT DISTINCT t.term_no, h.term
 FROM temp.main.srsql_link_telling AS t
 INNER JOIN srsql.threshold AS h ON t.term_no = h.term_no
-INNER JOIN temp.main.srsql_link_release AS u ON h.release_id = u.release_id;
+WHERE h.release_id = $release_id::INTEGER;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_signature_term AS
 SELECT DISTINCT s.signature_no, unnest(s.term_nos) AS term_no
@@ -122,7 +121,7 @@ FROM srsql.narrowed_candidates(
 CREATE OR REPLACE TEMP TABLE srsql_link_risk AS
 SELECT r.*
 FROM srsql.record_risk(
-    (SELECT u.release_id FROM temp.main.srsql_link_release AS u),
+    $release_id::INTEGER,
     'rr',
     'temp.main.srsql_link_case',
     'temp.main.srsql_link_candidate',
@@ -131,7 +130,7 @@ FROM srsql.record_risk(
 UNION ALL
 SELECT r.*
 FROM srsql.record_risk(
-    (SELECT u.release_id FROM temp.main.srsql_link_release AS u),
+    $release_id::INTEGER,
     'rr_medical',
     'temp.main.srsql_link_case',
     'temp.main.srsql_link_narrowed',
@@ -140,7 +139,7 @@ FROM srsql.record_risk(
 UNION ALL
 SELECT r.*
 FROM srsql.attribute_risk(
-    (SELECT u.release_id FROM temp.main.srsql_link_release AS u),
+    $release_id::INTEGER,
     'ar_rev',
     'temp.main.srsql_link_case',
     'temp.main.srsql_link_candidate',
@@ -150,7 +149,7 @@ FROM srsql.attribute_risk(
 UNION ALL
 SELECT r.*
 FROM srsql.attribute_risk(
-    (SELECT u.release_id FROM temp.main.srsql_link_release AS u),
+    $release_id::INTEGER,
     'ar_medical',
     'temp.main.srsql_link_case',
     'temp.main.srsql_link_narrowed',

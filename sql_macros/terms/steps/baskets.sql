@@ -15,11 +15,10 @@ told AS (
         g.group_no,
         i.attribute,
         i.term,
-        max(CASE WHEN r.repeated THEN i.times ELSE 1 END) AS times
+        max(CASE WHEN $repeated::BOOLEAN THEN i.times ELSE 1 END) AS times
     FROM temp.main.srsql_report_item AS i
     INNER JOIN temp.main.srsql_case_report AS c ON i.report_id = c.report_id
     INNER JOIN temp.main.srsql_grouped AS g ON c.case_no = g.case_no
-    CROSS JOIN temp.main.srsql_basket_rule AS r
     GROUP BY g.case_no, g.group_no, i.attribute, i.term
 ),
 
@@ -31,13 +30,12 @@ occurrences AS (
 SELECT DISTINCT
     o.case_no,
     o.term,
-    CASE WHEN r.grouped THEN o.group_no ELSE 0 END AS part,
-    CASE WHEN r.prefixed THEN o.attribute || ':' ELSE '' END || o.term AS base,
-    CASE WHEN r.prefixed THEN o.attribute || ':' ELSE '' END
+    CASE WHEN $grouped::BOOLEAN THEN o.group_no ELSE 0 END AS part,
+    CASE WHEN $prefixed::BOOLEAN THEN o.attribute || ':' ELSE '' END || o.term AS base,
+    CASE WHEN $prefixed::BOOLEAN THEN o.attribute || ':' ELSE '' END
     || o.term
     || CASE WHEN o.nth > 1 THEN ' (' || o.nth::VARCHAR || ')' ELSE '' END AS item
-FROM occurrences AS o
-CROSS JOIN temp.main.srsql_basket_rule AS r;
+FROM occurrences AS o;
 
 CREATE OR REPLACE TEMP TABLE srsql_basket_term AS
 SELECT (row_number() OVER (ORDER BY d.item) - 1)::INTEGER AS term_no, d.item AS term
@@ -63,9 +61,8 @@ sized AS (
     SELECT
         c.case_no,
         c.part,
-        r.grouped AND count(*) OVER (PARTITION BY c.part) < r.least AS small
+        $grouped::BOOLEAN AND count(*) OVER (PARTITION BY c.part) < $least::BIGINT AS small
     FROM cases AS c
-    CROSS JOIN temp.main.srsql_basket_rule AS r
 )
 
 SELECT

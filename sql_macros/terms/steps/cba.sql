@@ -10,8 +10,8 @@ SELECT g.term_no, g.node_no
 FROM srsql.generalized_nodes(
     'temp.main.srsql_basket',
     'temp.main.srsql_constraint',
-    (SELECT c.k FROM temp.main.srsql_cba AS c),
-    (SELECT c.m FROM temp.main.srsql_cba AS c)
+    $k::INTEGER,
+    $m::INTEGER
 ) AS g;
 
 -- All records are one chunk: their order is as random as that of subrecords.
@@ -22,7 +22,7 @@ FROM temp.main.srsql_basket AS b;
 CREATE OR REPLACE TEMP TABLE srsql_generalized_record AS
 SELECT o.record_no, o.subrecord AS record
 FROM srsql.subrecord_order(
-    'temp.main.srsql_ungeneralized', (SELECT c.order_seed FROM temp.main.srsql_cba AS c)
+    'temp.main.srsql_ungeneralized', $order_seed::BIGINT
 ) AS o;
 
 DROP TABLE temp.main.srsql_ungeneralized;

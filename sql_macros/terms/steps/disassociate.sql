@@ -19,8 +19,8 @@ FROM srsql.horizontal_parts(
     'temp.main.srsql_basket',
     'temp.main.srsql_part',
     'temp.main.srsql_term_role',
-    (SELECT d.max_size FROM temp.main.srsql_disassociation AS d),
-    (SELECT d.least FROM temp.main.srsql_disassociation AS d)
+    $max_size::INTEGER,
+    $least::INTEGER
 ) AS h;
 
 CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
@@ -29,8 +29,8 @@ FROM srsql.vertical_chunks(
     'temp.main.srsql_basket',
     'temp.main.srsql_cluster',
     'temp.main.srsql_term_role',
-    (SELECT d.k FROM temp.main.srsql_disassociation AS d),
-    (SELECT d.m FROM temp.main.srsql_disassociation AS d)
+    $k::INTEGER,
+    $m::INTEGER
 ) AS v;
 
 -- Whoever holds a term twice holds it once. In two chunks the second would tell which subrecords of
@@ -72,8 +72,8 @@ FROM srsql.cluster_room(
     'temp.main.srsql_cluster',
     'temp.main.srsql_chunk_term',
     'temp.main.srsql_term_role',
-    (SELECT d.k FROM temp.main.srsql_disassociation AS d),
-    (SELECT d.m FROM temp.main.srsql_disassociation AS d)
+    $k::INTEGER,
+    $m::INTEGER
 ) AS r;
 
 CREATE OR REPLACE TEMP TABLE srsql_refined AS
@@ -84,9 +84,9 @@ FROM srsql.refined(
     'temp.main.srsql_chunk_term',
     'temp.main.srsql_cluster_room',
     'temp.main.srsql_shared_role',
-    (SELECT d.k FROM temp.main.srsql_disassociation AS d),
-    (SELECT d.m FROM temp.main.srsql_disassociation AS d),
-    (SELECT d.joint_limit FROM temp.main.srsql_disassociation AS d)
+    $k::INTEGER,
+    $m::INTEGER,
+    $joint_limit::INTEGER
 ) AS r;
 
 CREATE OR REPLACE TEMP TABLE srsql_joint AS
@@ -129,7 +129,7 @@ INNER JOIN temp.main.srsql_shared_term AS s
 CREATE OR REPLACE TEMP TABLE srsql_subrecord AS
 SELECT o.shared, o.owner, o.chunk_no, o.record_no, o.subrecord
 FROM srsql.subrecord_order(
-    'temp.main.srsql_located', (SELECT d.order_seed FROM temp.main.srsql_disassociation AS d)
+    'temp.main.srsql_located', $order_seed::BIGINT
 ) AS o;
 
 -- Rows stand in the order of what is published, so that their order tells nothing.

@@ -19,7 +19,7 @@ FROM srsql.chunk_seats(
 CREATE OR REPLACE TEMP TABLE srsql_seat AS
 SELECT o.shared, o.owner, o.chunk_no, o.record_no, o.subrecord
 FROM srsql.subrecord_order(
-    'temp.main.srsql_seat', (SELECT d.chunk_seed FROM temp.main.srsql_disassociation AS d)
+    'temp.main.srsql_seat', $chunk_seed::BIGINT
 ) AS o;
 
 CREATE OR REPLACE TEMP TABLE srsql_item_place AS
@@ -27,7 +27,7 @@ SELECT i.record_no, i.cluster, i.term
 FROM srsql.item_places(
     'temp.main.srsql_pub_clusters',
     'temp.main.srsql_pub_item_chunk',
-    (SELECT d.item_seed FROM temp.main.srsql_disassociation AS d)
+    $item_seed::BIGINT
 ) AS i;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_reconstructed AS

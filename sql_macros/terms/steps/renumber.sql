@@ -11,7 +11,7 @@ SELECT
     unnest(
         srsql_shuffled(
             [len(l.clusters)::INTEGER],
-            (SELECT d.order_seed FROM temp.main.srsql_disassociation AS d)
+            $order_seed::BIGINT
         )
     ) AS drawn
 FROM (

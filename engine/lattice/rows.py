@@ -1,0 +1,177 @@
+"""The released rows of a model over the lattice: under no id, shuffled, numbered anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.cube import Made
+from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.dimensions import (
+    Dimension,
+    _insert,
+    dimensions_of,
+    informative_attribute,
+    load_nodes,
+    shown_columns,
+    value_columns,
+)
+from srsql.engine.warehouse.layout import (
+    NUMBER,
+    ROWS,
+    SOURCE,
+    Built,
+    derived,
+    raw_table,
+    store_of,
+)
+from srsql.engine.warehouse.statements import STORE, column, create, table, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+def load_held_values(warehouse: Warehouse, dataset: Dataset, name: str) -> None:
+    """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of ``srsql_run``."""
+    attribute = informative_attribute(dataset, name)
+    quarter = warehouse.value(
+        "SELECT r.quarter FROM srsql.release AS r "
+        "INNER JOIN temp.main.srsql_run AS u ON r.release_id = u.release_id"
+    )
+    term = column(derived(attribute.column), "t")
+    query = (
+        exp.select(
+            column("case_no", "c"),
+            term.as_("term"),
+            exp.func("min", trimmed(column(attribute.column, "t"))).as_("spelling"),
+        )
+        .from_(raw_table(dataset, attribute.table, alias="t"))
+        .join(
+            temporary("srsql_case_report", alias="c"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "c")),
+        )
+        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(term.copy().is_(exp.null()).not_())
+        .group_by(column("case_no", "c"), term.copy())
+    )
+    warehouse.run(create(exp.to_table("srsql_held_value"), query, temp=True), [quarter])
+
+
+def make_rows(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    dimensions: Sequence[Dimension],
+    informative: str,
+    made: Made,
+    seed: int | None,
+) -> None:
+    """Fill ``srsql_pub_released_rows``: the only data of the lattice that are written out.
+
+    Raises:
+        ReleaseError: two of its columns would have one name.
+    """
+    shown = [NUMBER, *shown_columns(dataset, dimensions), informative]
+    if len(set(shown)) < len(shown) or informative == "quarter":
+        raise ReleaseError(
+            f"the informative column {informative!r} is called like another column of the released "
+            "rows: leave that dimension out (--dimensions), or rename it in the dataset"
+        )
+    records = made.records
+    _insert(
+        warehouse,
+        "srsql_made",
+        {"class_no": "BIGINT", "value": "INTEGER", "records": "BIGINT"},
+        [records.owner.tolist(), records.value.tolist(), records.count.tolist()],
+    )
+    kinds = {"class_no": "BIGINT"} | {f"node_{d.position}": "INTEGER" for d in dimensions}
+    columns = [list(range(len(made.nodes))), *made.nodes.T.tolist()]
+    _insert(warehouse, "srsql_made_class", kinds, columns)
+    load_nodes(warehouse, dimensions)
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_shuffled_row AS "
+        "SELECT s.* FROM srsql.shuffled_records('temp.main.srsql_made', ?) AS s",
+        [seed],
+    )
+    query = (
+        exp.select(column("row", "r").as_(NUMBER, quoted=True))
+        .from_(temporary("srsql_shuffled_row", alias="r"))
+        .join(
+            temporary("srsql_made_class", alias="c"),
+            on=column("class_no", "r").eq(column("class_no", "c")),
+            join_type="left",
+        )
+    )
+    for dimension in dimensions:
+        query = _with_values(query, dataset, dimension)
+    spelling = column("spelling", "i").as_(informative, quoted=True)
+    query = query.select(spelling).join(
+        temporary("srsql_informative", alias="i"),
+        on=column("value", "r").eq(column("value", "i")),
+    )
+    query = query.order_by(column("row", "r"))
+    warehouse.run(create(exp.to_table(SOURCE), query, temp=True))
+
+
+def build_rows(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Built]:
+    """Keep the released rows in the schema ``STORE``."""
+    names, informative = warehouse.rows(
+        "SELECT l.dimensions, l.informative FROM srsql.lattice AS l WHERE l.release_id = ?",
+        [release_id],
+    )[0]
+    shown = [NUMBER, *shown_columns(dataset, dimensions_of(dataset, names)), informative]
+    query = (
+        exp.select(*[column(name, "t") for name in shown])
+        .from_(temporary(SOURCE, alias="t"))
+        .order_by(column(NUMBER, "t"))
+    )
+    store = store_of(release_id, ROWS)
+    warehouse.run(create(table(STORE, store), query))
+    return [Built(ROWS, store, query)]
+
+
+def _with_values(query: exp.Select, dataset: Dataset, dimension: Dimension) -> exp.Select:
+    alias = f"n{dimension.position}"
+    values = value_columns(dataset, dataset.qid[dimension.position], alias)
+    return query.select(*[value.as_(name, quoted=True) for name, value in values.items()]).join(
+        temporary("srsql_dimension_node", alias=alias),
+        on=exp.and_(
+            column("position", alias).eq(dimension.position),
+            column("node", alias).eq(column(f"node_{dimension.position}", "c")),
+        ),
+        join_type="left",
+    )
+
+
+def keep_lattice(
+    warehouse: Warehouse,
+    dimensions: tuple[Dimension, ...],
+    informative: str,
+    least: int,
+    made: Made,
+) -> None:
+    """Write the node that was taken, and what was seen of the lattice, under ``srsql_run``.
+
+    ``least``: records that every published class claims to have.
+    """
+    release_id = warehouse.value("SELECT u.release_id FROM temp.main.srsql_run AS u")
+    warehouse.run(
+        "INSERT INTO srsql.lattice VALUES (?, ?, ?, ?, ?)",
+        [release_id, [d.name for d in dimensions], list(made.levels), informative, least],
+    )
+    for seen in made.looked_at:
+        warehouse.run(
+            "INSERT INTO srsql.lattice_node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                release_id,
+                list(seen.levels),
+                seen.levels == made.levels,
+                seen.classes,
+                seen.records,
+                seen.suppressed,
+                seen.counterfeits,
+                seen.loss.ncp,
+                seen.loss.emd,
+                seen.loss.rate,
+            ],
+        )

@@ -1,0 +1,215 @@
+"""What the catalog says of releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+def over_lattice(warehouse: Warehouse, release_id: int) -> bool:
+    """Whether a release has rows of its own making instead of those of its cases."""
+    return bool(
+        warehouse.value(
+            "SELECT count(*) FROM srsql.lattice AS l WHERE l.release_id = ?", [release_id]
+        )
+    )
+
+
+def series_over_lattice(warehouse: Warehouse, dataset: str, series: str) -> bool:
+    """Whether the releases of a series have such rows."""
+    return bool(
+        warehouse.value(
+            "SELECT count(*) FROM srsql.lattice AS l INNER JOIN srsql.release AS r "
+            "ON l.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
+            [dataset, series],
+        )
+    )
+
+
+def need_cases(warehouse: Warehouse, dataset: str, series: str, error: type[SrsqlError]) -> None:
+    """Refuse what is about cases, of which such a series shows none.
+
+    Raises:
+        SrsqlError: of the kind ``error``.
+    """
+    if series_over_lattice(warehouse, dataset, series):
+        raise error(
+            f"series {series!r} releases rows that are no case's (ipa, full-domain, dp-histogram): "
+            "they are measured by 'srsql metrics' and read in released_rows"
+        )
+
+
+def claims_of(warehouse: Warehouse, release_id: int) -> dict[str, Fraction]:
+    """What a comparator's release keeps; empty for one that keeps k and theta."""
+    return {
+        claim: Fraction(num, den)
+        for claim, num, den in warehouse.rows(
+            "SELECT c.claim, c.num, c.den FROM srsql.claim AS c WHERE c.release_id = ?",
+            [release_id],
+        )
+    }
+
+
+def is_parted(warehouse: Warehouse, release_id: int) -> bool:
+    """Whether some case has reports in several groups, so that regions cannot be counted together.
+
+    Only a release that took every report for a case of its own can be.
+    """
+    if not claims_of(warehouse, release_id):
+        return False
+    return bool(
+        warehouse.value(
+            "SELECT count(*) > count(DISTINCT m.case_id) FROM srsql.member AS m "
+            "WHERE m.release_id = ?",
+            [release_id],
+        )
+    )
+
+
+def perturbed_positions(warehouse: Warehouse, release_id: int) -> set[int]:
+    """The quasi-identifiers that a release perturbed; empty if its values are regions."""
+    return {
+        row[0]
+        for row in warehouse.rows(
+            "SELECT p.position FROM srsql.perturbation AS p WHERE p.release_id = ?", [release_id]
+        )
+    }
+
+
+def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Dataset:
+    """The dataset as the model of a release took it: numbers with groups are categories or not.
+
+    A release with noise may be older than the groups of its dataset.
+    """
+    if not perturbed_positions(warehouse, release_id):
+        return dataset
+    kinds = dict(
+        warehouse.rows(
+            "SELECT a.attribute, a.kind FROM srsql.attribute AS a WHERE a.release_id = ?",
+            [release_id],
+        )
+    )
+    taken = any(qid.groups and kinds.get(qid.name) == "categorical" for qid in dataset.qid)
+    return dataset.with_categories() if taken else dataset
+
+
+def perturbed(warehouse: Warehouse, release_id: int) -> bool:
+    """Whether the release publishes noise instead of regions."""
+    return bool(
+        warehouse.value(
+            "SELECT count(*) > 0 FROM srsql.perturbed AS p WHERE p.release_id = ?", [release_id]
+        )
+    )
+
+
+def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) -> int:
+    """The release that is out for the quarter, or its draft.
+
+    Raises:
+        ReleaseError: the quarter is not released in the series.
+    """
+    found = warehouse.value(
+        "SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = ? AND r.quarter = ? "
+        "AND r.series = ? AND r.status <> 'superseded' ORDER BY r.status DESC",
+        [dataset.name, quarter, series],
+    )
+    if found is None:
+        raise ReleaseError(
+            f"{quarter} is not released in series {series!r}: "
+            f"run 'srsql release --quarter {quarter}'"
+        )
+    return int(found)
+
+
+def told_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
+    """Attributes of which the release shows the terms, but not of which case; and its quarter."""
+    return dict(
+        warehouse.rows(
+            "SELECT d.attribute, r.quarter FROM srsql.disassociated AS d "
+            "INNER JOIN srsql.release AS r ON d.release_id = r.release_id WHERE r.release_id = ?",
+            [release_id],
+        )
+    )
+
+
+def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
+    """The ingestion of a quarter that is not replaced.
+
+    Raises:
+        ReleaseError: there is none.
+    """
+    found = warehouse.value(
+        "SELECT i.ingestion_id FROM srsql.ingestion AS i "
+        "WHERE i.dataset = ? AND i.quarter = ? AND NOT i.replaced",
+        [dataset.name, quarter],
+    )
+    if found is None:
+        known = [
+            row[0]
+            for row in warehouse.rows(
+                "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = ? AND NOT i.replaced "
+                "ORDER BY i.quarter",
+                [dataset.name],
+            )
+        ]
+        have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+        have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
+        raise ReleaseError(
+            f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
+            "ingest it first"
+        )
+    return int(found)
+
+
+TermFormat = Literal["chunks", "nodes"]
+"""How terms that are released apart from records are published: disassociated, or generalized."""
+
+
+@dataclass(frozen=True)
+class ReleasedTerms:
+    """Which terms a release publishes apart from records, and against whom."""
+
+    attributes: tuple[str, ...]
+    """Columns of the dataset schema."""
+    m: int
+    """Terms of a record that an attacker may know."""
+    diversity: int
+    """Least number of records in a cluster for the sensitive terms."""
+    repeated: bool
+    """A term that a case has n times is n terms."""
+    term_format: TermFormat
+    sensitive: frozenset[str] = frozenset()
+    """Terms that are published of a cluster only; no release keeps them in the catalog."""
+
+
+def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | None:
+    """What a release publishes apart from records; None: nothing."""
+    rows = warehouse.rows(
+        "SELECT d.attribute, d.m, d.diversity, d.repeated, d.term_format "
+        "FROM srsql.disassociated AS d WHERE d.release_id = ? ORDER BY d.place",
+        [release_id],
+    )
+    if not rows:
+        return None
+    _, m, diversity, repeated, term_format = rows[0]
+    return ReleasedTerms(tuple(row[0] for row in rows), m, diversity, repeated, term_format)
+
+
+def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
+    """The dataset with the tables of which the series has rows."""
+    found = warehouse.rows(
+        "SELECT DISTINCT d.attribute, d.with_rows FROM srsql.disassociated AS d "
+        "INNER JOIN srsql.release AS r ON d.release_id = r.release_id "
+        "WHERE r.dataset = ? AND r.series = ?",
+        [dataset.name, series],
+    )
+    if series_over_lattice(warehouse, dataset.name, series):
+        return dataset.without_terms((), rows=False)
+    if not found:
+        return dataset
+    return dataset.without_terms({row[0] for row in found}, rows=all(row[1] for row in found))

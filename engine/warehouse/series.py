@@ -1,0 +1,119 @@
+"""A series: the sequence of releases made for one audience (SPEC section 5)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+MAIN = "main"
+
+
+IMPORTED = "imported"
+"""Model and family of somebody else's releases, which have no views."""
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series of one dataset."""
+
+    dataset: str
+    name: str
+    family: str
+    cumulative_schema: str
+    key: bytes | None
+    """What its pseudonyms are made with; None: ids are published as they are."""
+
+    def plain_schema(self, quarter: str, *, draft: bool = False) -> str:
+        """Schema of the views of one release."""
+        parts = [
+            "draft" if draft else "release",
+            *([] if self.name == MAIN else [self.name]),
+            quarter,
+        ]
+        return "_".join(parts).lower()
+
+
+def schema_of(warehouse: Warehouse, series: Series, quarter: str, *, draft: bool = False) -> str:
+    """Schema of the views of one release; ends in the dataset where another one has the name.
+
+    Raises:
+        ReleaseError: that is taken as well.
+    """
+    own = warehouse.value(
+        "SELECT max(r.schema_name) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
+        "AND r.quarter = ? AND (r.status = 'draft') = ?",
+        [series.dataset, series.name, quarter, draft],
+    )
+    return own or _free_schema(warehouse, series.plain_schema(quarter, draft=draft), series.dataset)
+
+
+def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
+    """``plain``, or it with ``suffix``: whichever no schema of the warehouse is called."""
+    taken = {
+        row[0].lower()
+        for row in warehouse.rows(
+            "SELECT s.schema_name FROM duckdb_schemas() AS s "
+            "WHERE s.database_name = current_database() "
+            "UNION SELECT s.cumulative_schema FROM srsql.series AS s "
+            "UNION SELECT r.schema_name FROM srsql.release AS r"
+        )
+    }
+    for name in (plain, f"{plain}_{suffix}".lower()):
+        if name not in taken:
+            return name
+    raise ReleaseError(
+        f"the warehouse already has a schema {plain}: rename it, or give another --series"
+    )
+
+
+def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) -> Series:
+    """The series of that name, made at its first release.
+
+    Raises:
+        ReleaseError: bad name, or the series holds releases of another model family.
+    """
+    check_name(name)
+    found = find_series(warehouse, dataset, name)
+    if found:
+        if found.family != family:
+            raise ReleaseError(
+                f"series {name!r} holds {found.family} releases and cannot take a {family} model: "
+                "give another --series"
+            )
+        return found
+    key = None if name == MAIN else secrets.token_bytes(64)
+    plain = "released" if name == MAIN else f"released_{name}".lower()
+    cumulative = "" if family == IMPORTED else _free_schema(warehouse, plain, dataset.name)
+    warehouse.run(
+        "INSERT INTO srsql.series VALUES (?, ?, ?, ?, ?)",
+        [dataset.name, name, family, cumulative, key],
+    )
+    return Series(dataset.name, name, family, cumulative, key)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name of which no schema could be called.
+
+    Raises:
+        ReleaseError: it has other characters than letters, digits, _ and -.
+    """
+    if not _NAME.fullmatch(name):
+        raise ReleaseError(f"--series {name!r}: use letters, digits, _ and - only")
+
+
+def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | None:
+    """The series of that name, if it has been released to."""
+    rows = warehouse.rows(
+        "SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key "
+        "FROM srsql.series AS s WHERE s.dataset = ? AND s.series = ?",
+        [dataset.name, name],
+    )
+    return Series(*rows[0]) if rows else None

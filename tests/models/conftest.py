@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from support.fixtures import kept
+
+__all__ = ["kept"]
