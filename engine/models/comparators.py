@@ -10,7 +10,7 @@ from srsql.engine.grouping.cases import Records, gather_pieces
 from srsql.engine.grouping.patterns import group_by_pattern
 from srsql.engine.grouping.symptoms import partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
-from srsql.engine.models.base import MOST, GroupingModel, K
+from srsql.engine.models.base import BY_SHARE, MOST, BoundedValues, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -37,19 +37,18 @@ class Comparator(GroupingModel):
     external knowledge of what drugs are taken for.
     """
 
-    records: ClassVar[Records] = "report"
-    keeps: ClassVar[frozenset[str]] = frozenset()
+    record_unit: ClassVar[Records] = "report"
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
     unpublishable: ClassVar[str] = OF_REPORTS
-    held: ClassVar[str] = "temp.main.srsql_bound_term"
-    thresholds: ClassVar[str] = "temp.main.srsql_bound_theta"
+    bounded: ClassVar[BoundedValues] = BY_SHARE
 
     @property
-    def most(self) -> Fraction | None:
+    def largest_share(self) -> Fraction | None:
         """Largest share of a group's records that may hold a value; None: any."""
         return None
 
     @property
-    def words(self) -> str:
+    def kept_bounds(self) -> str:
         """What is kept, in a few words."""
         return ", ".join(
             f"{bound} {claim}" if claim in ("reports", "values") else claim
@@ -57,16 +56,16 @@ class Comparator(GroupingModel):
         )
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """What is kept, and whether such a release may leave the house."""
         return {
-            "keeps": self.words,
+            "keeps": self.kept_bounds,
             "publication": "refused" if self.unpublishable else "allowed",
             **facts_of(self),
         }
 
     @property
-    def limits(self) -> str:
+    def not_defended(self) -> str:
         """What every comparator leaves open, in words for the manifest."""
         return (
             f"Thresholds of sensitive values are not kept; risk is measured by them and k = "
@@ -77,8 +76,8 @@ class Comparator(GroupingModel):
 
     def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """Bound what cases hold themselves by one share, or nothing: then PR is 1."""
-        bounded = self.most is not None
-        share = self.most or Fraction(1)
+        bounded = self.largest_share is not None
+        share = self.largest_share or Fraction(1)
         warehouse.run(
             "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
             "SELECT t.case_no, t.term_no, t.weight FROM temp.main.srsql_case_term AS t "
@@ -91,12 +90,12 @@ class Comparator(GroupingModel):
             "FROM temp.main.srsql_term AS t",
             [share.numerator, share.denominator],
         )
-        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'alpha'")
+        super().bound(warehouse, dataset)
 
     def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
         """As every model; then what is counted in a group are distinct cases."""
         self.cluster(warehouse, k, draw)
-        if self.records == "report":
+        if self.record_unit == "report":
             gather_pieces(warehouse)
 
     def cluster(self, warehouse: Warehouse, k: int, draw: str) -> None:
@@ -128,7 +127,7 @@ class KAnonymity(Comparator):
         return (
             f"Every published region is shared by at least {self.k} reports, which may be of fewer "
             "cases, even of one: follow-ups break it. No sensitive value is bounded, so a region "
-            f"may give one away. {self.limits}"
+            f"may give one away. {self.not_defended}"
         )
 
 
@@ -145,8 +144,8 @@ class XyAnonymity(Comparator):
 
     name: ClassVar[str] = "xy-anonymity"
     family: ClassVar[str] = "xy-anonymity"
-    records: ClassVar[Records] = "case"
-    keeps: ClassVar[frozenset[str]] = frozenset({"k"})
+    record_unit: ClassVar[Records] = "case"
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k"})
     unpublishable: ClassVar[str] = ""
 
     @property
@@ -159,7 +158,7 @@ class XyAnonymity(Comparator):
         """In words."""
         return (
             f"Every published region is shared by at least {self.k} distinct cases. No sensitive "
-            f"value is bounded, so a region may give one away. {self.limits}"
+            f"value is bounded, so a region may give one away. {self.not_defended}"
         )
 
 
@@ -204,7 +203,7 @@ class LDiversity(Comparator):
         return (
             f"Every published region has at least {self.l} distinct values of each sensitive "
             f"attribute, held by at least {self.l} reports, which may be of fewer cases. How "
-            f"frequent a value is there is not bounded. {self.limits}"
+            f"frequent a value is there is not bounded. {self.not_defended}"
         )
 
     def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
@@ -250,7 +249,7 @@ class AlphaK(Comparator):
     family: ClassVar[str] = "alpha-k"
 
     @property
-    def most(self) -> Fraction:
+    def largest_share(self) -> Fraction:
         """alpha."""
         return self.alpha
 
@@ -265,5 +264,5 @@ class AlphaK(Comparator):
         return (
             f"Every published region is shared by at least {self.k} reports, and no sensitive "
             f"value is held by more than {self.alpha} of them. Reports may be of fewer cases: "
-            f"follow-ups break both. {self.limits}"
+            f"follow-ups break both. {self.not_defended}"
         )

@@ -13,9 +13,9 @@ from srsql.engine.grouping.feasibility import drop_withheld
 from srsql.engine.lattice.cube import Made, load_cube, nothing
 from srsql.engine.lattice.ipa import Asked, anonymize, k_anonymous, noisy_histogram
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
-from srsql.engine.models.base import MOST
+from srsql.engine.models.base import MOST, Output
 from srsql.engine.models.perturbing import EPSILON, NOISE, NOT_FOR_PUBLICATION
-from srsql.engine.models.terms_only import Apart
+from srsql.engine.models.terms_only import TermsOnlyModel
 from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Names, OneOf, Text, Whole
 from srsql.engine.warehouse.dimensions import (
@@ -37,7 +37,7 @@ NO_CHECK = (
 
 
 @dataclass(frozen=True)
-class LatticeModel(Apart):
+class LatticeModel(TermsOnlyModel):
     """One record per case: dimension values on one level of their hierarchies, and one informative
     value as it is. No id is released; rows are shuffled and numbered anew.
 
@@ -62,7 +62,7 @@ class LatticeModel(Apart):
         compared=(),
     )
 
-    own_rows: ClassVar[bool] = True
+    output: ClassVar[Output] = "synthetic rows"
     unpublishable: ClassVar[str] = NO_CHECK
 
     @abstractmethod
@@ -77,17 +77,17 @@ class LatticeModel(Apart):
         return False
 
     @property
-    def least(self) -> int:
+    def least_class_size(self) -> int:
         """Rows that every published class claims to have."""
         return 1
 
     @property
-    def audience(self) -> str:
+    def series_family(self) -> str:
         """Releases of one series have the same columns."""
         return f"{self.family}, {self.informative} by {self.dimensions}"
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """What the rows show."""
         return {
             "keeps": "one level vector",
@@ -96,7 +96,7 @@ class LatticeModel(Apart):
             **facts_of(self),
         }
 
-    def sees(self, dataset: Dataset) -> Dataset:
+    def prepare_dataset(self, dataset: Dataset) -> Dataset:
         """Numbers that declare groups are generalized by them."""
         return dataset.with_categories()
 
@@ -129,7 +129,7 @@ class LatticeModel(Apart):
         made = nothing(dimensions) if empty else self.anonymize(warehouse, dimensions, source)
         column = informative_attribute(dataset, self.informative).column
         make_rows(warehouse, dataset, dimensions, column, made, source.seed())
-        keep_lattice(warehouse, dimensions, column, self.least, made)
+        keep_lattice(warehouse, dimensions, column, self.least_class_size, made)
 
 
 @dataclass(frozen=True)
@@ -147,14 +147,14 @@ class FullDomain(LatticeModel):
     family: ClassVar[str] = "full-domain"
 
     @property
-    def least(self) -> int:
+    def least_class_size(self) -> int:
         """k."""
         return self.k
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """k rows."""
-        return {**super().facts, "keeps": "k rows of every class, one level vector"}
+        return {**super().public_facts, "keeps": "k rows of every class, one level vector"}
 
     @property
     def guarantee(self) -> str:
@@ -179,7 +179,7 @@ class NoisyLattice(LatticeModel):
     epsilon: Fraction = parameter(**EPSILON)
     noise: Noise = parameter(**NOISE)
 
-    counted: ClassVar[bool] = False
+    case_count_is_public: ClassVar[bool] = False
 
     @property
     def seeded(self) -> bool:
@@ -187,10 +187,10 @@ class NoisyLattice(LatticeModel):
         return self.noise == "seeded"
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """Whether the noise is that of an experiment, too."""
         unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
-        return {**super().facts, **unfit}
+        return {**super().public_facts, **unfit}
 
     @property
     def private_facts(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class NoisyLattice(LatticeModel):
         return {"noise": self.noise, "publishable": False}
 
     @property
-    def warning(self) -> str:
+    def experiment_warning(self) -> str:
         """What comes before the guarantee of an experiment."""
         if not self.seeded:
             return ""
@@ -259,12 +259,13 @@ class Ipa(NoisyLattice):
             else "every level vector is perturbed with the same budget before one is drawn"
         )
         return (
-            f"{self.warning}Rows are generalized by one level vector, small classes suppressed and "
-            f"made-up records inserted (Lee 2020) with a nominal epsilon of {self.epsilon}. This "
-            "is not differential privacy for adding or removing a record, under any calibration: "
-            "real informative values are published as they are, so that one with a single holder "
-            f"proves presence, and suppressed rows get no noise; {choice}. No class has a "
-            f"least size: k = {self.k} counts the cases of the quarter alone."
+            f"{self.experiment_warning}Rows are generalized by one level vector, small classes "
+            "suppressed and made-up records inserted (Lee 2020) with a nominal epsilon of "
+            f"{self.epsilon}. This is not differential privacy for adding or removing a record, "
+            "under any calibration: real informative values are published as they are, so that one "
+            "with a single holder proves presence, and suppressed rows get no noise; "
+            f"{choice}. No class has a least size: k = {self.k} counts the cases of the quarter "
+            "alone."
         )
 
     def anonymize(
@@ -292,11 +293,11 @@ class DpHistogram(NoisyLattice):
     def guarantee(self) -> str:
         """In words."""
         return (
-            f"{self.warning}Counts of all combinations of dimension values and informative values "
-            f"have Laplace noise: epsilon = {self.epsilon}, differentially private for adding or "
-            "removing a case, given the list of informative values, which is the quarter's own and "
-            "not covered. Budgets of several releases of a case add up. No combination has a least "
-            f"count: k = {self.k} counts the cases of the quarter alone."
+            f"{self.experiment_warning}Counts of all combinations of dimension values and "
+            f"informative values have Laplace noise: epsilon = {self.epsilon}, differentially "
+            "private for adding or removing a case, given the list of informative values, which is "
+            "the quarter's own and not covered. Budgets of several releases of a case add up. No "
+            f"combination has a least count: k = {self.k} counts the cases of the quarter alone."
         )
 
     def anonymize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import Covered, GroupingModel, Growth
 from srsql.engine.parameters import parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 
@@ -33,12 +33,12 @@ class PeriodicalModel(GroupingModel):
     """
 
     family: ClassVar[str] = "periodical"
-    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "earliest"
-    carry: ClassVar[Literal["all", "new"]] = "new"
-    after_join: ClassVar[bool] = True
+    covers_earlier_regions: ClassVar[Covered] = "earliest"
+    carriers: ClassVar[Literal["all", "new"]] = "new"
+    growth: ClassVar[Growth] = Growth(risk_after_joining=True)
 
     @property
-    def attacks(self) -> tuple[str, ...]:
+    def defended_attacks(self) -> tuple[str, ...]:
         """Backward, forward and latest attacks."""
         return ("b", "f", "l")
 
@@ -74,7 +74,7 @@ class Ppms(PeriodicalModel):
     """An old case's QID covers all its earlier regions; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms"
-    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "all"
+    covers_earlier_regions: ClassVar[Covered] = "all"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class PpmsPlus(PeriodicalModel):
     """Covers the earliest region; groups grow on new cases alone, then the others join them."""
 
     name: ClassVar[str] = "ppms++"
-    core_only: ClassVar[bool] = True
+    growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
 
 
 @dataclass(frozen=True)
@@ -116,21 +116,21 @@ class PpmsAlpha(PeriodicalModel):
     )
 
     name: ClassVar[str] = "ppms-alpha"
-    from_last: ClassVar[bool] = True
+    growth: ClassVar[Growth] = Growth(risk_after_joining=True, seed_from_last_added=True)
 
     @property
-    def attacks(self) -> tuple[str, ...]:
+    def defended_attacks(self) -> tuple[str, ...]:
         """With the next quarter at hand all five."""
-        defended = (*super().attacks, "md", "ss")
+        defended = (*super().defended_attacks, "md", "ss")
         return tuple(a for a in defended if a != "md" or self.assume_md == "none")
 
     @property
-    def share(self) -> Fraction:
+    def symptoms_limit(self) -> Fraction:
         """alpha."""
         return self.alpha
 
     @property
-    def stopping(self) -> Literal["next", "all"]:
+    def stopping_cases(self) -> Literal["next", "all"]:
         """By the next quarter's cases, or assumed of all."""
         return "next" if self.assume_md == "none" else "all"
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.grouping.perturbation import Perturbation, perturb
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import Covered, GroupingModel, Growth
 from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -76,10 +76,9 @@ class PerturbingModel(GroupingModel):
         weaker="higher",
     )
 
-    perturbs: ClassVar[bool] = True
-    core_only: ClassVar[bool] = True
-    after_join: ClassVar[bool] = True
-    categories: ClassVar[bool]
+    perturbs_values: ClassVar[bool] = True
+    growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
+    perturbs_categories: ClassVar[bool]
     """Categories are perturbed, too."""
 
     @property
@@ -88,7 +87,7 @@ class PerturbingModel(GroupingModel):
         return self.noise == "secure"
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """Whether the release may leave the house, too."""
         allowed = "allowed" if self.publishable else NOT_FOR_PUBLICATION
         return {**facts_of(self), "publication": allowed}
@@ -120,7 +119,7 @@ class PerturbingModel(GroupingModel):
 
     @property
     def _noise_words(self) -> str:
-        what = "quasi-identifiers" if self.categories else "numeric quasi-identifiers"
+        what = "quasi-identifiers" if self.perturbs_categories else "numeric quasi-identifiers"
         if self.calibration == "paper":
             return (
                 f"The {what} of each record are perturbed as Wu 2022 prints it, with a nominal "
@@ -136,13 +135,13 @@ class PerturbingModel(GroupingModel):
 
     @property
     def _group_words(self) -> str:
-        sort = "new cases" if self.carry == "new" else "cases"
+        sort = "new cases" if self.carriers == "new" else "cases"
         categories = (
             ""
-            if self.categories
+            if self.perturbs_categories
             else "Categories are generalized to the group's common value"
-            + (", which covers what the case was released as before. " if self.cover != "none"
-               else ". ")
+            + ("." if self.covers_earlier_regions == "none"
+               else ", which covers what the case was released as before.") + " "
         )  # fmt: skip
         return (
             f"{categories}Within groups of at least {self.k} {sort} no sensitive value exceeds its "
@@ -151,13 +150,13 @@ class PerturbingModel(GroupingModel):
             "defended against."
         )
 
-    def sees(self, dataset: Dataset) -> Dataset:
+    def prepare_dataset(self, dataset: Dataset) -> Dataset:
         """Numbers that declare groups are categories (Wu 2022 takes age as one)."""
         return dataset.with_categories()
 
     def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
         """Merge the groups and draw what their cases show."""
-        asked = Perturbation(self.epsilon, self.calibration, self.noise, self.categories)
+        asked = Perturbation(self.epsilon, self.calibration, self.noise, self.perturbs_categories)
         perturb(warehouse, dataset, asked, draw)
 
 
@@ -167,9 +166,9 @@ class PpmsDpNum(PerturbingModel):
 
     name: ClassVar[str] = "ppms-dp-num"
     family: ClassVar[str] = "dp-num"
-    categories: ClassVar[bool] = False
-    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "later"
-    carry: ClassVar[Literal["all", "new"]] = "new"
+    perturbs_categories: ClassVar[bool] = False
+    covers_earlier_regions: ClassVar[Covered] = "later"
+    carriers: ClassVar[Literal["all", "new"]] = "new"
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,8 @@ class PpmsDpAll(PerturbingModel):
 
     name: ClassVar[str] = "ppms-dp-all"
     family: ClassVar[str] = "dp-all"
-    categories: ClassVar[bool] = True
-    carry: ClassVar[Literal["all", "new"]] = "new"
+    perturbs_categories: ClassVar[bool] = True
+    carriers: ClassVar[Literal["all", "new"]] = "new"
 
 
 @dataclass(frozen=True)
@@ -188,7 +187,7 @@ class MsdpNum(PerturbingModel):
 
     name: ClassVar[str] = "msdp-num"
     family: ClassVar[str] = "single-dp"
-    categories: ClassVar[bool] = False
+    perturbs_categories: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -197,4 +196,4 @@ class MsdpAll(PerturbingModel):
 
     name: ClassVar[str] = "msdp-all"
     family: ClassVar[str] = "single-dp"
-    categories: ClassVar[bool] = True
+    perturbs_categories: ClassVar[bool] = True

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import BY_SHARE, BoundedValues, GroupingModel, Output
 from srsql.engine.parameters import facts_of
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
 @dataclass(frozen=True)
-class Apart(GroupingModel):
+class TermsOnlyModel(GroupingModel):
     """All cases are one internal group without a region; what is released of them has no id."""
 
-    keeps: ClassVar[frozenset[str]] = frozenset()
-    held: ClassVar[str] = "temp.main.srsql_bound_term"
-    thresholds: ClassVar[str] = "temp.main.srsql_bound_theta"
-    rows: ClassVar[bool] = False
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
+    bounded: ClassVar[BoundedValues] = BY_SHARE
+    output: ClassVar[Output] = "terms"
 
     @property
     def claims(self) -> dict[str, Fraction]:
@@ -37,7 +37,7 @@ class Apart(GroupingModel):
             "SELECT t.term_no, 1::BIGINT AS theta_num, 1::BIGINT AS theta_den "
             "FROM temp.main.srsql_term AS t"
         )
-        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'alpha'")
+        super().bound(warehouse, dataset)
 
     def prepare(self) -> None:
         """Nothing is grouped."""
@@ -53,7 +53,7 @@ class Apart(GroupingModel):
 
 
 @dataclass(frozen=True)
-class Disassociation(Apart):
+class Disassociation(TermsOnlyModel):
     """k^m-anonymity of the terms alone: neither ids nor quasi-identifiers are released.
 
     Protects: whoever knows up to m terms of a patient's record has to reckon with at least k
@@ -76,7 +76,7 @@ class Disassociation(Apart):
         )
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """There are no regions that could keep anything."""
         return {"keeps": "no quasi-identifier", **facts_of(self)}
 
@@ -94,7 +94,7 @@ class Cba(Disassociation):
 
     name: ClassVar[str] = "cba"
     family: ClassVar[str] = "cba"
-    tells: ClassVar[Literal["chunks", "nodes"]] = "nodes"
+    term_format: ClassVar[TermFormat] = "nodes"
     unpublishable: ClassVar[str] = (
         "a comparator, made to be measured against; publish a release of disassociation"
     )
@@ -109,6 +109,6 @@ class Cba(Disassociation):
         )
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """There are no regions, and such a release does not leave the house."""
-        return super().facts | {"publication": "refused"}
+        return super().public_facts | {"publication": "refused"}

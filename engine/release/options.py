@@ -11,7 +11,7 @@ from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.parameters import Parameter, declared, unknown_option
 from srsql.engine.parameters.takes import OneOf, RefusedError, Takes
 from srsql.engine.release.request import Request
-from srsql.engine.terms.parameters import DISASSOCIATE, Terms, make_terms
+from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 
 MODEL = Parameter(
     keyword="model", takes=OneOf(tuple(MODELS)), default=DEFAULT_MODEL, help="Privacy model"
@@ -114,7 +114,7 @@ def release_options() -> dict[str, Option]:
     for parameter, models in _of_models():
         found.setdefault(parameter.keyword, []).append(Applied(parameter, models))
     found["terms"] = [Applied(TERMS)]
-    for of in (Request, Terms):
+    for of in (Request, DisassociationParameters):
         for keyword, parameter in declared(of).items():
             found.setdefault(keyword, []).append(Applied(parameter))
     options = [Option(keyword, tuple(applied)) for keyword, applied in found.items()]
@@ -156,7 +156,7 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     kind = _read(TERMS, given.pop("terms")) if "terms" in given else None
     of_models = {keyword for each in MODELS.values() for keyword in declared(each)}
     terms = make_terms(kind, given, terms_only=_terms_only(model), shared=of_models)
-    of_terms = set(declared(Terms)) - (of_models if terms is None else set())
+    of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
     of_request = declared(Request)
     return Request(
         quarter=quarter,
@@ -177,4 +177,4 @@ def _read(parameter: Parameter, value: Any) -> Any:
 
 def _terms_only(model: str) -> bool:
     """Whether a model releases terms apart from everything, and nothing else."""
-    return not (MODELS[model].rows or MODELS[model].own_rows)
+    return not (MODELS[model].releases_case_rows or MODELS[model].releases_synthetic_rows)

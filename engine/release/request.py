@@ -18,7 +18,7 @@ from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.parameters import parameter, read_fields
 from srsql.engine.parameters.takes import Flag, OneOf, Parsed, Text, Whole
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.series import MAIN
 
 Progress = Callable[[str], None]
@@ -62,7 +62,7 @@ class Request:
         keyword="ss_rule",
         help=f"Substantially many symptoms: {_SS_RULE}",
     )
-    terms: Terms | None = None
+    terms: DisassociationParameters | None = None
     """Which terms are told apart from records, and how."""
     seed: int = parameter(
         factory=lambda: secrets.randbits(63),

@@ -248,7 +248,7 @@ def _lost(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
 def _perturbed(of: Subject) -> bool:
     """Whether what is published was drawn, so that regions are not what was lost."""
     model = MODELS.get(of.manifest["model"])
-    return model is not None and model.perturbs
+    return model is not None and model.perturbs_values
 
 
 def _loss(warehouse: Warehouse, dataset: Dataset, of: Subject, rows: list[MeasureRow]) -> Table:

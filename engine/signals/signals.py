@@ -121,7 +121,7 @@ def _perturbed(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
         [list(scope.releases.values())],
     )
     return tuple(
-        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs
+        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs_values
     )
 
 

@@ -38,7 +38,7 @@ def read_terms(path: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Terms:
+class DisassociationParameters:
     """k^m-anonymity of the terms themselves (Loukides 2014, Definition 1 and Guarantee 1).
 
     Protects: whoever knows up to m terms of a patient's record has to reckon with at least k
@@ -105,7 +105,7 @@ class Terms:
         if len(set(self.attributes)) < len(self.attributes):
             raise ReleaseError("--term-attributes names an attribute twice")
 
-    def of(self, dataset: Dataset) -> Terms:
+    def of(self, dataset: Dataset) -> DisassociationParameters:
         """The same with the attributes that a dataset has by default."""
         return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
 
@@ -130,12 +130,12 @@ class Terms:
 
 def make_terms(
     terms: str | None, given: Mapping[str, Any], *, terms_only: bool, shared: Set[str]
-) -> Terms | None:
+) -> DisassociationParameters | None:
     """The terms that are told apart from records; None: they are released with their rows.
 
     Args:
         terms: ``disassociate``, or None.
-        given: parameters of :class:`Terms`, by keyword.
+        given: parameters of :class:`DisassociationParameters`, by keyword.
         terms_only: the model releases nothing else.
         shared: keywords that models have, too.
 
@@ -143,7 +143,7 @@ def make_terms(
         ReleaseError: options that go with nothing, or a file of terms that cannot be read.
         PolicyError: the policy is none.
     """
-    known = declared(Terms)
+    known = declared(DisassociationParameters)
     asked = {name: value for name, value in given.items() if value is not None and name in known}
     if not terms_only and terms is None:
         for name, value in asked.items():
@@ -155,7 +155,7 @@ def make_terms(
         return None
     if "l" in asked and not asked.get("sensitive_terms"):
         raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
-    return Terms(**{known[name].field: value for name, value in asked.items()})
+    return DisassociationParameters(**{known[name].field: value for name, value in asked.items()})
 
 
 def terms_guarantee(attributes: str, k: int, m: int) -> str:
@@ -181,4 +181,4 @@ def nodes_guarantee(attributes: str, k: int, m: int) -> str:
 
 
 GUARANTEES = {"chunks": terms_guarantee, "nodes": nodes_guarantee}
-"""By ``GroupingModel.tells``."""
+"""By ``GroupingModel.term_format``."""

@@ -314,7 +314,7 @@ def a_group_of_one(kind: type[Comparator]) -> Any:
 def test_a_region_in_which_a_value_is_too_frequent_is_found(
     mixed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(AlphaK, "most", None)
+    monkeypatch.setattr(AlphaK, "largest_share", None)
     with pytest.raises(CheckFailedError, match="check_alpha"):
         mixed.release(QUARTER, model="alpha-k", k=4, alpha="1/4", theta="0.4", seed=1)
 

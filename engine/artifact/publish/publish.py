@@ -211,7 +211,7 @@ def _describe(
         README: readme(title, model, guarantee, facts, counts, tables, case_ids, claim),
         DICTIONARY: dictionary_csv(tables, attributes),
         THRESHOLDS: thresholds_csv(
-            warehouse, release.release_id, kept="theta" in MODELS[model].keeps
+            warehouse, release.release_id, kept="theta" in MODELS[model].guaranteed_bounds
         ),
         HIERARCHIES: hierarchies_csv(dataset),
     }
@@ -239,7 +239,7 @@ def _describe(
         key_id=key_id(key) if key else None,
         model=model,
         guarantee=guarantee,
-        perturbed=MODELS[model].perturbs,
+        perturbed=MODELS[model].perturbs_values,
         k=facts.pop("k"),
         attacks=() if attacks == "none" else tuple(attacks.split(",")),
         parameters=facts,

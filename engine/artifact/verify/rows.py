@@ -54,8 +54,8 @@ def not_claimed(manifest: Manifest) -> set[str]:
     kind = MODELS.get(manifest.model)
     if kind is None:
         return set()
-    whole = set() if kind.records == "case" else {ONE_REGION}
-    return {name for name in OF_GROUPS if name not in kind.keeps} | whole
+    whole = set() if kind.record_unit == "case" else {ONE_REGION}
+    return {name for name in OF_GROUPS if name not in kind.guaranteed_bounds} | whole
 
 
 def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> None:

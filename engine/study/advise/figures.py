@@ -116,7 +116,7 @@ def setting(
         seeded: the release will be made with the same seed.
     """
     options = dict(cell.options)
-    noisy = MODELS[cell.model].perturbs
+    noisy = MODELS[cell.model].perturbs_values
     base: dict[str, Any] = {
         "label": cell.label.removesuffix(f" seed={options['seed']}"),  # one for all of them
         "model": cell.model,

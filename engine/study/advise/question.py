@@ -131,7 +131,7 @@ def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
 
 
 def _settings(sweep: Sweep, model: str) -> list[Cell]:
-    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs else THETA)
+    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs_values else THETA)
     return cells(
         Grid(
             models=(model,),
@@ -151,7 +151,7 @@ def _check_models(models: tuple[str, ...]) -> None:
     for name in models:
         if name not in MODELS:
             raise AdviseError(f"no model {name!r}: give some of {', '.join(MODELS)}")
-        if not MODELS[name].rows:
+        if not MODELS[name].releases_case_rows:
             raise AdviseError(
                 f"--models {name}: advice is on models that release each case under a region, and "
                 "this one does not; 'srsql compare' measures it"

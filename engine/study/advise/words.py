@@ -110,7 +110,7 @@ def reason_none(near: Setting | None, bounds: Bounds, *, joined: bool) -> str:
         f"No setting keeps {bounds_in_words(bounds)}. Nearest: {near.label}: {broken} "
         f"({risk(near)}, loss {share(near.loss)})."
     )
-    if joined and near.risk_is == "worst" and MODELS[near.model].cover == "none":
+    if joined and near.risk_is == "worst" and MODELS[near.model].covers_earlier_regions == "none":
         told += (
             f" {near.model} does not withstand those who join releases: start another --series "
             "with a periodical model, such as ppms++."

@@ -20,7 +20,7 @@ from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
 from srsql.engine.release.options import TERMS, make_request, release_options
 from srsql.engine.release.request import Request
 from srsql.engine.terms.choice import PolicyChoice, parse_policy
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 
 FORMAT = 2
 """Of the files of cells; another one makes every cell anew."""
@@ -36,7 +36,8 @@ COMPARED = {
 OF_TERMS = tuple(
     name
     for name, option in COMPARED.items()
-    if name in declared(Terms) and not any(each.models for each in option.declarations)
+    if name in declared(DisassociationParameters)
+    and not any(each.models for each in option.declarations)
 )
 """Those of them that are of terms apart from each other."""
 JOINED = frozenset(name for name, option in COMPARED.items() if isinstance(option.takes, Names))
@@ -250,7 +251,7 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
     known = declared(MODELS[model])
     varied = [name for name in COMPARED if name in known]
     varied += OF_TERMS if _of_terms(grid, model) else ()
-    varied += ("theta",) if MODELS[model].rows else ()
+    varied += ("theta",) if MODELS[model].releases_case_rows else ()
     asked: Mapping[str, Sequence[Any]] = {
         name: grid.values[name] for name in (*varied, "seed") if grid.values[name]
     }
@@ -260,7 +261,7 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
             options["l"] = options["k"]
         for name in JOINED & options.keys():
             options[name] = options[name].replace("+", ",")
-        if _of_terms(grid, model) and MODELS[model].rows:
+        if _of_terms(grid, model) and MODELS[model].releases_case_rows:
             options["terms"] = grid.values["terms"]
         yield options | {
             "model": model,
@@ -272,7 +273,9 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
 def _of_terms(grid: Grid, model: str) -> bool:
     """Whether the terms of its releases are apart from each other."""
     kind = MODELS[model]
-    return bool(grid.values["terms"]) if kind.rows else not kind.own_rows
+    if kind.releases_case_rows:
+        return bool(grid.values["terms"])
+    return not kind.releases_synthetic_rows
 
 
 def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:

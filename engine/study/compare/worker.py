@@ -184,9 +184,9 @@ def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
 def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
     """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
     model = make_request("", task["options"]).model
-    if not model.rows:
+    if not model.releases_case_rows:
         return
-    alpha: Fraction = model.share or USUAL_ALPHA
+    alpha: Fraction = model.symptoms_limit or USUAL_ALPHA
 
     def rows() -> list[Row]:
         found = engine.audit(
@@ -214,7 +214,7 @@ def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
 
 def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any]) -> list[Row]:
     """Released and original measures of every rule, and the bias."""
-    if not task["signals"] or not MODELS[task["options"]["model"]].rows:
+    if not task["signals"] or not MODELS[task["options"]["model"]].releases_case_rows:
         return []
     found = engine.signals(quarter=quarter, series=task["series"], **task["signals"])
     rows = []
