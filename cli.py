@@ -1,4 +1,8 @@
-"""The command line: parse, call the engine, print."""
+"""The command line: parse, call the engine, print.
+
+Options come from what the engine declares: those of a release from models, terms and requests,
+those of other commands from the calls of :class:`Engine`, with the same help and the same checks.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,27 +22,28 @@ from rich.console import Console
 from rich.table import Table
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.publish.publish import CASE_IDS, FORMATS, STORAGE_VERSION
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
-from srsql.engine.audit.audit import SCOPES
-from srsql.engine.audit.plan import parse_share
-from srsql.engine.console import advise as show_advise
-from srsql.engine.console import attack as show_attack
+from srsql.engine.console import Table as Shown
 from srsql.engine.console import audit as show_audit
-from srsql.engine.console import compare as show_compare
-from srsql.engine.console import ingest as show_ingest
-from srsql.engine.console import publish as show_publish
-from srsql.engine.console import query as show_query
+from srsql.engine.console import measures as show_measures
+from srsql.engine.console import printable
 from srsql.engine.console import release as show_release
-from srsql.engine.console import signals as show_signals
-from srsql.engine.console.text import printable
+from srsql.engine.console import study as show_study
+from srsql.engine.console.options import (
+    Listed,
+    folder_option,
+    given,
+    options,
+    options_of,
+    warehouse,
+)
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.release.options import DEFAULTS
-from srsql.engine.release.ranges import Range, is_range
-from srsql.engine.study import settings as question
-from srsql.engine.study.grid import Grid, Rules
-from srsql.engine.terms.options import DISASSOCIATE
+from srsql.engine.parameters import declared
+from srsql.engine.release.options import release_options
+from srsql.engine.release.ranges import is_range
+from srsql.engine.study.grid import Grid, Rules, grid_parameters
+from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.config import read_defaults
 from srsql.version import __version__
 
@@ -51,6 +56,63 @@ out = Console(
     width=None if sys.stdout.isatty() else PIPE_WIDTH,
 )
 err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A spinner with the current step on a terminal; silent in a pipe."""
+    if not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status("working") as spinner:
+        yield lambda text: spinner.update(text)
+
+
+@contextmanager
+def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
+    """The engine on the warehouse file, its macros brought up to date if need be."""
+    try:
+        engine = Engine(db, read_only=read_only)
+    except OutdatedError:
+        Engine(db).close()
+        engine = Engine(db, read_only=read_only)
+    with engine:
+        yield engine
+
+
+def _existing(db: Path) -> Path:
+    if not db.exists():
+        raise WarehouseError(f"no warehouse at {db}: run 'srsql ingest' first or give --db")
+    return db
+
+
+def _print(found: Any, as_json: bool, parts: Iterable[str | Shown]) -> None:
+    """An answer as one JSON document, or as lines and tables."""
+    if as_json:
+        click.echo(json.dumps(_document(found), default=str, ensure_ascii=False))
+        return
+    for part in parts:
+        if isinstance(part, str):
+            out.print(part)
+            continue
+        table = _table(part.title, part.columns)
+        for row in part.rows:
+            table.add_row(*row)
+        out.print(table)
+
+
+def _document(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_document(each) for each in found]
+    made = dataclasses.is_dataclass(found) and not isinstance(found, type)
+    return dataclasses.asdict(found) if made else found
+
+
+def _table(title: str, columns: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
 
 
 @click.group(
@@ -72,446 +134,99 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def _db(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--db",
-        type=click.Path(path_type=Path),
-        envvar="SRSQL_DB",
-        default=Path("srsql.duckdb"),
-        show_default=True,
-        help="Warehouse file (environment: SRSQL_DB).",
-    )(command)
-
-
-def _json(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
-
-
-def _dataset(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--dataset", help="Dataset: faers, vaers, or your own TOML file.")(command)
-
-
-def _quarter(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--quarter", "--period", "quarter", required=True, help="Period label, such as 2011Q4."
-    )(command)
-
-
-def _series(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--series", default=DEFAULTS.series, show_default=True, help="Series of releases."
-    )(command)
-
-
-def _emit(value: Any) -> None:
-    click.echo(json.dumps(value, default=str, ensure_ascii=False))
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """A spinner with the current step on a terminal; silent in a pipe."""
-    if not err.is_terminal:
-        yield lambda _: None
-        return
-    with err.status("working") as spinner:
-        yield lambda text: spinner.update(text)
-
-
-@contextmanager
-def _engine(db: Path, *, read_only: bool = False, dataset: str | None = None) -> Iterator[Engine]:
-    """The engine on the warehouse file, which must exist unless it is written by ingestion."""
-    try:
-        engine = Engine(db, read_only=read_only, dataset=dataset)
-    except OutdatedError:
-        Engine(db).close()  # brings its macros up to date
-        engine = Engine(db, read_only=read_only, dataset=dataset)
-    with engine:
-        yield engine
-
-
-def _existing(db: Path) -> Path:
-    if not db.exists():
-        raise WarehouseError(f"no warehouse at {db}: run 'srsql ingest' first or give --db")
-    return db
-
-
 @cli.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@_dataset
-@click.option(
-    "--period",
-    "--quarter",
-    "period",
-    help="Period label, where file names do not tell; of tables, the one to load.  [default: all]",
-)
-@click.option("--replace", is_flag=True, help="Take the place of a quarter that is loaded already.")
-@click.option(
-    "--max-reject-rate",
-    type=click.FloatRange(0, 1),
-    default=0.01,
-    show_default=True,
-    help="Stop when a larger share of the records is malformed.",
-)
-@_db
-@_json
-def ingest(
-    paths: tuple[Path, ...],
-    dataset: str | None,
-    period: str | None,
-    replace: bool,
-    max_reject_rate: float,
-    db: Path,
-    as_json: bool,
-) -> None:
+@options_of(Engine.ingest)
+@warehouse
+def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Load FAERS/AERS or VAERS archives, CSV or Parquet, or tables of the warehouse."""
-    with _progress() as progress, _engine(db if paths else _existing(db)) as engine:
-        loaded = engine.ingest(
-            paths,
-            dataset=dataset,
-            period=period,
-            replace=replace,
-            max_reject_rate=max_reject_rate,
-            progress=progress,
-        )
-    if as_json:
-        _emit([dataclasses.asdict(item) for item in loaded])
-        return
-    for item in loaded:
-        if item.files and item.status != "unchanged":
-            table = _table(f"{item.quarter} {item.status}", show_ingest.COLUMNS)
-            for row in show_ingest.file_rows(item):
-                table.add_row(*row)
-            out.print(table)
-        for line in show_ingest.lines(item):
-            out.print(line)
+    file = db if paths else _existing(db)
+    with _progress() as progress, _engine(file, read_only=False) as engine:
+        loaded = engine.ingest(paths, progress=progress, **given(options))
+    _print(loaded, as_json, show_release.ingested_parts(loaded))
 
 
 @cli.command()
-@_quarter
-@_dataset
-@click.option("--model", type=click.Choice(list(MODELS)), default=DEFAULTS.model, show_default=True)
-@click.option(
-    "--alpha",
-    help="ppms-alpha: largest share of cases with many symptoms  [0.5]; alpha-k: largest share of "
-    "reports that hold a value.  [0.4]",
-)
-@click.option(
-    "--l",
-    type=int,
-    help="l-diversity: distinct values of each sensitive attribute  [5]; with --sensitive-terms: "
-    "records of a cluster.  [1]",
-)
-@click.option(
-    "--terms",
-    type=click.Choice([DISASSOCIATE]),
-    help="Release terms apart from ids, in clusters within the groups.",
-)
-@click.option("--m", type=int, help="Disassociation, cba: terms of a record that are known.  [2]")
-@click.option("--term-attributes", help="Disassociation, cba: such as indi_pt,pt.  [the first one]")
-@click.option(
-    "--policy",
-    help="Disassociation, cba: terms to keep together; a CSV file (constraint, term), "
-    "level:N:FILE, sim:N:FILE or sup:PERCENT.",
-)
-@click.option(
-    "--sensitive-terms",
-    type=click.Path(path_type=Path),
-    help="Disassociation: terms to tell of clusters only, one a line.",
-)
-@click.option(
-    "--repeated-terms", is_flag=True, help="Disassociation, cba: a term told n times is n terms."
-)
-@click.option(
-    "--assume-md",
-    type=click.Choice(["none", "all"]),
-    help="ppms-alpha: all counts every case as stopping where the next quarter is not loaded; the "
-    "MD-attack is then open.  [none]",
-)
-@click.option(
-    "--epsilon",
-    help="Models with noise: privacy budget of a case, a number or fraction.  [1]",
-)
-@click.option(
-    "--calibration",
-    type=click.Choice(["paper", "sound"]),
-    help="Models with noise: sound is local differential privacy given the grouping; paper is as "
-    "Wu 2022 prints it, which is none.  [sound]",
-)
-@click.option(
-    "--noise",
-    type=click.Choice(["secure", "seeded"]),
-    help="Models with noise: seeded repeats with --seed, and is not for publication.  [secure]",
-)
-@click.option(
-    "--epsilon-limit", help="Models with noise: most that a case may spend over the series."
-)
-@click.option(
-    "--suppress-below",
-    type=int,
-    help="ipa: classes of at most so many records are suppressed, give or take noise.  [2]",
-)
-@click.option(
-    "--informative",
-    help="ipa, full-domain, dp-histogram: the column whose values are released as they are.  "
-    "[the first sensitive one]",
-)
-@click.option(
-    "--dimensions",
-    help="ipa, full-domain, dp-histogram: quasi-identifiers to generalize, such as age,sex.  [all]",
-)
-@click.option(
-    "--ss-rule",
-    default=DEFAULTS.ss_rule,
-    show_default=True,
-    help="Substantially many symptoms: mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5.",
-)
-@click.option(
-    "--k",
-    type=int,
-    default=DEFAULTS.k,
-    show_default=True,
-    help="Cases per group, at least; of k-anonymity and alpha-k, reports.",
-)
-@click.option(
-    "--theta",
-    default=DEFAULTS.theta,
-    show_default=True,
-    help="Threshold per value: a number or fraction, frequency, or levels:FILE.",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["keep", "drop"]),
-    default="keep",
-    show_default=True,
-    help="Group cases with missing QIDs by pattern, or leave them out.",
-)
-@click.option(
-    "--leftovers",
-    type=click.Choice(["withhold", "merge", "error"]),
-    default="withhold",
-    show_default=True,
-    help="What becomes of a case that fits no group.",
-)
-@click.option(
-    "--on-infeasible",
-    type=click.Choice(["error", "withhold"]),
-    default="error",
-    show_default=True,
-    help="What becomes of values more frequent than their threshold.",
-)
-@click.option(
-    "--knowledge",
-    type=click.Path(path_type=Path),
-    help="External knowledge: CSV with the columns drug, disease.",
-)
-@click.option("--seed", type=int, help="Seed of the first record; random if not given.")
-@_series
-@click.option("--draft", is_flag=True, help="Make it, but do not expose it yet.")
+@options_of(Engine.release)
+@options({name: option.parameter for name, option in release_options().items()})
 @click.option("--confirm", is_flag=True, help="Expose the draft of this quarter.")
-@click.option("--supersede", is_flag=True, help="Replace a released quarter; it stays on record.")
-@_db
-@_json
+@warehouse
 def release(
-    quarter: str,
-    dataset: str | None,
-    series: str,
-    confirm: bool,
-    db: Path,
-    as_json: bool,
-    **options: Any,
+    quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool, **options: Any
 ) -> None:
     """Anonymize one quarter, or a range FIRST:LAST, into views."""
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
-    with _progress() as progress, _engine(_existing(db)) as engine:
-        if is_range(quarter) and not confirm:
-            made = engine.release_range(
-                quarter, dataset=dataset, series=series, progress=progress, **options
-            )
-            _print_range(made, as_json)
-            return
+    made: Any
+    with _progress() as progress, _engine(_existing(db), read_only=False) as engine:
         if confirm:
-            released = engine.confirm(quarter, dataset=dataset, series=series)
+            made = engine.confirm(quarter, dataset=dataset, series=options["series"])
+        elif is_range(quarter):
+            made = engine.release_range(quarter, dataset=dataset, progress=progress, **options)
         else:
-            released = engine.release(
-                quarter, dataset=dataset, series=series, progress=progress, **options
-            )
-    if as_json:
-        _emit(dataclasses.asdict(released))
-        return
-    for line in show_release.release_lines(released):
-        out.print(line)
-    table = _table("rows", ["view", "rows"])
-    for name, count in released.rows.items():
-        table.add_row(f"{released.schema}.{name}", f"{count:,}")
-    out.print(table)
-    for line in show_release.closing_lines(released):
-        out.print(line)
-
-
-def _print_range(made: Range, as_json: bool) -> None:
-    if as_json:
-        _emit(dataclasses.asdict(made))
-        return
-    table = _table(f"{made.first} to {made.last}", show_release.RANGE_COLUMNS)
-    for row in show_release.range_rows(made):
-        table.add_row(*row)
-    out.print(table)
-    for line in show_release.range_lines(made):
-        out.print(line)
+            made = engine.release(quarter, dataset=dataset, progress=progress, **options)
+    ranged = is_range(quarter) and not confirm
+    parts = show_release.range_parts if ranged else show_release.release_parts
+    _print(made, as_json, parts(made))
 
 
 @cli.command()
-@_quarter
-@click.option(
-    "--medical",
-    type=click.Path(path_type=Path),
-    help="CSV of what diseases say of a patient (disease, sex, age_low, age_high ...), for "
-    "rr_medical and ar_medical.  [default: the table that ships]",
-)
-@_dataset
-@_series
-@_db
-@_json
-def metrics(
-    quarter: str,
-    medical: Path | None,
-    dataset: str | None,
-    series: str,
-    db: Path,
-    as_json: bool,
-) -> None:
+@options_of(Engine.metrics)
+@warehouse
+def metrics(quarter: str, series: str, db: Path, as_json: bool, **options: Any) -> None:
     """Risk and loss of a released quarter."""
-    with _engine(_existing(db), read_only=True) as engine:
-        rows = engine.metrics(quarter, medical=medical, dataset=dataset, series=series)
-    if as_json:
-        _emit([dataclasses.asdict(row) for row in rows])
-        return
-    table = _table(
-        f"{quarter}, series {series}",
-        ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"],
-    )
-    for row in rows:
-        numbers = [row.violating, row.total, row.ratio, row.threshold]
-        passed = "" if row.passed is None else "yes" if row.passed else "NO"
-        table.add_row(
-            row.measure, row.scope, *["" if n is None else f"{n:,.6g}" for n in numbers], passed
-        )
-    out.print(table)
+    with _engine(_existing(db)) as engine:
+        rows = engine.metrics(quarter, series=series, **given(options))
+    _print(rows, as_json, show_measures.metrics_parts(rows, f"{quarter}, series {series}"))
 
 
 @cli.command()
-@click.option("--quarter", "--period", help="This period.  [default: the whole series]")
-@click.option("--public", is_flag=True, help="From released data only, for publication.")
+@options_of(Engine.report)
 @click.option(
     "--out",
     "file",
     type=click.Path(path_type=Path),
     help="HTML file to write.  [default: srsql-report-....html here]",
 )
-@_series
-@_dataset
-@_db
-@_json
+@warehouse
 def report(
-    quarter: str | None,
-    public: bool,
-    file: Path | None,
-    series: str,
-    dataset: str | None,
-    db: Path,
-    as_json: bool,
+    quarter: str | None, file: Path | None, public: bool, db: Path, as_json: bool, **options: Any
 ) -> None:
     """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
     from srsql.engine.report import file_name, write_report
 
-    with _progress(), _engine(_existing(db), read_only=True) as engine:
-        made = engine.report(quarter, public=public, dataset=dataset, series=series)
+    with _progress(), _engine(_existing(db)) as engine:
+        made = engine.report(quarter, public=public, **options)
     file = file or Path(file_name(made))
     written = write_report(made, file)
-    if as_json:
-        _emit(
-            {
-                "file": str(file),
-                "bytes": written,
-                "edition": made.edition,
-                "dataset": made.dataset,
-                "series": made.series,
-                "quarter": made.quarter,
-            }
-        )
-        return
+    told = {"file": str(file), "bytes": written, "edition": made.edition}
+    told |= {"dataset": made.dataset, "series": made.series, "quarter": made.quarter}
     note = "" if public else "; made with the originals, not for publication (--public is)"
-    out.print(f"{file}: {made.edition} edition, {written:,} bytes{note}")
+    _print(told, as_json, [f"{file}: {made.edition} edition, {written:,} bytes{note}"])
 
 
 @cli.command()
-@_db
-@_json
+@warehouse
 def status(db: Path, as_json: bool) -> None:
     """Quarters, releases, privacy budget and size of the warehouse."""
-    with _engine(_existing(db), read_only=True) as engine:
+    with _engine(_existing(db)) as engine:
         found = engine.status()
-    if as_json:
-        _emit(dataclasses.asdict(found))
-        return
-    out.print(f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB")
-    tables = [("quarters", found.quarters), ("releases", found.releases)]
-    tables += [("budget", found.budget)] if found.budget else []
-    for title, rows in tables:
-        if not rows:
-            out.print(f"no {title} yet")
-            continue
-        table = _table(title, list(rows[0]))
-        for row in rows:
-            table.add_row(*[f"{v:,}" if isinstance(v, int) else str(v or "") for v in row.values()])
-        out.print(table)
+    _print(found, as_json, show_measures.status_parts(found))
 
 
 @cli.command()
-@_quarter
-@click.option(
-    "--to", required=True, type=click.Path(path_type=Path), help="Folder to make; empty or absent."
-)
-@click.option("--format", type=click.Choice(FORMATS), default="parquet", show_default=True)
-@click.option(
-    "--case-ids",
-    type=click.Choice(CASE_IDS),
-    default="as-released",
-    show_default=True,
-    help="Keyed pseudonyms instead, the same for a case in every quarter.",
-)
-@click.option(
-    "--key-file",
-    type=click.Path(path_type=Path),
-    help="Key of the pseudonyms; made if absent, never published.",
-)
-@click.option(
-    "--storage-version",
-    help=f"Oldest DuckDB that can read the DuckDB file, or latest.  [{STORAGE_VERSION}]",
-)
-@_series
-@_dataset
-@_db
-@_json
+@options_of(Engine.publish)
+@warehouse
 def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Write the artifact that leaves the house: released rows, manifest, hashes."""
-    with _progress() as progress, _engine(_existing(db), read_only=True) as engine:
+    with _progress() as progress, _engine(_existing(db)) as engine:
         made = engine.publish(quarter, to, progress=progress, **options)
-    if as_json:
-        _emit(dataclasses.asdict(made))
-        return
-    table = _table(f"{made.path}", show_publish.FILE_COLUMNS)
-    for row in show_publish.file_rows(made):
-        table.add_row(*row)
-    out.print(table)
-    for line in show_publish.published_lines(made):
-        out.print(line)
+    _print(made, as_json, show_release.published_parts(made))
 
 
 @cli.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-@_json
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def verify(folders: tuple[Path, ...], as_json: bool) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 failed, 2 no artifact.
 
@@ -519,422 +234,114 @@ def verify(folders: tuple[Path, ...], as_json: bool) -> None:
     """
     with _progress():
         found = verify_artifacts(folders)
-    if as_json:
-        _emit(show_publish.verified_document(found))
-    else:
-        table = _table("verification", show_publish.CHECK_COLUMNS)
-        for row in show_publish.check_rows(found):
-            table.add_row(*row)
-        out.print(table)
-        for line in show_publish.verified_lines(found):
-            out.print(line)
+    _print(show_release.verified_document(found), as_json, show_release.verified_parts(found))
     if not found.passed:
         click.get_current_context().exit(1)
 
 
 @cli.command("import-release")
 @click.argument("file", type=click.Path(path_type=Path))
-@_quarter
-@_dataset
-@click.option(
-    "--originals",
-    type=click.Path(path_type=Path),
-    help="The raw records behind it: case id and quasi-identifiers.",
-)
-@_series
-@click.option("--group-column", help="Column that tells the groups.  [default: group_id, if there]")
-@click.option(
-    "--separator", default=";", show_default=True, help="Stands between the values of a field."
-)
-@click.option("--supersede", is_flag=True, help="Import the quarter anew; the old one stays known.")
-@_db
-@_json
-def import_release(
-    file: Path, quarter: str, dataset: str | None, db: Path, as_json: bool, **options: Any
-) -> None:
+@options_of(Engine.import_release)
+@warehouse
+def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Register somebody else's released table (CSV or Parquet), to audit or attack it."""
-    with _progress(), _engine(db) as engine:
-        imported = engine.import_release(file, quarter, dataset=dataset, **options)
-    if as_json:
-        _emit(dataclasses.asdict(imported))
-        return
-    for line in show_attack.imported_lines(imported):
-        out.print(line)
+    with _progress(), _engine(db, read_only=False) as engine:
+        imported = engine.import_release(file, quarter, **options)
+    _print(imported, as_json, show_audit.imported_lines(imported))
 
 
 @cli.command()
-@_quarter
 @click.option(
     "--qid", "qids", multiple=True, help="What the attacker knows, such as age=37; may be repeated."
 )
-@click.option("--new", is_flag=True, help="The target is known to be in no earlier release.")
-@click.option("--stopped", is_flag=True, help="The target is known not to be in the next quarter.")
-@_dataset
-@_series
-@_db
-@_json
-def attack(
-    quarter: str,
-    qids: tuple[str, ...],
-    dataset: str | None,
-    db: Path,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@options_of(Engine.attack)
+@warehouse
+def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Play one attacker: candidates, exclusion sets, what is inferred."""
     known = dict(text.partition("=")[::2] for text in qids)
     if len(known) < len(qids) or not all("=" in text for text in qids):
         raise click.UsageError("--qid takes NAME=VALUE, such as --qid age=37, each name once")
-    with _engine(_existing(db), read_only=True) as engine:
-        played = engine.attack(quarter, known, dataset=dataset, **options)
-    if as_json:
-        _emit(dataclasses.asdict(played))
-        return
-    for line in show_attack.attack_lines(played):
-        out.print(line)
+    with _engine(_existing(db)) as engine:
+        played = engine.attack(quarter, known, **options)
+    _print(played, as_json, show_audit.attack_lines(played))
 
 
 @cli.command()
-@click.option("--quarter", "--period", help="Report this period only.")
-@click.option("--attacks", help="Some of b,f,l,md,ss.  [default: what each release defends]")
-@click.option("--scope", type=click.Choice(SCOPES), help="Whose candidates.  [default: both]")
-@click.option("--k", type=click.IntRange(1), help="[default: the release's]")
-@click.option("--theta", help="As for release.  [default: the release's]")
-@click.option("--alpha", help="A share such as 0.5 or 1/3.  [default: the release's]")
-@_series
-@_dataset
-@_db
-@_json
-def audit(
-    attacks: str | None,
-    scope: str | None,
-    alpha: str | None,
-    db: Path,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@options_of(Engine.audit)
+@warehouse
+def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series: exit 0 safe, 1 unsafe, 2 could not run."""
-    with _engine(_existing(db), read_only=True) as engine:
-        found = engine.audit(
-            attacks=None if attacks is None else [a.strip() for a in attacks.lower().split(",")],
-            scopes=SCOPES if scope is None else [scope],
-            alpha=None if alpha is None else parse_share(alpha, "--alpha"),
-            evidence=show_audit.EVIDENCE,
-            **options,
-        )
-    if as_json:
-        _emit(dataclasses.asdict(found))
-    else:
-        table = _table("audit", show_audit.COLUMNS)
-        for row in show_audit.audit_rows(found):
-            table.add_row(*row)
-        out.print(table)
-        for line in show_audit.audit_lines(found):
-            out.print(line)
+    with _engine(_existing(db)) as engine:
+        found = engine.audit(evidence=show_audit.EVIDENCE, **given(options))
+    _print(found, as_json, show_audit.audit_parts(found))
     if not found.safe:
         click.get_current_context().exit(1)
 
 
 @cli.command()
-@click.option("--drug", help="Name of the drug, in any case.")
-@click.option("--reaction", help="Name of the reaction, in any case.")
-@click.option(
-    "--rules",
-    type=click.Path(path_type=Path),
-    help="CSV with the columns drug, reaction and, if wanted, min_age, max_age, sex.",
-)
-@click.option("--all", "every_pair", is_flag=True, help="Every pair of at least 3 cases.")
-@click.option("--min-age", help="Only cases of this age or above.")
-@click.option("--max-age", help="Only cases of this age or below.")
-@click.option("--sex", help="Only cases of this sex.")
-@click.option("--roles", help="Roles of the drug, such as PS,SS, or all.  [default: suspects]")
-@click.option("--quarter", "--period", help="This period only.  [default: all that are released]")
-@click.option("--released-only", is_flag=True, help="Read released views only: for analysts.")
-@_series
-@_dataset
-@_db
-@_json
-def signals(roles: str | None, db: Path, as_json: bool, **options: Any) -> None:
+@options_of(Engine.signals)
+@warehouse
+def signals(db: Path, as_json: bool, **options: Any) -> None:
     """Disproportionality (PRR, ROR, IC, chi2), the originals against what is released."""
-    chosen = None if roles is None else [r.strip() for r in roles.upper().split(",") if r.strip()]
-    with _engine(_existing(db), read_only=True) as engine:
-        found = engine.signals(roles=[] if chosen == ["ALL"] else chosen, **options)
-    if as_json:
-        _emit(dataclasses.asdict(found))
-        return
-    for title, columns, rows in (
-        ("bias", show_signals.QUANTILES, show_signals.quantile_rows(found)),
-        ("signals", show_signals.COLUMNS, show_signals.signal_rows(found)),
-    ):
-        if title == "signals" or found.quantiles:
-            table = _table(title, columns)
-            for row in rows:
-                table.add_row(*row)
-            out.print(table)
-    for line in show_signals.signal_lines(found):
-        out.print(line)
+    with _engine(_existing(db)) as engine:
+        found = engine.signals(**options)
+    _print(found, as_json, show_measures.signals_parts(found))
 
 
 @cli.command()
 @click.argument("sql")
-@click.option("--quarter", "--period", help="This period only.  [default: all that are released]")
-@click.option("--include-withheld", is_flag=True, help="Add what was withheld to the upper bound.")
+@options_of(Engine.query)
 @click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
-@_series
-@_dataset
-@_db
-@_json
+@warehouse
 def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> None:
     """Answer a COUNT over the original tables from the released views, with bounds."""
-    with _engine(_existing(db), read_only=True) as engine:
+    with _engine(_existing(db)) as engine:
         answer = engine.query(sql, **options)
-    if as_json:
-        _emit(dataclasses.asdict(answer))
-        return
-    table = _table("answer", show_query.answer_columns(answer))
-    for row in show_query.answer_rows(answer):
-        table.add_row(*row)
-    out.print(table)
-    for line in show_query.answer_lines(answer):
-        out.print(line)
-    if show_sql:
-        out.print(f"\n{answer.sql};")
+    _print(answer, as_json, show_measures.answer_parts(answer, show_sql=show_sql))
 
 
-class _List(click.ParamType[Any]):
-    """Values with commas between them."""
-
-    name = "list"
-
-    def __init__(self, of: click.ParamType[Any]) -> None:
-        self.of = of
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> tuple[Any, ...]:
-        """Each of them as its own type has it; what is empty is left out."""
-        if isinstance(value, (tuple, list)):
-            return tuple(value)
-        parts = [part.strip() for part in str(value).split(",")]
-        return tuple(self.of.convert(part, param, context) for part in parts if part)
+RULES = ("rules", "drug", "reaction", "min_age", "max_age", "sex")
 
 
 @cli.command()
-@click.option("--quarters", "--periods", "quarters", required=True, help="FIRST:LAST, or one.")
-@click.option(
-    "--models", type=_List(click.Choice(list(MODELS))), required=True, help="Such as ms,alpha-k."
-)
-@click.option("--k", type=_List(click.INT), default=str(DEFAULTS.k), show_default=True)
-@click.option(
-    "--theta",
-    type=_List(click.STRING),
-    default=DEFAULTS.theta,
-    show_default=True,
-    help="Thresholds as of srsql release, such as frequency,0.4,levels:FILE.",
-)
-@click.option("--epsilon", type=_List(click.STRING), default="", help="Budgets.  [1]")
-@click.option("--l", type=_List(click.INT), default="", help="l-diversity.  [as k]")
-@click.option(
-    "--alpha", type=_List(click.STRING), default="", help="Shares.  [the default of each model]"
-)
-@click.option(
-    "--calibration",
-    type=_List(click.STRING),
-    default="paper",
-    show_default=True,
-    help="Models with noise: paper, sound or both.",
-)
-@click.option(
-    "--noise",
-    type=click.Choice(["secure", "seeded"]),
-    default="seeded",
-    show_default=True,
-    help="Models with noise: seeded repeats with --seed.",
-)
-@click.option("--m", type=_List(click.INT), default="", help="Models of terms.  [2]")
-@click.option(
-    "--policy",
-    type=_List(click.STRING),
-    default="",
-    help="Utility policies as of srsql release, such as sup:1.25,sim:10:FILE.",
-)
-@click.option(
-    "--term-attributes",
-    type=_List(click.STRING),
-    default="",
-    help="Columns of terms, those of one release with + between them.",
-)
-@click.option("--terms", type=click.Choice([DISASSOCIATE]), help="Of models that release rows.")
-@click.option("--suppress-below", type=_List(click.INT), default="", help="ipa.  [2]")
-@click.option("--informative", type=_List(click.STRING), default="", help="Models of the lattice.")
-@click.option(
-    "--dimensions",
-    type=_List(click.STRING),
-    default="",
-    help="Models of the lattice: such as age+sex,age+sex+state.",
-)
-@click.option(
-    "--cases",
-    type=_List(click.INT),
-    default="",
-    help="Samples of so many cases of each quarter.  [all]",
-)
-@click.option(
-    "--seed",
-    type=_List(click.INT),
-    default="0",
-    show_default=True,
-    help="Claims and figures take the mean over several.",
-)
-@click.option(
-    "--missing", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
-    help="As of srsql release.",
-)  # fmt: skip
-@click.option(
-    "--on-infeasible", type=click.Choice(["error", "withhold"]), default="error",
-    show_default=True, help="As of srsql release; error leaves a row with the reason.",
-)  # fmt: skip
-@click.option(
-    "--rules",
-    "file",
-    type=click.Path(path_type=Path),
-    help="Rules whose signals are compared: CSV as of srsql signals.",
-)
-@click.option("--drug", help="Instead: one pair, of this drug")
-@click.option("--reaction", help="and this reaction.")
-@click.option("--min-age", help="Of that pair, inclusive.")
-@click.option("--max-age", help="Of that pair, inclusive.")
-@click.option("--sex", help="Of that pair.")
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path),
-    default=Path("srsql-compare"),
-    show_default=True,
-    help="Folder for table, page and finished cells.",
-)
-@click.option("--jobs", type=click.IntRange(1), help="Workers.  [as cores and memory allow]")
-@_dataset
-@_db
-@_json
-def compare(
-    quarters: str,
-    folder: Path,
-    jobs: int | None,
-    dataset: str | None,
-    db: Path,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Measure a grid of models and parameters; a second run does what is missing."""
-    names = ("file", "drug", "reaction", "min_age", "max_age", "sex")
-    rules = Rules(**{name: options.pop(name) for name in names})
-    grid = Grid(**options | {"noise": (options["noise"],)})
-    with _progress() as progress, _engine(_existing(db), read_only=True) as engine:
-        made = engine.compare(
-            quarters, grid, folder, rules=rules, jobs=jobs, dataset=dataset, progress=progress
-        )
-    if as_json:
-        _emit(dataclasses.asdict(made))
-        return
-    for line in show_compare.lines(made):
-        out.print(line)
-
-
-@cli.command()
-@_quarter
-@click.option(
-    "--max-risk",
-    help="Largest chance of picking a patient's record, such as 0.1 or 1/11.  [0.2, unless "
-    "--max-loss is given]",
-)
-@click.option("--max-loss", help="Largest loss of quasi-identifiers, withheld cases included.")
-@click.option(
-    "--max-confidence", help="Largest confidence in a sensitive value with a threshold below 1."
-)
+@options_of(Engine.compare, "quarters")
 @click.option(
     "--models",
-    type=_List(click.STRING),
-    default="",
-    help="Models to choose from.  [that of the latest release of the series, else "
-    f"{','.join(question.FIRST)}]",
+    type=Listed(click.Choice(list(MODELS))),
+    required=True,
+    help="Models to compare, such as ms,alpha-k.",
 )
-@click.option(
-    "--k", type=_List(click.INT), default=",".join(map(str, question.K)), show_default=True
-)
-@click.option(
-    "--theta",
-    type=_List(click.STRING),
-    default="",
-    help=f"Thresholds as of srsql release.  [{','.join(question.THETA)}; of models with noise the "
-    "first]",
-)
-@click.option(
-    "--epsilon",
-    type=_List(click.STRING),
-    default=",".join(question.EPSILON),
-    show_default=True,
-    help="Budgets of models with noise.",
-)
-@click.option(
-    "--missing", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
-    help="As of srsql release.",
-)  # fmt: skip
-@click.option(
-    "--on-infeasible", type=click.Choice(["error", "withhold"]), default="withhold",
-    show_default=True, help="As of srsql release.",
-)  # fmt: skip
-@click.option(
-    "--sample",
-    type=click.IntRange(0),
-    default=question.SAMPLE,
-    show_default=True,
-    help="Cases that all settings are tried on before the best are measured on the whole quarter; "
-    "0 for no sample.",
-)
-@click.option(
-    "--seed", type=int, help="Seed of sample and releases; the command it ends with has it, too."
-)
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path),
-    default=Path("srsql-advise"),
-    show_default=True,
-    help="Folder for page, table and measured settings.",
-)
-@click.option("--jobs", type=click.IntRange(1), help="Workers.  [as cores and memory allow]")
-@_series
-@_dataset
-@_db
-@_json
-def advise(
-    quarter: str,
-    max_risk: str | None,
-    max_loss: str | None,
-    max_confidence: str | None,
-    folder: Path,
-    jobs: int | None,
-    series: str,
-    dataset: str | None,
-    db: Path,
-    as_json: bool,
+@options(grid_parameters())
+@options_of(Engine.signals, *RULES)
+@folder_option("srsql-compare")
+@options_of(Engine.compare, "jobs", "dataset")
+@warehouse
+def compare(
+    quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
     **options: Any,
-) -> None:
-    """Recommend model, k, theta and epsilon for the next release of a series."""
-    with _progress() as progress, _engine(_existing(db), read_only=True) as engine:
-        made = engine.advise(
-            quarter,
-            folder,
-            max_risk=max_risk,
-            max_loss=max_loss,
-            max_confidence=max_confidence,
-            sweep=question.Sweep(**options),
-            jobs=jobs,
-            dataset=dataset,
-            series=series,
+) -> None:  # fmt: skip
+    """Measure a grid of models and parameters; a second run does what is missing."""
+    asked = {name: options.pop(name) for name in RULES}
+    rules = Rules(file=asked.pop("rules"), **asked)
+    with _progress() as progress, _engine(_existing(db)) as engine:
+        made = engine.compare(
+            quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs, dataset=dataset,
             progress=progress,
-        )
+        )  # fmt: skip
+    _print(made, as_json, show_study.compared_lines(made))
+
+
+@cli.command()
+@options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
+@options(declared(Sweep))
+@folder_option("srsql-advise")
+@options_of(Engine.advise, "jobs", "series", "dataset")
+@warehouse
+def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
+    """Recommend model, k, theta and epsilon for the next release of a series."""
+    sweep = Sweep(**{name: options.pop(name) for name in declared(Sweep)})
+    with _progress() as progress, _engine(_existing(db)) as engine:
+        made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     context = click.get_current_context()
     if made.command and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
         made = dataclasses.replace(made, command=[*made.command, "--db", str(db)])
@@ -944,14 +351,7 @@ def advise(
             f"srsql: srsql.toml sets {', '.join(unmeasured)} of release, which advice does not "
             "measure: take it out for the release that is recommended"
         )
-    if as_json:
-        _emit(dataclasses.asdict(made))
-    else:
-        if made.sampled:
-            _print_settings(show_advise.sample_title(made), show_advise.rows(made, made.sampled))
-        _print_settings(show_advise.title(made), show_advise.rows(made, made.settings))
-        for line in show_advise.lines(made):
-            out.print(line)
+    _print(made, as_json, show_study.advice_parts(made))
     if made.recommended is None:
         context.exit(1)
 
@@ -962,13 +362,6 @@ def _unmeasured(context: click.Context, command: list[str]) -> list[str]:
     names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
     beside = ("db", "dataset", "draft", "as-json")
     return sorted(f"--{n}" for n in names if n not in beside and f"--{n}" not in command)
-
-
-def _print_settings(title: str, rows: Iterator[list[str]]) -> None:
-    table = _table(title, show_advise.COLUMNS)
-    for row in rows:
-        table.add_row(*row)
-    out.print(table)
 
 
 @cli.command()
@@ -983,17 +376,11 @@ def _print_settings(title: str, rows: Iterator[list[str]]) -> None:
     "--scale", type=click.FloatRange(0, 10, min_open=True), help="Share of the real row counts."
 )
 @click.option("--seed", type=int, default=0, show_default=True)
-@_json
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def synth(
-    folder: Path,
-    first: str | None,
-    last: str | None,
-    like: str | None,
-    cases: int | None,
-    scale: float | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+    folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
+    scale: float | None, seed: int, as_json: bool,
+) -> None:  # fmt: skip
     """Write synthetic quarters in the FAERS layout."""
     from srsql.engine.synth import quarter_range, synthesize
 
@@ -1007,57 +394,21 @@ def synth(
     if cases is None and scale is None:
         scale = 1.0
     with _progress() as progress:
-        written = synthesize(
-            folder, quarters, cases=cases, scale=scale, seed=seed, progress=progress
-        )
-    if as_json:
-        _emit([str(path) for path in written])
-        return
-    for path in written:
-        out.print(str(path))
+        files = synthesize(folder, quarters, cases=cases, scale=scale, seed=seed, progress=progress)
+    written = [str(path) for path in files]
+    _print(written, as_json, written)
 
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
-@_json
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def demo(folder: Path, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.api.demo import run_demo
 
     with _progress() as progress:
-        result = run_demo(folder, progress)
-    if as_json:
-        _emit(dataclasses.asdict(result))
-        return
-    table = _table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"])
-    for row in result.releases:
-        table.add_row(
-            row.quarter,
-            f"{row.cases:,}",
-            f"{row.groups:,}",
-            f"{row.withheld:,}",
-            f"{row.nil:.4f}",
-            f"{row.dr:.4f}",
-        )
-    out.print(table)
-    out.print(f"\n{result.audit}")
-    out.print("\nOpen in a browser:\n")
-    for file in result.reports:
-        out.print(f"  {file}")
-    out.print(f"\nThe warehouse is {result.db}. Ask it something:\n")
-    out.print(result.query)
-    out.print("\nfor example by pasting this line:\n")
-    out.print(result.paste)
-    out.print("\nGo on with:\n")
-    for line in result.next_steps:
-        out.print(f"  {line}")
-
-
-def _table(title: str, columns: list[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    return table
+        made = run_demo(folder, progress)
+    _print(made, as_json, show_study.demo_parts(made))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Writes docs/reference.md from the code: commands, macros, the shipped dataset schemas.
+"""Writes docs/reference.md from the code: commands, parameters, macros, the datasets that ship.
 
 Run ``python docs/build_reference.py`` after a change; a test fails while the page is stale.
 """
@@ -12,10 +12,21 @@ from pathlib import Path
 import click
 
 from srsql.cli import cli
+from srsql.engine.release.options import release_options
 from srsql.schemas import builtin_names, load_dataset
 from srsql.sql_macros import MACRO_FILES
 
 PAGE = Path(__file__).with_name("reference.md")
+PARAMETERS = """\
+## Parameters of a release
+
+Keywords of `Engine.release`; the option of the command line has hyphens (`--on-infeasible`). A
+keyword that there is not, or a value of another kind, is an error of one line. Where a name takes
+several, Python takes a list or tuple as well as text with commas.
+
+| keyword | of | what it is | takes | default | protects less when |
+| --- | --- | --- | --- | --- | --- |
+"""
 VIEWS = """\
 ## Views of a release
 
@@ -35,6 +46,24 @@ its node for a number that declares `groups`.
 """
 
 
+def parameter_rows() -> list[str]:
+    """A row for every declaration of a parameter of a release."""
+    rows = []
+    for keyword, option in release_options().items():
+        for each in option.declarations:
+            told = each.parameter
+            cells = (
+                f"`{keyword}`",
+                "every release" if option.common else each.scope,
+                told.help,
+                told.takes.words,
+                told.shown_default,
+                told.weaker,
+            )
+            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return rows
+
+
 def page() -> str:
     """The text of the page."""
     parts = [
@@ -46,6 +75,7 @@ def page() -> str:
         command = cli.commands[name]
         context = click.Context(command, info_name=name, parent=group, max_content_width=96)
         parts.append(f"### srsql {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    parts.append(PARAMETERS + "\n".join(parameter_rows()) + "\n")
     parts.append(VIEWS)
     parts.append(
         "## SQL macros\n\nInstalled in the schema `srsql` by `srsql.install(con)`; parameters that "

@@ -1,1 +1,277 @@
-"""The Python interface: everything that the command line does."""
+"""What goes into a call of the engine, said once for Python and the command line, which dataset it
+means, and what several layers answer together.
+
+The options of a release are declared with models, terms and requests (see
+:mod:`srsql.engine.release.options`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import duckdb
+
+from srsql.engine.artifact.publish.publish import STORAGE_VERSION
+from srsql.engine.audit.plan import ATTACKS
+from srsql.engine.checks.series import measure_series
+from srsql.engine.errors import DatasetError, SignalError, SrsqlError
+from srsql.engine.measures import MeasureRow
+from srsql.engine.parameters.calls import Argument, strict
+from srsql.engine.parameters.takes import (
+    Amount,
+    Files,
+    Instance,
+    Names,
+    Real,
+    Several,
+    Text,
+    Whole,
+)
+from srsql.engine.risk.group_questions import answer_errors, group_answers
+from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
+from srsql.engine.risk.metrics import measure
+from srsql.engine.risk.term_metrics import measure_terms
+from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
+from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
+from srsql.engine.warehouse.releases import need_cases, over_lattice
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset, SchemaError, load_dataset
+
+P = ParamSpec("P")
+R = TypeVar("R")
+FAERS = "faers"
+"""The dataset of a warehouse that has none, where none is named."""
+TERMS_ALONE = (
+    "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
+    "none: 'srsql verify' of the published artifact checks its chunks"
+)
+_PERIOD, _NUMBER, _SHARE = ("--period",), Text(numbers=True), Amount(1, noun="share")
+_RELEASED = Argument("This period only", "all that are released", aliases=_PERIOD)
+_TARGET = "the path of a DuckDB file, or an open connection"
+_DATASET = "the name of a dataset, or the path of its file"
+
+ARGUMENTS: Mapping[str, Argument] = {
+    "target": Argument(takes=Instance((str, Path, duckdb.DuckDBPyConnection), _TARGET)),
+    "dataset": Argument(
+        "Dataset: faers, vaers, or your own TOML file", takes=Instance((str, Path), _DATASET)
+    ),
+    "name": Argument(takes=Instance((str, Path), _DATASET)),
+    "series": Argument("Series of releases"),
+    "quarter": Argument("Period label, such as 2011Q4", aliases=_PERIOD),
+    "jobs": Argument("Workers", "as cores and memory allow", Whole(1)),
+    "query": Argument(),
+    # ingest
+    "sources": Argument(takes=Files()),
+    "period": Argument(
+        "Period label, where file names do not tell; of tables, the one to load",
+        "all",
+        aliases=("--quarter",),
+    ),
+    "replace": Argument("Take the place of a quarter that is loaded already"),
+    "max_reject_rate": Argument(
+        "Stop when a larger share of the records is malformed", takes=Real(0, 1)
+    ),
+    # report, publish
+    "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
+    "public": Argument("From released data only, for publication"),
+    "to": Argument("Folder to make; empty or absent"),
+    "format": Argument("Form of the tables"),
+    "case_ids": Argument("Keyed pseudonyms instead, the same for a case in every quarter"),
+    "key_file": Argument("Key of the pseudonyms; made if absent, never published"),
+    "storage_version": Argument(
+        "Oldest DuckDB that can read the DuckDB file, or latest", STORAGE_VERSION
+    ),
+    # import_release
+    "originals": Argument("The raw records behind it: case id and quasi-identifiers"),
+    "group_column": Argument("Column that tells the groups", "group_id, if there"),
+    "separator": Argument("Stands between the values of a field"),
+    "supersede": Argument("Import the quarter anew; the old one stays known"),
+    # metrics
+    "medical": Argument(
+        "CSV of what diseases say of a patient (disease, sex, age_low, age_high ...), for "
+        "rr_medical and ar_medical",
+        "the table that ships",
+    ),
+    "value": Argument(),
+    "width": Argument(takes=Whole(1)),
+    "sets": Argument(takes=Several(Names(), as_read=True)),
+    # attack, audit
+    "qids": Argument(takes=Instance((Mapping,), "names with values, such as {'age': 37}")),
+    "new": Argument("The target is known to be in no earlier release"),
+    "stopped": Argument("The target is known not to be in the next quarter"),
+    "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
+    "attacks": Argument(f"Some of {','.join(ATTACKS)}", "what each release defends", takes=Names()),
+    "scopes": Argument("Whose candidates: group, match", keyword="scope", takes=Names()),
+    "k": Argument("Cases that must remain", "the release's", Whole(1)),
+    "theta": Argument("As for release", "the release's", _NUMBER),
+    "alpha": Argument(
+        "A share such as 0.5 or 1/3", "the release's", Amount(bounded=False, noun="share")
+    ),
+    "evidence": Argument(takes=Whole(0)),
+    # signals, query
+    "signals.quarter": _RELEASED,
+    "drug": Argument("Name of the drug, in any case"),
+    "reaction": Argument("Name of the reaction, in any case"),
+    "rules": Argument("CSV with the columns drug, reaction and, if wanted, min_age, max_age, sex"),
+    "every_pair": Argument("Every pair of at least 3 cases", keyword="all"),
+    "min_age": Argument("Only cases of this age or above", takes=_NUMBER),
+    "max_age": Argument("Only cases of this age or below", takes=_NUMBER),
+    "sex": Argument("Only cases of this sex"),
+    "roles": Argument("Roles of the drug, such as PS,SS, or all", "suspects", Names()),
+    "released_only": Argument("Read released views only: for analysts"),
+    "query.quarter": _RELEASED,
+    "include_withheld": Argument("Add what was withheld to the upper bound"),
+    # compare, advise
+    "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
+    "compare.rules": Argument(),
+    "out": Argument("Folder for what is measured, its tables and its page"),
+    "max_risk": Argument(
+        "Largest chance of picking a patient's record, such as 0.1 or 1/11",
+        "0.2, unless --max-loss is given",
+        _SHARE,
+    ),
+    "max_loss": Argument(
+        "Largest loss of quasi-identifiers, withheld cases included", takes=_SHARE
+    ),
+    "max_confidence": Argument(
+        "Largest confidence in a sensitive value with a threshold below 1", takes=_SHARE
+    ),
+}
+"""By name of the argument, or ``call.argument`` where a call differs."""
+
+
+def reads(error: type[SrsqlError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a call of the engine read its arguments; what it does not take it refuses."""
+    return strict(error, ARGUMENTS)
+
+
+def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
+    """The dataset of that name or file; None: the only one of the warehouse.
+
+    Raises:
+        DatasetError: there is no such dataset, or several; or its file is wrong.
+    """
+    known = dataset_names(warehouse)
+    if name is None:
+        if len(known) > 1:
+            raise DatasetError(
+                f"the warehouse holds {', '.join(known)}: say which one with --dataset"
+            )
+        name = known[0] if known else FAERS
+    return registered_dataset(warehouse, str(name)) if str(name) in known else dataset_at(name)
+
+
+def dataset_at(name: str | Path) -> Dataset:
+    """A dataset that ships, or that of a file.
+
+    Raises:
+        DatasetError: there is none, or its file is wrong.
+    """
+    try:
+        return load_dataset(name)
+    except SchemaError as error:
+        raise DatasetError(str(error)) from None
+
+
+def dataset_of(warehouse: Warehouse, quarter: str | None, name: str | Path | None) -> Dataset:
+    """The dataset asked for, or the only one that has the quarter.
+
+    Raises:
+        DatasetError: see ``dataset_named``.
+    """
+    if name is not None or quarter is None:
+        return dataset_named(warehouse, name)
+    loaded = (
+        "SELECT DISTINCT i.dataset FROM srsql.ingestion AS i WHERE i.quarter = ? AND NOT i.replaced"
+    )
+    released = "SELECT DISTINCT r.dataset FROM srsql.release AS r WHERE r.quarter = ?"
+    holders = warehouse.rows(loaded, [quarter]) or warehouse.rows(released, [quarter])
+    return dataset_named(warehouse, holders[0][0] if len(holders) == 1 else None)
+
+
+def need_regions(
+    warehouse: Warehouse, dataset: Dataset, series: str, error: type[SrsqlError]
+) -> None:
+    """Refuse attacks on a series that has no regions.
+
+    Raises:
+        SrsqlError: of the kind ``error``.
+    """
+    need_cases(warehouse, dataset.name, series, error)
+    if not dataset.rows:
+        raise error(TERMS_ALONE.format(series=series))
+
+
+def all_measures(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    quarter: str,
+    release_id: int,
+    medical: str | Path | None,
+) -> list[MeasureRow]:
+    """Risk and loss of a release, by every measure that applies to it.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: whose release.
+        series: of the release.
+        quarter: of the release.
+        release_id: its number in the catalog.
+        medical: what diseases say of a patient; None: the table that ships.
+    """
+    known = read_medical(dataset, Path(medical)) if medical else shipped_medical(dataset)
+    if over_lattice(warehouse, release_id):  # no row that could be linked
+        answers = group_answers(warehouse, dataset, release_id)
+        return [*measure(warehouse, release_id), *answer_errors(release_id, answers)]
+    return [
+        *measure(warehouse, release_id),
+        *measure_linkage(warehouse, dataset, release_id, known),
+        *measure_series(warehouse, dataset, series, release_id, quarter),
+        *measure_terms(warehouse, dataset, release_id),
+    ]
+
+
+def asked_pairs(
+    dataset: Dataset,
+    drug: str | None,
+    reaction: str | None,
+    rules: str | Path | None,
+    condition: tuple[str | float | Fraction | None, str | float | Fraction | None, str | None],
+    *,
+    every: bool,
+) -> list[Rule] | Condition:
+    """The pairs whose signals are asked for: one, those of a file, or under a condition all.
+
+    Args:
+        dataset: whose drugs and reactions.
+        drug: of one pair.
+        reaction: of one pair.
+        rules: a file of pairs.
+        condition: least age, greatest age, sex.
+        every: all pairs.
+
+    Raises:
+        SignalError: none of the three is asked for, or several.
+    """
+    if sum((drug is not None and reaction is not None, rules is not None, every)) != 1 or (
+        drug is None
+    ) != (reaction is None):
+        raise SignalError("give --drug and --reaction, or --rules, or --all")
+    if rules is not None:
+        if any(text is not None for text in condition):
+            raise SignalError(
+                "--rules brings its own conditions: leave --min-age, --max-age, --sex out"
+            )
+        return read_rules(dataset, Path(rules))
+    low, high, sex = (None if each is None else str(each) for each in condition)
+    who = make_condition(dataset, low, high, sex)
+    return who if drug is None or reaction is None else [Rule(drug, reaction, who)]
+
+
+def asked_roles(roles: Sequence[str] | None) -> Sequence[str] | None:
+    """The roles of the drug; none: every role, which a caller may write as ``all``."""
+    return () if roles is not None and [role.lower() for role in roles] == ["all"] else roles

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
-from srsql.engine.release.options import ReleaseOptions, make_request
+from srsql.engine.release.options import make_request
 from srsql.engine.risk.term_counts import MANY
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
@@ -176,10 +176,10 @@ def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
 
 def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
     """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
-    model = make_request("", cast(ReleaseOptions, task["options"])).model
-    if not model.rows:
+    model = make_request("", task["options"]).model
+    if not model.releases_case_rows:
         return
-    alpha: Fraction = model.share or USUAL_ALPHA
+    alpha: Fraction = model.symptoms_limit or USUAL_ALPHA
 
     def rows() -> list[Row]:
         found = engine.audit(
@@ -207,7 +207,7 @@ def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
 
 def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any]) -> list[Row]:
     """Released and original measures of every rule, and the bias."""
-    if not task["signals"] or not MODELS[task["options"]["model"]].rows:
+    if not task["signals"] or not MODELS[task["options"]["model"]].releases_case_rows:
         return []
     found = engine.signals(quarter=quarter, series=task["series"], **task["signals"])
     rows = []

@@ -1,36 +1,61 @@
-"""`Engine`: everything the command line does, for Python."""
+"""`Engine`: everything the command line does, for Python.
+
+A keyword that a call does not have, or a value of another kind, is an error of one line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
-from srsql.engine.api.measuring import Measuring
+import duckdb
+import pandas as pd
+
+from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish.publish import Publication, Published, publish
-from srsql.engine.audit.imports.import_release import (
-    ImportedRelease,
-    ImportRequest,
-    import_release,
-)
-from srsql.engine.errors import DatasetError, ReportError
+from srsql.engine.audit.attack import Attack, attack
+from srsql.engine.audit.audit import SCOPES, Audit, audit
+from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
+from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
+from srsql.engine.measures import MeasureRow
+from srsql.engine.query.answer import Answer, query
 from srsql.engine.release.draft import confirm
-from srsql.engine.release.options import DEFAULTS, ReleaseOptions, make_request
-from srsql.engine.release.ranges import Range, range_ends, release_range
+from srsql.engine.release.options import make_request
+from srsql.engine.release.ranges import Range, is_range, range_ends, release_range
 from srsql.engine.release.release import release
 from srsql.engine.release.request import Released
-from srsql.engine.warehouse.releases import need_cases
-from srsql.schemas import SchemaError, load_dataset
+from srsql.engine.release.series import Status, status
+from srsql.engine.risk.group_questions import GroupAnswer, group_answers
+from srsql.engine.risk.term_counts import CombinationShare, TermCount
+from srsql.engine.risk.term_metrics import count_term_sets, term_combinations
+from srsql.engine.signals.results import Signals
+from srsql.engine.signals.signals import signals
+from srsql.engine.study.advise import advise
+from srsql.engine.study.choice import make_bounds
+from srsql.engine.study.compare import Compared, compare
+from srsql.engine.study.grid import Grid, Rules
+from srsql.engine.study.run import Workers
+from srsql.engine.study.settings import Advice, Sweep
+from srsql.engine.warehouse.frames import Kind, shaped
+from srsql.engine.warehouse.releases import as_told, need_cases, over_lattice, released_id
+from srsql.engine.warehouse.series import MAIN
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 if TYPE_CHECKING:
     from srsql.engine.report import Report
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], None] | None
+Name = str | Path | None
+Word = str | None
+Number = str | float | Fraction | None
 
 
-class Engine(Measuring):
+class Engine:
     """The engine on one warehouse.
 
     Args:
@@ -42,134 +67,283 @@ class Engine(Measuring):
         memory_limit: DuckDB's memory limit, such as ``"8GB"``.
     """
 
-    def ingest(
-        self,
-        sources: Sequence[str | Path] = (),
-        *,
-        dataset: str | Path | None = None,
-        period: str | None = None,
-        replace: bool = False,
-        max_reject_rate: float = 0.01,
-        progress: Progress | None = None,
-    ) -> list[IngestedPeriod]:
-        """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
-        chosen = dataset if dataset is not None else self._dataset or DEFAULTS.dataset
-        try:
-            schema = load_dataset(chosen)
-        except SchemaError as error:
-            raise DatasetError(str(error)) from None
+    @api.reads(errors.WarehouseError)
+    def __init__(
+        self, target: str | Path | duckdb.DuckDBPyConnection, *, dataset: Name = None,
+        read_only: bool = False, threads: int | None = None, memory_limit: Word = None,
+    ) -> None:  # fmt: skip
+        self.warehouse = Warehouse(
+            target, read_only=read_only, threads=threads, memory_limit=memory_limit
+        )
+        self._dataset = dataset
+
+    def __enter__(self) -> Self:
+        """The engine itself; the warehouse closes when the block ends."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the warehouse if it is ours."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the warehouse if it is ours."""
+        self.warehouse.close()
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The connection, for SQL of your own."""
+        return self.warehouse.con
+
+    @api.reads(errors.DatasetError)
+    def dataset(self, name: Name = None) -> Dataset:
+        """The schema of that name or file; by default the only dataset of the warehouse."""
+        return api.dataset_named(self.warehouse, name or self._dataset)
+
+    def status(self) -> Status:
+        """What the warehouse holds; see ``srsql status``."""
         with self.warehouse.guarded():
+            return status(self.warehouse)
+
+    @api.reads(errors.QueryError)
+    def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query of your own."""
+        return self.warehouse.rows(query, parameters)
+
+    @overload
+    def frame(self, query: str, parameters: Sequence[Any] = ()) -> pd.DataFrame: ...
+    @overload
+    def frame(self, query: str, parameters: Sequence[Any] = (), *, kind: Kind) -> Any: ...
+    @api.reads(errors.FrameError)
+    def frame(self, query: str, parameters: Sequence[Any] = (), *, kind: Kind = "pandas") -> Any:
+        """The result of a query of your own as a pandas, Arrow or Polars table.
+
+        Types are the query's, whatever its rows: integers with NULL stay integers, decimals exact.
+        """
+        return shaped(self.con.sql(query, params=list(parameters) or None).to_arrow_table(), kind)
+
+    @api.reads(errors.IngestError)
+    def ingest(
+        self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
+        replace: bool = False, max_reject_rate: float = 0.01, progress: Progress = None,
+    ) -> list[IngestedPeriod]:  # fmt: skip
+        """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
+        chosen = dataset or self._dataset or api.FAERS
+        schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
+        with self.warehouse.guarded():
+            options = IngestOptions(period, replace, max_reject_rate)
             return ingest(
-                self.warehouse,
-                [Path(source) for source in sources],
-                schema,
-                IngestOptions(period, replace, max_reject_rate),
-                origin=str(chosen),
-                progress=progress,
+                self.warehouse, files, schema, options, origin=str(chosen), progress=progress
             )
 
+    @api.reads(errors.ReleaseError)
     def release(
-        self,
-        quarter: str,
-        *,
-        dataset: str | Path | None = None,
-        progress: Progress | None = None,
-        **options: Unpack[ReleaseOptions],
+        self, quarter: str, *, dataset: Name = None, progress: Progress = None, **options: Any
     ) -> Released:
-        """Anonymize one quarter into views; see ``srsql release`` and ``ReleaseOptions``."""
+        """Anonymize one quarter into views; options are those of ``srsql release --help``."""
         request = make_request(quarter, options)
         with self.warehouse.guarded():
-            return release(self.warehouse, self._dataset_of(quarter, dataset), request, progress)
+            return release(self.warehouse, self._of(quarter, dataset), request, progress)
 
+    @api.reads(errors.ReleaseError)
     def release_range(
-        self,
-        quarters: str,
-        *,
-        dataset: str | Path | None = None,
-        progress: Progress | None = None,
-        **options: Unpack[ReleaseOptions],
+        self, quarters: str, *, dataset: Name = None, progress: Progress = None, **options: Any
     ) -> Range:
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`."""
         request = make_request(quarters, options)
         with self.warehouse.guarded():
-            schema = self._dataset_of(range_ends(quarters)[0], dataset)
+            schema = self._of(range_ends(quarters)[0], dataset)
             return release_range(self.warehouse, schema, request, progress)
 
-    def confirm(
-        self, quarter: str, *, dataset: str | Path | None = None, series: str = DEFAULTS.series
-    ) -> Released:
+    @api.reads(errors.ReleaseError)
+    def confirm(self, quarter: str, *, dataset: Name = None, series: str = MAIN) -> Released:
         """Expose a draft; see ``srsql release --confirm``."""
         with self.warehouse.guarded():
-            schema = self._told(series, quarter, dataset)
+            schema = self._visible(series, quarter, dataset)
             return confirm(self.warehouse, schema, quarter, series)
 
+    @api.reads(errors.ReportError)
     def report(
-        self,
-        quarter: str | None = None,
-        *,
-        public: bool = False,
-        dataset: str | Path | None = None,
-        series: str = DEFAULTS.series,
-    ) -> Report:
+        self, quarter: Word = None, *, public: bool = False, dataset: Name = None,
+        series: str = MAIN,
+    ) -> Report:  # fmt: skip
         """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
         from srsql.engine.report import report  # brings matplotlib, which nothing else needs
 
         with self.warehouse.guarded():
-            schema = self._told(series, quarter, dataset)
-            need_cases(self.warehouse, schema.name, series, ReportError)
+            schema = self._visible(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, errors.ReportError)
             return report(self.warehouse, schema, series, quarter, public=public)
 
+    @api.reads(errors.ImportReleaseError)
     def import_release(
-        self,
-        path: str | Path,
-        quarter: str,
-        *,
-        dataset: str | Path | None = None,
-        originals: str | Path | None = None,
-        series: str = DEFAULTS.series,
-        group_column: str | None = None,
-        separator: str = ";",
+        self, path: str | Path, quarter: str, *, dataset: Name = None, originals: Name = None,
+        series: str = MAIN, group_column: Word = None, separator: str = ";",
         supersede: bool = False,
-    ) -> ImportedRelease:
+    ) -> ImportedRelease:  # fmt: skip
         """Register somebody else's released table; see ``srsql import-release``."""
-        request = ImportRequest(
-            Path(path),
-            quarter,
-            originals=Path(originals) if originals is not None else None,
-            series=series,
-            group_column=group_column,
-            separator=separator,
-            supersede=supersede,
-        )
+        raw = Path(originals) if originals is not None else None
+        asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede)
         with self.warehouse.guarded():
             schema = self.dataset(dataset)
-            return import_release(
-                self.warehouse, schema, request, str(dataset or self._dataset or schema.name)
+            origin = str(dataset or self._dataset or schema.name)
+            return import_release(self.warehouse, schema, asked, origin)
+
+    @api.reads(errors.PublishError)
+    def publish(
+        self, quarter: str, to: str | Path, *, format: Format = "parquet",
+        case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
+        storage_version: Word = None, dataset: Name = None, series: str = MAIN,
+        progress: Progress = None,
+    ) -> Published:  # fmt: skip
+        """Write the artifact of a released quarter; see ``srsql publish``."""
+        key = Path(key_file) if key_file is not None else None
+        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version)
+        with self.warehouse.guarded():
+            schema = self._visible(series, quarter, dataset)
+            return publish(self.warehouse, schema, asked, progress)
+
+    @api.reads(errors.SrsqlError)
+    def metrics(
+        self, quarter: str, *, medical: Name = None, dataset: Name = None, series: str = MAIN
+    ) -> list[MeasureRow]:
+        """Risk and loss of a released quarter; see ``srsql metrics``."""
+        with self.warehouse.guarded():
+            schema, release_id = self._released(quarter, dataset, series)
+            return api.all_measures(self.warehouse, schema, series, quarter, release_id, medical)
+
+    @api.reads(errors.SrsqlError)
+    def age_groups(
+        self, quarter: str, value: Word = None, *, width: int = 5, dataset: Name = None,
+        series: str = MAIN,
+    ) -> list[GroupAnswer]:  # fmt: skip
+        """Q1 to Q4 of Lee 2020 of a release of ipa, full-domain or dp-histogram, and the truth.
+
+        Cases of one informative value by age group (None: of the value that most cases hold).
+        """
+        with self.warehouse.guarded():
+            schema, found = self._released(quarter, dataset, series)
+            over = over_lattice(self.warehouse, found)
+            return group_answers(self.warehouse, schema, found, value, width) if over else []
+
+    @api.reads(errors.SrsqlError)
+    def term_combinations(
+        self, quarter: str, *, dataset: Name = None, series: str = MAIN
+    ) -> list[CombinationShare]:
+        """How many original cases share a combination of the terms that a release tells apart from
+        records or generalizes (Loukides 2014, Fig. 12): for the steward."""
+        with self.warehouse.guarded():
+            schema, release_id = self._released(quarter, dataset, series)
+            return term_combinations(self.warehouse, schema, release_id)
+
+    @api.reads(errors.QueryError)
+    def count_terms(
+        self, quarter: str, sets: Sequence[Sequence[str]], *, dataset: Name = None,
+        series: str = MAIN,
+    ) -> list[TermCount]:  # fmt: skip
+        """How many records hold all terms of each set: lower, expected, upper.
+
+        From the released tables of a quarter with disassociated terms alone.
+        """
+        with self.warehouse.guarded():
+            _, release_id = self._released(quarter, dataset, series)
+            return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
+
+    @api.reads(errors.AttackError)
+    def attack(
+        self, quarter: str, qids: Mapping[str, str | int], *, new: bool = False,
+        stopped: bool = False, dataset: Name = None, series: str = MAIN,
+    ) -> Attack:  # fmt: skip
+        """Play one attacker against a release; see ``srsql attack``."""
+        known = {name: str(value) for name, value in qids.items()}
+        with self.warehouse.guarded():
+            schema = self._visible(series, quarter, dataset)
+            api.need_regions(self.warehouse, schema, series, errors.AttackError)
+            return attack(
+                self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
 
-    def publish(
-        self,
-        quarter: str,
-        to: str | Path,
-        *,
-        format: Format = "parquet",
-        case_ids: Literal["as-released", "pseudonym"] = "as-released",
-        key_file: str | Path | None = None,
-        storage_version: str | None = None,
-        dataset: str | Path | None = None,
-        series: str = DEFAULTS.series,
-        progress: Progress | None = None,
-    ) -> Published:
-        """Write the artifact of a released quarter; see ``srsql publish``."""
-        asked = Publication(
-            quarter,
-            Path(to),
-            series,
-            format,
-            case_ids,
-            Path(key_file) if key_file is not None else None,
-            storage_version,
-        )
+    @api.reads(errors.AuditError)
+    def audit(
+        self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
+        scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
+        alpha: Number = None, evidence: int | None = None, dataset: Name = None, series: str = MAIN,
+    ) -> Audit:  # fmt: skip
+        """Attack every case of a series; see ``srsql audit``."""
+        chosen = None if attacks is None else tuple(name.lower() for name in attacks)
+        policy = None if theta is None else parse_theta(str(theta))
+        share = None if alpha is None else Fraction(alpha)
         with self.warehouse.guarded():
-            schema = self._told(asked.series, quarter, dataset)
-            return publish(self.warehouse, schema, asked, progress)
+            schema = self._visible(series, quarter, dataset)
+            api.need_regions(self.warehouse, schema, series, errors.AuditError)
+            return audit(
+                self.warehouse, schema, series, quarter=quarter, attacks=chosen,
+                scopes=tuple(scopes), k=k, theta=policy, alpha=share, evidence=evidence,
+            )  # fmt: skip
+
+    @api.reads(errors.SignalError)
+    def signals(
+        self, *, drug: Word = None, reaction: Word = None, rules: Name = None,
+        every_pair: bool = False, min_age: Number = None, max_age: Number = None, sex: Word = None,
+        roles: Sequence[str] | None = None, quarter: Word = None, released_only: bool = False,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Signals:  # fmt: skip
+        """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
+        who = (min_age, max_age, sex)
+        with self.warehouse.guarded():
+            schema = self._visible(series, quarter, dataset)
+            need_cases(self.warehouse, schema.name, series, errors.SignalError)
+            pairs = api.asked_pairs(schema, drug, reaction, rules, who, every=every_pair)
+            return signals(
+                self.warehouse, schema, series, pairs, quarter=quarter,
+                roles=api.asked_roles(roles), released_only=released_only,
+            )  # fmt: skip
+
+    @api.reads(errors.QueryError)
+    def query(
+        self, sql: str, *, quarter: Word = None, include_withheld: bool = False,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Answer:  # fmt: skip
+        """A question over the original tables, from released views; see ``srsql query``."""
+        with self.warehouse.guarded():
+            schema = self._visible(series, quarter, dataset)
+            return query(
+                self.warehouse, schema, series, sql, quarter=quarter,
+                include_withheld=include_withheld,
+            )  # fmt: skip
+
+    @api.reads(errors.CompareError)
+    def compare(
+        self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
+        jobs: int | None = None, dataset: Name = None, progress: Progress = None,
+    ) -> Compared:  # fmt: skip
+        """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
+        first = range_ends(quarters)[0] if is_range(quarters) else quarters
+        with self.warehouse.guarded():
+            workers = Workers("srsql.engine.api.cell_worker", Path(out), jobs, progress)
+            schema = self._of(first, dataset)
+            return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
+
+    @api.reads(errors.AdviseError)
+    def advise(
+        self, quarter: str, out: str | Path, *, max_risk: Number = None, max_loss: Number = None,
+        max_confidence: Number = None, sweep: Sweep | None = None, jobs: int | None = None,
+        dataset: Name = None, series: str = MAIN, progress: Progress = None,
+    ) -> Advice:  # fmt: skip
+        """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
+        bounds = make_bounds(max_risk, max_loss, max_confidence)
+        with self.warehouse.guarded():
+            workers = Workers("srsql.engine.api.setting_worker", Path(out), jobs, progress)
+            return advise(
+                self.warehouse, self._of(quarter, dataset), quarter, bounds, sweep or Sweep(),
+                series=series, workers=workers,
+            )  # fmt: skip
+
+    def _of(self, quarter: str | None, name: Name) -> Dataset:
+        return api.dataset_of(self.warehouse, quarter, name or self._dataset)
+
+    def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
+        return as_told(self.warehouse, self._of(quarter, name), series)
+
+    def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
+        schema = self._of(quarter, name)
+        return schema, released_id(self.warehouse, schema, quarter, series)

@@ -137,18 +137,6 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
     return subjects
 
 
-def parse_share(text: str, option: str) -> Fraction:
-    """A share such as ``0.5`` or ``1/3``, exactly.
-
-    Raises:
-        AuditError: not a number.
-    """
-    try:
-        return Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        raise AuditError(f"{option} {text!r}: give a share such as 0.5 or 1/3") from None
-
-
 def _check(choice: Choice) -> None:
     wrong = [name for name in choice.attacks or () if name not in ATTACKS]
     if wrong or choice.attacks == ():

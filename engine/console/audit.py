@@ -1,18 +1,21 @@
-"""What `srsql audit` prints: a table, and the worst groups in words."""
+"""What a terminal shows of attacks: `audit`, `import-release`, `attack`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Region
 from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
+from srsql.engine.audit.imports.import_release import ImportedRelease
+from srsql.engine.console import Parts, Table
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""
-SHOWN = 5
+SHOWN_GROUPS = 5
 """Of them, groups in words."""
-COLUMNS = [
+AUDIT_COLUMNS = [
     "quarter",
     "model",
     "scope",
@@ -33,10 +36,24 @@ _SETS = (
     ("l", "L", "seen before, but the target is new"),
     ("md", "MD", "in the next quarter, but the target is not"),
 )
+LISTED = 20
+"""Lines of one list; `--json` has them all."""
+_MEANING = {
+    "B": "had an earlier region that does not cover what is known",
+    "F": "have a later region that does not cover what is known",
+    "L": "in an earlier release, but the target is new",
+    "MD": "in the next quarter, but the target is not",
+}
+
+
+def audit_parts(audit: Audit) -> Parts:
+    """The releases as they were judged, the verdict and the worst groups."""
+    yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
+    yield from audit_lines(audit)
 
 
 def audit_rows(audit: Audit) -> Iterator[list[str]]:
-    """The cells of ``COLUMNS`` for each release and scope."""
+    """The cells of ``AUDIT_COLUMNS`` for each release and scope."""
     for row in audit.releases:
         replaced = "" if row.status == "released" else f" ({row.status})"
         yield [
@@ -66,16 +83,16 @@ def audit_lines(audit: Audit) -> Iterator[str]:
             if (group.release_id, group.scope) == (row.release_id, row.scope)
             and (group.dig or group.dsg or group.ssg)
         ]
-        for group in groups[:SHOWN]:
+        for group in groups[:SHOWN_GROUPS]:
             yield from _group(group)
-        if len(groups) > SHOWN:
+        if len(groups) > SHOWN_GROUPS:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
     yield from _notes(audit.releases)
 
 
 def _group(group: GroupEvidence) -> Iterator[str]:
     who = "a target" if group.case_id is None else f"case {group.case_id}"
-    knows = [f"{name} {_text(value)}" for name, value in group.qid.items()]
+    knows = [f"{name} {_value_text(value)}" for name, value in group.qid.items()]
     knows += ["new"] if group.new else []
     knows += ["not in the next quarter"] if group.stopped else []
     yield (
@@ -135,9 +152,100 @@ def _ratio(part: int, whole: int) -> str:
     return f"{part / whole if whole else 0:.4g} ({part:,})"
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "missing"
+    if isinstance(value, dict):
+        low, high = value["low"], value["high"]
+        return f"{low}" if low == high else f"{low} to {high}"
+    return str(value)
+
+
+def imported_lines(imported: ImportedRelease) -> Iterator[str]:
+    """What became of an import."""
+    known = "with their raw quasi-identifiers" if imported.originals else "without originals"
+    yield (
+        f"{imported.quarter} imported into series {imported.series} of {imported.dataset}: "
+        f"{imported.rows:,} rows, {imported.cases:,} cases ({imported.new_cases:,} new) in "
+        f"{imported.groups:,} groups, {known}"
+    )
+    yield f"  {imported.ss_cases:,} cases with substantially many values"
+
+
+def attack_lines(attack: Attack) -> Iterator[str]:
+    """The attack step by step."""
+    knows = [f"{name} {_region_text(value)}" for name, value in attack.known.items()]
+    knows += ["in no earlier release"] if attack.new else []
+    knows += ["not in the next quarter"] if attack.stopped else []
+    yield (
+        f"{attack.quarter}, series {attack.series} ({attack.model}): the target is known by "
+        + (", ".join(knows) or "nothing but being in the release")
+    )
+    yield f"C: {_cases(len(attack.candidates))} covered by what is known"
+    listed = (f"  case {c.case_id}: {_region(c.region)}" for c in attack.candidates[:LISTED])
+    yield from _capped(list(listed), len(attack.candidates))
+    for exclusion in attack.exclusions:
+        yield from _exclusion(exclusion, attack.known)
+    yield f"remaining: {_cases(len(attack.remaining))}{_some(attack.remaining)}"
+    for inference in attack.inferences[:LISTED]:
+        theta = "" if inference.theta is None else f", theta {inference.theta}"
+        beyond = " EXCEEDED" if inference.exceeds else ""
+        yield (
+            f"  {inference.term}: confidence {inference.confidence:.4g} "
+            f"({inference.holders:,} of {len(attack.remaining):,}){theta}{beyond}"
+        )
+    yield from _capped([], max(0, len(attack.inferences) - LISTED), "values")
+    if attack.ss_share is not None:
+        yield (
+            f"ss: {attack.ss_cases:,} of {len(attack.remaining):,} have substantially many "
+            f"symptoms, share {attack.ss_share:.4g}"
+        )
+    for kept in attack.persistence:
+        yield (
+            f"P (informative): {_cases(kept.cases)} if the target is also known to be in "
+            f"{kept.quarter}{_some(kept.case_ids)}"
+        )
+
+
+def _exclusion(exclusion: ExclusionSet, known: Region) -> Iterator[str]:
+    if not exclusion.evaluated:
+        yield f"{exclusion.name}: not evaluated, since no later quarter is released"
+        return
+    yield f"{exclusion.name}: {_cases(exclusion.cases)} out, {_MEANING[exclusion.name]}"
+    listed = [f"  case {e.case_id}: {_reason(e, known)}" for e in exclusion.excluded[:LISTED]]
+    yield from _capped(listed, len(exclusion.excluded), "reasons")
+
+
+def _reason(excluded: Excluded, known: Region) -> str:
+    if excluded.region is None:
+        return f"is in {excluded.quarter}"
+    missed = ", ".join(_region_text(known[name]) for name in excluded.region)
+    return f"{_region(excluded.region)} in {excluded.quarter}, which does not cover {missed}"
+
+
+def _capped(lines: list[str], total: int, what: str = "cases") -> Iterator[str]:
+    yield from lines
+    if total > len(lines):
+        yield f"  and {total - len(lines):,} more {what} (--json has all)"
+
+
+def _some(case_ids: Sequence[str]) -> str:
+    if not case_ids:
+        return ""
+    return ": " + ", ".join(case_ids[:LISTED]) + (", ..." if len(case_ids) > LISTED else "")
+
+
+def _cases(count: int) -> str:
+    return f"{count:,} case{'' if count == 1 else 's'}"
+
+
+def _region(region: Region) -> str:
+    return ", ".join(f"{name} {_region_text(value)}" for name, value in region.items())
+
+
+def _region_text(value: Any) -> str:
+    if value is None:
+        return "any"
     if isinstance(value, dict):
         low, high = value["low"], value["high"]
         return f"{low}" if low == high else f"{low} to {high}"

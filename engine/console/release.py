@@ -1,13 +1,64 @@
-"""What `srsql release` prints."""
+"""What a terminal shows of the making of releases: `ingest`, `release`, `publish`, `verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from srsql.engine.artifact.publish.publish import Published
+from srsql.engine.artifact.verify import CHECKS, Verified
+from srsql.engine.console import Parts, Table
+from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.release.ranges import Range
 from srsql.engine.release.request import Released
 
+INGESTED_COLUMNS = [
+    "table",
+    "file",
+    "records",
+    "loaded",
+    "rejected",
+    "values set missing",
+    "orphans",
+]
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
+FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
+CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]
+
+
+def ingested_parts(loaded: list[IngestedPeriod]) -> Parts:
+    """What became of each quarter."""
+    for item in loaded:
+        if item.files and item.status != "unchanged":
+            yield Table(f"{item.quarter} {item.status}", INGESTED_COLUMNS, ingested_rows(item))
+        yield from ingested_lines(item)
+
+
+def ingested_rows(item: IngestedPeriod) -> Iterator[list[str]]:
+    """The cells of ``INGESTED_COLUMNS`` for each file."""
+    for file in item.files:
+        counts = (file.records, file.loaded, file.rejected, file.values_rejected, file.orphans)
+        yield [file.table, file.file, *[f"{n:,}" for n in counts]]
+
+
+def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
+    """What else there is to say of one quarter."""
+    if item.status == "unchanged":
+        yield f"{item.quarter}: the same files are loaded already, nothing to do"
+        return
+    for file in item.files:
+        for reason, count in file.reasons.items():
+            yield f"  {file.file}: {count:,} x {reason}"
+    if item.deleted_cases:
+        yield f"  {item.deleted_cases:,} cases on the DELETED list"
+
+
+def release_parts(released: Released) -> Parts:
+    """What became of one quarter, how many rows its views have, and what was checked."""
+    yield from release_lines(released)
+    rows = [[f"{released.schema}.{name}", f"{n:,}"] for name, n in released.rows.items()]
+    yield Table("rows", ["view", "rows"], rows)
+    yield from closing_lines(released)
 
 
 def release_lines(released: Released) -> Iterator[str]:
@@ -57,6 +108,12 @@ def _apart(released: Released) -> bool:
     return "informative" in released.manifest
 
 
+def range_parts(made: Range) -> Parts:
+    """What became of a range of quarters."""
+    yield Table(f"{made.first} to {made.last}", RANGE_COLUMNS, range_rows(made))
+    yield from range_lines(made)
+
+
 def range_rows(made: Range) -> Iterator[list[str]]:
     """The cells of ``RANGE_COLUMNS`` for each released quarter."""
     for one in made.released:
@@ -80,3 +137,98 @@ def range_lines(made: Range) -> Iterator[str]:
         yield f"  already released, left as they are: {', '.join(made.already)}"
     if not made.released:
         yield f"  nothing to do between {made.first} and {made.last}"
+
+
+def published_parts(published: Published) -> Parts:
+    """The files of an artifact, and what else there is to know."""
+    yield Table(published.path, FILE_COLUMNS, published_rows(published))
+    yield from published_lines(published)
+
+
+def published_rows(published: Published) -> Iterator[list[str]]:
+    """The cells of ``FILE_COLUMNS``."""
+    for file in published.files:
+        rows = "" if file["rows"] is None else f"{file['rows']:,}"
+        yield [file["name"], rows, f"{file['bytes']:,}", file["sha256"]]
+
+
+def published_lines(published: Published) -> Iterator[str]:
+    """What else there is to know, and what to do next."""
+    counts = published.counts
+    gone = counts["withheld_cases"]
+    withheld = (
+        "nothing is told of what was withheld" if gone is None else f"{gone:,} cases withheld"
+    )
+    yield (
+        f"{published.quarter} of series {published.series}: {counts['released_cases']:,} cases, "
+        f"{counts['released_reports']:,} reports; {withheld}"
+    )
+    yield f"  verified before it was put in place: {', '.join(published.checks)}"
+    if published.new_key:
+        yield (
+            f"  a new key is in {published.new_key}: keep it secret, and give it again for every "
+            "later quarter"
+        )
+    if published.withdrawn:
+        yield (
+            f"  {published.withdrawn:,} of its cases were withdrawn by the regulator since it was "
+            "released: 'srsql release --supersede' makes it without them"
+        )
+    for folder in published.unfinished:
+        yield f"  {folder} is left from a publication that was cut off: remove it"
+    yield f"  anybody can check it: srsql verify {published.path}"
+
+
+def verified_parts(verified: Verified) -> Parts:
+    """The checks of artifacts, and the verdict."""
+    yield Table("verification", CHECK_COLUMNS, check_rows(verified))
+    yield from verified_lines(verified)
+
+
+def check_rows(verified: Verified) -> Iterator[list[str]]:
+    """The cells of ``CHECK_COLUMNS``."""
+    for check in verified.checks:
+        yield [
+            check.artifact,
+            check.name,
+            "yes" if check.passed else "NO",
+            f"{len(check.faults):,}",
+            f"{check.total:,}",
+            CHECKS[check.name],
+        ]
+
+
+def verified_lines(verified: Verified) -> Iterator[str]:
+    """Where checks fail, what was not run, what cannot be shown, the verdict."""
+    for check in verified.checks:
+        for place in check.where:
+            yield f"  {check.artifact}, {check.name}: {place}"
+        if len(check.faults) > len(check.where):
+            yield f"  ... and {len(check.faults) - len(check.where):,} more"
+    for name in verified.not_run:
+        yield f"  not run, because of the above: {name}"
+    yield "not shown by an artifact alone:"
+    for text in verified.cannot_show:
+        yield f"  - {text}"
+    yield "passed" if verified.passed else "FAILED"
+
+
+def verified_document(verified: Verified) -> dict[str, Any]:
+    """The JSON document."""
+    return {
+        "artifacts": list(verified.artifacts),
+        "passed": verified.passed,
+        "checks": [
+            {
+                "artifact": check.artifact,
+                "name": check.name,
+                "passed": check.passed,
+                "faults": len(check.faults),
+                "total": check.total,
+                "where": check.where,
+            }
+            for check in verified.checks
+        ],
+        "not_run": list(verified.not_run),
+        "cannot_show": list(verified.cannot_show),
+    }

@@ -9,14 +9,12 @@ import hashlib
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.parameters import Calibration, Noise
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
-Calibration = Literal["paper", "sound"]
-Noise = Literal["secure", "seeded"]
 LAPLACE, EXPONENTIAL = "discrete laplace", "exponential"
 
 
@@ -33,18 +31,6 @@ class Perturbation:
     def share(self, attributes: int) -> Fraction:
         """Epsilon of one value: split over the attributes (sound), or each the whole (paper)."""
         return self.epsilon / attributes if self.calibration == "sound" else self.epsilon
-
-
-def parse_epsilon(text: str, option: str) -> Fraction:
-    """An amount of budget such as ``0.5`` or ``1/3``, exactly.
-
-    Raises:
-        ReleaseError: not a number.
-    """
-    try:
-        return Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        raise ReleaseError(f"{option} {text!r}: give a number such as 0.5 or 1/3") from None
 
 
 def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: str) -> None:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.models.alpha_k import AlphaK
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.models.cba import Cba
-from srsql.engine.models.disassociation import Disassociation
-from srsql.engine.models.dp_histogram import DpHistogram
-from srsql.engine.models.full_domain import FullDomain
-from srsql.engine.models.ipa import Ipa
-from srsql.engine.models.k_anonymity import KAnonymity
-from srsql.engine.models.l_diversity import LDiversity
+from srsql.engine.models.comparators import AlphaK, KAnonymity, LDiversity, XyAnonymity
+from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
 from srsql.engine.models.ms import Ms
-from srsql.engine.models.msdp_all import MsdpAll
-from srsql.engine.models.msdp_num import MsdpNum
-from srsql.engine.models.ppms import Ppms
-from srsql.engine.models.ppms_alpha import PpmsAlpha
-from srsql.engine.models.ppms_dp_all import PpmsDpAll
-from srsql.engine.models.ppms_dp_num import PpmsDpNum
-from srsql.engine.models.ppms_ear import PpmsEar
-from srsql.engine.models.ppms_plus import PpmsPlus
-from srsql.engine.models.xy_anonymity import XyAnonymity
+from srsql.engine.models.periodical import Ppms, PpmsAlpha, PpmsEar, PpmsPlus
+from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
+from srsql.engine.models.terms_only import Cba, Disassociation
+from srsql.engine.parameters import declared, option_name
 
 MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
@@ -40,6 +28,10 @@ DEFAULT_MODEL = PpmsPlus.name
 def make_model(name: str, **parameters: Any) -> GroupingModel:
     """The model of that name; parameters that are None take its defaults.
 
+    Args:
+        name: of ``MODELS``.
+        parameters: by keyword, as a caller writes them.
+
     Raises:
         ReleaseError: there is none, or it has no such parameter.
     """
@@ -47,8 +39,8 @@ def make_model(name: str, **parameters: Any) -> GroupingModel:
         raise ReleaseError(f"no model {name!r}: give one of {', '.join(MODELS)}")
     model = MODELS[name]
     given = {key: value for key, value in parameters.items() if value is not None}
-    known = {field.name for field in fields(model)}
+    known = declared(model)
     for key in given:
         if key not in known:
-            raise ReleaseError(f"--{key.replace('_', '-')} does not apply to the model {name}")
+            raise ReleaseError(f"{option_name(key)} does not apply to the model {name}")
     return model(**given)

@@ -12,63 +12,112 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records
 from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.parameters import facts_of, parameter, read_fields
+from srsql.engine.parameters.takes import OneOf, Whole
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.statements import literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 MOST = 1_000_000
+K = 5
+Output = Literal["rows of cases", "terms", "synthetic rows"]
+Covered = Literal["none", "earliest", "all", "later"]
+
+
+@dataclass(frozen=True)
+class BoundedValues:
+    """Which values are bounded in a group, and by what: tables that belong together."""
+
+    value_table: str
+    """case_no, term_no, weight."""
+    threshold_table: str
+    """term_no, theta_num, theta_den."""
+    name: Literal["theta", "alpha"]
+    """What the thresholds are called."""
+
+
+BY_THETA = BoundedValues("temp.main.srsql_case_term", "temp.main.srsql_theta", "theta")
+BY_SHARE = BoundedValues("temp.main.srsql_bound_term", "temp.main.srsql_bound_theta", "alpha")
+"""One share for all values, or none: the tables are filled by :meth:`GroupingModel.bound`."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How the greedy clustering grows groups."""
+
+    carriers_only: bool = False
+    """Groups are grown on the cases that carry the bounds alone (NCC grouping, Wu 2022)."""
+    risk_after_joining: bool = False
+    """PR of Huang 2021, eq. (2), not of Lin 2016, eq. (5)."""
+    seed_from_last_added: bool = False
+    """The next seed is farthest from the record added last, not from the last seed."""
 
 
 @dataclass(frozen=True)
 class GroupingModel(ABC):
     """A privacy model that releases groups of cases under one region each."""
 
-    k: int
-    """Least number of distinct cases behind every published region."""
-    leftovers: Literal["withhold", "merge", "error"]
-    """What happens to a case that no group can take."""
+    k: int = parameter(
+        K,
+        takes=Whole(
+            2,
+            MOST,
+            too_low="a group needs at least 2 cases to hide one",
+            too_high=f"no quarter has groups of more than {MOST:,} cases",
+        ),
+        help="Cases per group, at least; of k-anonymity and alpha-k, reports",
+        in_facts=False,
+        weaker="lower",
+        compared=(K,),
+        advised=(3, 5, 10, 20),
+    )
+    leftovers: Literal["withhold", "merge", "error"] = parameter(
+        "withhold",
+        takes=OneOf(("withhold", "merge", "error")),
+        help="What becomes of a case that fits no group",
+        in_facts=False,
+    )
 
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
-    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "none"
+    output: ClassVar[Output] = "rows of cases"
+    """What a release has; the next two follow from it."""
+    releases_case_rows: ClassVar[bool]
+    """Rows are released under ids of cases; else only what they hold, apart from them."""
+    releases_synthetic_rows: ClassVar[bool]
+    """Instead, rows of its own making are released under no id (see ``engine.lattice``)."""
+    covers_earlier_regions: ClassVar[Covered] = "none"
     """Which earlier regions an old case's QID is widened to before grouping (QID-bounding);
     ``later``: its categories to all of them, once the groups are made."""
-    carry: ClassVar[Literal["all", "new"]] = "all"
+    carriers: ClassVar[Literal["all", "new"]] = "all"
     """Which cases count towards k and theta (NC-bounding: new ones)."""
-    records: ClassVar[Records] = "case"
+    record_unit: ClassVar[Records] = "case"
     """What is grouped: super-records, or every report as if it were a case of its own."""
-    keeps: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
+    growth: ClassVar[Growth] = Growth()
+    bounded: ClassVar[BoundedValues] = BY_THETA
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
     """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
     unpublishable: ClassVar[str] = ""
     """Why no release of the model may leave the house; empty: it may."""
-    held: ClassVar[str] = "temp.main.srsql_case_term"
-    """The values that groups are bounded in, and what bounds them: names of tables."""
-    thresholds: ClassVar[str] = "temp.main.srsql_theta"
-    rows: ClassVar[bool] = True
-    """Rows are released under ids of cases; else only what they hold, apart from them."""
-    tells: ClassVar[Literal["chunks", "nodes"]] = "chunks"
-    """How terms that are told apart from rows are told: disassociated, or generalized."""
-    own_rows: ClassVar[bool] = False
-    """Instead, rows of its own making are released under no id (see ``engine.lattice``)."""
-    counted: ClassVar[bool] = True
+    term_format: ClassVar[TermFormat] = "chunks"
+    """How terms that are told apart from rows are released: disassociated, or generalized."""
+    case_count_is_public: ClassVar[bool] = True
     """The public may know how many cases are released; not where made-up ones are among them."""
-    perturbs: ClassVar[bool] = False
+    perturbs_values: ClassVar[bool] = False
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""
-    core_only: ClassVar[bool] = False
-    """Groups are grown on the cases that carry the bounds alone (NCC grouping)."""
-    after_join: ClassVar[bool] = False
-    """PR of Huang 2021, eq. (2), not of Lin 2016, eq. (5)."""
-    from_last: ClassVar[bool] = False
-    """The next seed is farthest from the record added last, not from the last seed."""
+
+    def __init_subclass__(cls) -> None:
+        """Derive what follows from ``output``."""
+        super().__init_subclass__()
+        cls.releases_case_rows = cls.output == "rows of cases"
+        cls.releases_synthetic_rows = cls.output == "synthetic rows"
 
     def __post_init__(self) -> None:
         """Refuse parameters that protect nobody."""
-        if self.k < 2:
-            raise ReleaseError(f"k is {self.k}: a group needs at least 2 cases to hide one")
-        if self.k > MOST:
-            raise ReleaseError(f"k is {self.k}: no quarter has groups of more than {MOST:,} cases")
+        read_fields(self, ReleaseError)
 
     @property
     @abstractmethod
@@ -85,22 +134,22 @@ class GroupingModel(ABC):
         return {}
 
     @property
-    def attacks(self) -> tuple[str, ...]:
+    def defended_attacks(self) -> tuple[str, ...]:
         """The attacks of SPEC section 9 that the model withstands."""
         return ()
 
     @property
-    def share(self) -> Fraction | None:
+    def symptoms_limit(self) -> Fraction | None:
         """alpha: the largest share of cases with substantially many symptoms; None: unbounded."""
         return None
 
     @property
-    def stopping(self) -> Literal["next", "all"] | None:
+    def stopping_cases(self) -> Literal["next", "all"] | None:
         """Who counts as absent from the next quarter: by its data, everybody, or not asked."""
         return None
 
     @property
-    def audience(self) -> str:
+    def series_family(self) -> str:
         """What the releases of one series have in common: the family, and what tells it apart."""
         return self.family
 
@@ -110,16 +159,16 @@ class GroupingModel(ABC):
         return None
 
     @property
-    def facts(self) -> Mapping[str, str | int]:
+    def public_facts(self) -> Mapping[str, str | int]:
         """Parameters of the model beside k and leftovers, for the manifests."""
-        return {}
+        return facts_of(self)
 
     @property
     def private_facts(self) -> dict[str, Any]:
         """What the private manifest alone tells of the model."""
         return {"noise": "none"}
 
-    def sees(self, dataset: Dataset) -> Dataset:
+    def prepare_dataset(self, dataset: Dataset) -> Dataset:
         """The dataset as the model takes it."""
         return dataset
 
@@ -127,9 +176,9 @@ class GroupingModel(ABC):
         """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
         warehouse.run_step("grouping/regions")
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
-        """Say what bounds the values of a group (see ``feasibility.limits``): theta."""
-        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'theta'")
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
+        """Say what bounds the values of a group (see ``feasibility.limits``)."""
+        warehouse.run("UPDATE temp.main.srsql_run SET bound = ?", [self.bounded.name])
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""
@@ -146,12 +195,13 @@ class GroupingModel(ABC):
             k: k_effective.
             draw: text from which every random choice is derived.
         """
+        bounded = self.bounded
         rest = "merge" if self.leftovers == "merge" else "withhold"
-        alpha = self.share or Fraction(1)
+        alpha = self.symptoms_limit or Fraction(1)
         rules: dict[str, Any] = {
-            "core_only": self.core_only,
-            "after_join": self.after_join,
-            "from_last": self.from_last,
+            "core_only": self.growth.carriers_only,
+            "after_join": self.growth.risk_after_joining,
+            "from_last": self.growth.seed_from_last_added,
             "alpha_num": alpha.numerator,
             "alpha_den": alpha.denominator,
         }
@@ -161,7 +211,8 @@ class GroupingModel(ABC):
             warehouse.run(
                 "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
                 "FROM srsql.group_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
-                f" {literal(self.held)}, 'temp.main.srsql_attribute', {literal(self.thresholds)},"
+                f" {literal(bounded.value_table)}, 'temp.main.srsql_attribute',"
+                f" {literal(bounded.threshold_table)},"
                 " ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
                 " ?, ?, ?, ?) AS g",
                 [pattern, k, int.from_bytes(digest[:7]), rest, rules],

@@ -1,17 +1,23 @@
-"""What the models of Lee 2020 share: rows of their own making, generalized by one level vector."""
+"""The models over a generalization lattice, whose rows are of their own making (Lee 2020)."""
 
 from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import drop_withheld
 from srsql.engine.lattice.cube import Made, load_cube, nothing
+from srsql.engine.lattice.ipa import Asked, anonymize, k_anonymous, noisy_histogram
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
-from srsql.engine.models.terms_only import Apart
+from srsql.engine.models.base import MOST, Output
+from srsql.engine.models.perturbing import EPSILON, NOISE, NOT_FOR_PUBLICATION
+from srsql.engine.models.terms_only import TermsOnlyModel
+from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
+from srsql.engine.parameters.takes import Names, OneOf, Text, Whole
 from srsql.engine.warehouse.dimensions import (
     ALL,
     FIRST,
@@ -23,6 +29,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import Source
 
+OVER_LATTICE = "models over a lattice"
 NO_CHECK = (
     "whose rows are under no id and prove no bound by themselves, so that nobody who gets an "
     "artifact could verify it. It is made to be compared with; publish a release of ms or ppms++"
@@ -30,7 +37,7 @@ NO_CHECK = (
 
 
 @dataclass(frozen=True)
-class LatticeModel(Apart):
+class LatticeModel(TermsOnlyModel):
     """One record per case: dimension values on one level of their hierarchies, and one informative
     value as it is. No id is released; rows are shuffled and numbered anew.
 
@@ -39,12 +46,23 @@ class LatticeModel(Apart):
     shown as what tells nothing.
     """
 
-    informative: str = FIRST
-    """The sensitive or quasi-sensitive column whose values are shown."""
-    dimensions: str = ALL
-    """The quasi-identifiers to show, with commas between; the others are not released."""
+    informative: str = parameter(
+        FIRST,
+        takes=Text(),
+        help="the sensitive or quasi-sensitive column whose values are released as they are",
+        usual="the first sensitive one",
+        of=OVER_LATTICE,
+        compared=(),
+    )
+    dimensions: str = parameter(
+        ALL,
+        takes=Names(joined=True),
+        help="the quasi-identifiers to generalize, such as age,sex; the others are not released",
+        of=OVER_LATTICE,
+        compared=(),
+    )
 
-    own_rows: ClassVar[bool] = True
+    output: ClassVar[Output] = "synthetic rows"
     unpublishable: ClassVar[str] = NO_CHECK
 
     @abstractmethod
@@ -59,32 +77,32 @@ class LatticeModel(Apart):
         return False
 
     @property
-    def least(self) -> int:
+    def least_class_size(self) -> int:
         """Rows that every published class claims to have."""
         return 1
 
     @property
-    def audience(self) -> str:
+    def series_family(self) -> str:
         """Releases of one series have the same columns."""
         return f"{self.family}, {self.informative} by {self.dimensions}"
 
     @property
-    def facts(self) -> dict[str, str | int]:
+    def public_facts(self) -> dict[str, str | int]:
         """What the rows show."""
         return {
             "keeps": "one level vector",
-            "informative": self.informative,
-            "dimensions": self.dimensions,
+            **facts_of(self, LatticeModel),
             "publication": "refused",
+            **facts_of(self),
         }
 
-    def sees(self, dataset: Dataset) -> Dataset:
+    def prepare_dataset(self, dataset: Dataset) -> Dataset:
         """Numbers that declare groups are generalized by them."""
         return dataset.with_categories()
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """No value is bounded; those that are shown are read."""
-        super().set_bounds(warehouse, dataset)
+        super().bound(warehouse, dataset)
         asked_dimensions(dataset, self.dimensions)
         load_held_values(warehouse, dataset, self.informative)
 
@@ -111,4 +129,179 @@ class LatticeModel(Apart):
         made = nothing(dimensions) if empty else self.anonymize(warehouse, dimensions, source)
         column = informative_attribute(dataset, self.informative).column
         make_rows(warehouse, dataset, dimensions, column, made, source.seed())
-        keep_lattice(warehouse, dimensions, column, self.least, made)
+        keep_lattice(warehouse, dimensions, column, self.least_class_size, made)
+
+
+@dataclass(frozen=True)
+class FullDomain(LatticeModel):
+    """The level vector of least NCP under which every class has at least k cases.
+
+    Protects: whoever knows the dimension values of a case is left with at least k rows for it.
+
+    Does not protect: the informative values of a class are not bounded (all may agree), rare ones
+    are shown as they are, and releases of several quarters can be joined. Nothing is suppressed, so
+    a single odd case can make all others coarse.
+    """
+
+    name: ClassVar[str] = "full-domain"
+    family: ClassVar[str] = "full-domain"
+
+    @property
+    def least_class_size(self) -> int:
+        """k."""
+        return self.k
+
+    @property
+    def public_facts(self) -> dict[str, str | int]:
+        """k rows."""
+        return {**super().public_facts, "keeps": "k rows of every class, one level vector"}
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"Every class of rows with the same dimension values has at least {self.k} rows, each "
+            "of another case. Which informative values a class has, and how often, is not bounded; "
+            "joining releases of several quarters is not defended against."
+        )
+
+    def anonymize(
+        self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
+    ) -> Made:
+        """Search the lattice."""
+        return k_anonymous(warehouse, dimensions, self.k)
+
+
+@dataclass(frozen=True)
+class NoisyLattice(LatticeModel):
+    """Made-up records are among the rows; nothing published tells how many."""
+
+    epsilon: Fraction = parameter(**EPSILON)
+    noise: Noise = parameter(**NOISE)
+
+    case_count_is_public: ClassVar[bool] = False
+
+    @property
+    def seeded(self) -> bool:
+        """As asked for."""
+        return self.noise == "seeded"
+
+    @property
+    def public_facts(self) -> dict[str, str | int]:
+        """Whether the noise is that of an experiment, too."""
+        unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
+        return {**super().public_facts, **unfit}
+
+    @property
+    def private_facts(self) -> dict[str, Any]:
+        """What ``publish`` asks for."""
+        return {"noise": self.noise, "publishable": False}
+
+    @property
+    def experiment_warning(self) -> str:
+        """What comes before the guarantee of an experiment."""
+        if not self.seeded:
+            return ""
+        return (
+            "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever learns the "
+            "seed takes it off. "
+        )
+
+
+@dataclass(frozen=True)
+class Ipa(NoisyLattice):
+    """Generalization by a level vector, suppression of small classes, counterfeit records.
+
+    Epsilon is split 0.1 / 0.3 / 0.3 / 0.3 over suppression, number of counterfeits, their values
+    and the choice of the node. It is a *nominal* budget: **no calibration is epsilon-differentially
+    private** for adding or removing a record, whatever Lee 2020, Theorem 9, says.
+
+    * Real informative values are published as they are: one with a single holder proves that the
+      holder is in the data, with certainty.
+    * Suppressed rows get no noise; their number and values are those of the data.
+    * The domain of informative values that counterfeits are drawn from is that of the data.
+    * Calibration ``paper``: every node of the lattice is perturbed with the whole of the first
+      three shares before one is drawn, and the scores of the draw are not what a single record
+      changes by at most its sensitivity.
+
+    Calibration ``sound`` concerns the choice of the node alone: it is made from cell counts with
+    noise of their own, within its share of epsilon, and only that node is perturbed. That choice is
+    differentially private; the rows are not.
+
+    An attacker who knows the dimension values of a case finds its class and what is claimed of its
+    members; counterfeits make each such claim deniable, except for values that nobody else has.
+    """
+
+    suppress_below: int = parameter(
+        2,
+        takes=Whole(2, MOST, too_low="the threshold would have no noise"),
+        help="classes of at most so many records (t) are suppressed, give or take noise",
+        weaker="lower",
+        compared=(),
+    )
+    calibration: Calibration = parameter(
+        "sound",
+        takes=OneOf(("paper", "sound")),
+        help="sound chooses the level vector by noise of its own; paper perturbs every level "
+        "vector before it chooses, as Lee 2020 prints it",
+        compared=("paper",),
+    )
+
+    name: ClassVar[str] = "ipa"
+    family: ClassVar[str] = "ipa"
+
+    @property
+    def guarantee(self) -> str:
+        """What does not hold, in words."""
+        choice = (
+            "the choice of the level vector alone is differentially private, with 3/10 of it"
+            if self.calibration == "sound"
+            else "every level vector is perturbed with the same budget before one is drawn"
+        )
+        return (
+            f"{self.experiment_warning}Rows are generalized by one level vector, small classes "
+            "suppressed and made-up records inserted (Lee 2020) with a nominal epsilon of "
+            f"{self.epsilon}. This is not differential privacy for adding or removing a record, "
+            "under any calibration: real informative values are published as they are, so that one "
+            "with a single holder proves presence, and suppressed rows get no noise; "
+            f"{choice}. No class has a least size: k = {self.k} counts the cases of the quarter "
+            "alone."
+        )
+
+    def anonymize(
+        self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
+    ) -> Made:
+        """Algorithms 1 and 2."""
+        asked = Asked(self.epsilon, self.suppress_below, self.calibration == "sound")
+        return anonymize(warehouse, dimensions, asked, source)
+
+
+@dataclass(frozen=True)
+class DpHistogram(NoisyLattice):
+    """Noise of scale 1 / epsilon on the count of every combination of values, the empty ones too.
+
+    Epsilon-differentially private for adding or removing a case (which is one record), *given the
+    list of informative values*: that list, and how they are spelled, is the quarter's own, and a
+    value that only one case holds is on it because of that case. Budgets of several releases of a
+    case add up.
+    """
+
+    name: ClassVar[str] = "dp-histogram"
+    family: ClassVar[str] = "dp-histogram"
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"{self.experiment_warning}Counts of all combinations of dimension values and "
+            f"informative values have Laplace noise: epsilon = {self.epsilon}, differentially "
+            "private for adding or removing a case, given the list of informative values, which is "
+            "the quarter's own and not covered. Budgets of several releases of a case add up. No "
+            f"combination has a least count: k = {self.k} counts the cases of the quarter alone."
+        )
+
+    def anonymize(
+        self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
+    ) -> Made:
+        """Draw the histogram."""
+        return noisy_histogram(warehouse, dimensions, self.epsilon, source)

@@ -1,11 +1,17 @@
-"""What the models for series share: PPMS(k, theta*)-bounding (Huang 2021, section 1)."""
+"""The models for series of releases: PPMS(k, theta*)-bounding (Huang 2021, Wu 2022)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal
 
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import Covered, GroupingModel, Growth
+from srsql.engine.parameters import parameter
+from srsql.engine.parameters.takes import Amount, OneOf
+
+FINEST = 10_000
+"""Largest denominator of alpha: weights are counted in its parts, in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,12 @@ class PeriodicalModel(GroupingModel):
     """
 
     family: ClassVar[str] = "periodical"
-    cover: ClassVar[Literal["none", "earliest", "all", "later"]] = "earliest"
-    carry: ClassVar[Literal["all", "new"]] = "new"
-    after_join: ClassVar[bool] = True
+    covers_earlier_regions: ClassVar[Covered] = "earliest"
+    carriers: ClassVar[Literal["all", "new"]] = "new"
+    growth: ClassVar[Growth] = Growth(risk_after_joining=True)
 
     @property
-    def attacks(self) -> tuple[str, ...]:
+    def defended_attacks(self) -> tuple[str, ...]:
         """Backward, forward and latest attacks."""
         return ("b", "f", "l")
 
@@ -61,3 +67,87 @@ class PeriodicalModel(GroupingModel):
     @property
     def _but(self) -> str:
         return " or stops after one"
+
+
+@dataclass(frozen=True)
+class Ppms(PeriodicalModel):
+    """An old case's QID covers all its earlier regions; groups are grown over all cases."""
+
+    name: ClassVar[str] = "ppms"
+    covers_earlier_regions: ClassVar[Covered] = "all"
+
+
+@dataclass(frozen=True)
+class PpmsEar(PeriodicalModel):
+    """An old case's QID covers its earliest region; groups are grown over all cases."""
+
+    name: ClassVar[str] = "ppms-ear"
+
+
+@dataclass(frozen=True)
+class PpmsPlus(PeriodicalModel):
+    """Covers the earliest region; groups grow on new cases alone, then the others join them."""
+
+    name: ClassVar[str] = "ppms++"
+    growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
+
+
+@dataclass(frozen=True)
+class PpmsAlpha(PeriodicalModel):
+    """PPMS(k, theta, alpha)-bounding, Definition 7: also against MD- and SS-attacks.
+
+    Every group has k cases that are new and absent from the next quarter; these remain whatever an
+    attacker excludes, who may also know that the patient stops. Of what remains at most alpha has
+    substantially many symptoms.
+    """
+
+    alpha: Fraction = parameter(
+        Fraction(1, 2),
+        takes=Amount(1, FINEST, noun="share"),
+        help="largest share of cases with substantially many symptoms",
+        weaker="higher",
+        compared=(),
+    )
+    assume_md: Literal["none", "all"] = parameter(
+        "none",
+        takes=OneOf(("none", "all")),
+        help="all counts every case as stopping where the next quarter is not loaded; the "
+        "MD-attack is then open",
+    )
+
+    name: ClassVar[str] = "ppms-alpha"
+    growth: ClassVar[Growth] = Growth(risk_after_joining=True, seed_from_last_added=True)
+
+    @property
+    def defended_attacks(self) -> tuple[str, ...]:
+        """With the next quarter at hand all five."""
+        defended = (*super().defended_attacks, "md", "ss")
+        return tuple(a for a in defended if a != "md" or self.assume_md == "none")
+
+    @property
+    def symptoms_limit(self) -> Fraction:
+        """alpha."""
+        return self.alpha
+
+    @property
+    def stopping_cases(self) -> Literal["next", "all"]:
+        """By the next quarter's cases, or assumed of all."""
+        return "next" if self.assume_md == "none" else "all"
+
+    @property
+    def _remaining(self) -> str:
+        return (
+            f"After every exclusion at least {self.k} distinct cases remain for any patient, no "
+            "sensitive value is held by a larger share of them than its threshold, and at most "
+            f"{self.alpha} of them have substantially many symptoms."
+        )
+
+    @property
+    def _also(self) -> str:
+        if self.assume_md == "all":
+            return ", substantial-symptoms attacks"
+        return ", medication-discontinuation and substantial-symptoms attacks"
+
+    @property
+    def _but(self) -> str:
+        return " or stops after one" if self.assume_md == "all" else ""

@@ -1,23 +1,44 @@
-"""What the models with noise share: PPMS-DP(k, theta*, epsilon) (Wu 2022, section IV)."""
+"""The models with noise: PPMS-DP(k, theta*, epsilon) (Wu 2022, section IV; Lin and Shen 2020)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.perturbation import Calibration, Noise, Perturbation, perturb
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.grouping.perturbation import Perturbation, perturb
+from srsql.engine.models.base import Covered, GroupingModel, Growth
+from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
+from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import MAX_EPSILON
 
 FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""
-
-
 NOT_FOR_PUBLICATION = "not for publication"
+WITH_NOISE = "models with noise"
+
+
+EPSILON: dict[str, Any] = {
+    "default": Fraction(1),
+    "takes": Amount(MAX_EPSILON, FINEST),
+    "help": "privacy budget of a case in a release, a number or fraction",
+    "of": WITH_NOISE,
+    "weaker": "higher",
+    "compared": (),
+    "advised": ("0.1", "1", "10"),
+}
+"""The budget, as every model with noise declares it."""
+NOISE: dict[str, Any] = {
+    "default": "secure",
+    "takes": OneOf(("secure", "seeded")),
+    "help": "secure is OpenDP's generator; seeded repeats with --seed, for experiments, and is "
+    "not for publication",
+    "of": WITH_NOISE,
+    "compared": ("seeded",),
+}
+"""The source of randomness, as every model with noise declares it."""
 
 
 @dataclass(frozen=True)
@@ -37,31 +58,28 @@ class PerturbingModel(GroupingModel):
     reported of these releases and gate nothing.
     """
 
-    epsilon: Fraction = Fraction(1)
+    epsilon: Fraction = parameter(**EPSILON)
     """Budget of a case in this release (sound), or of each of its values (paper)."""
-    calibration: Calibration = "sound"
-    """How noise is scaled: to the declared domain, or to the group."""
-    noise: Noise = "secure"
-    """``secure``: OpenDP, not seedable; ``seeded``: an experiment, not for publication."""
-    epsilon_limit: Fraction | None = None
-    """Most that any case may have spent over the series, this release included; None: any."""
+    calibration: Calibration = parameter(
+        "sound",
+        takes=OneOf(("paper", "sound")),
+        help="sound scales noise to the declared domain, which is local differential privacy "
+        "given the grouping; paper scales it to the group, as Wu 2022 prints it, which is none",
+        compared=("paper",),
+    )
+    noise: Noise = parameter(**NOISE)
+    epsilon_limit: Fraction | None = parameter(
+        None,
+        takes=Amount(),
+        help="most that a case may have spent over the series, this release included",
+        in_facts=False,
+        weaker="higher",
+    )
 
-    perturbs: ClassVar[bool] = True
-    core_only: ClassVar[bool] = True
-    after_join: ClassVar[bool] = True
-    categories: ClassVar[bool]
+    perturbs_values: ClassVar[bool] = True
+    growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
+    perturbs_categories: ClassVar[bool]
     """Categories are perturbed, too."""
-
-    def __post_init__(self) -> None:
-        """Refuse budgets that mean nothing or cannot be kept."""
-        super().__post_init__()
-        if not 0 < self.epsilon <= MAX_EPSILON or self.epsilon.denominator > FINEST:
-            raise ReleaseError(
-                f"--epsilon {self.epsilon}: give a number above 0, at most {MAX_EPSILON}, to four "
-                f"decimals or as a fraction with a denominator up to {FINEST:,}"
-            )
-        if self.epsilon_limit is not None and self.epsilon_limit <= 0:
-            raise ReleaseError(f"--epsilon-limit {self.epsilon_limit}: give a number above 0")
 
     @property
     def publishable(self) -> bool:
@@ -69,14 +87,10 @@ class PerturbingModel(GroupingModel):
         return self.noise == "secure"
 
     @property
-    def facts(self) -> dict[str, str]:
-        """Budget, calibration, source of noise, and whether the release may leave the house."""
-        return {
-            "epsilon": str(self.epsilon),
-            "calibration": self.calibration,
-            "noise": self.noise,
-            "publication": "allowed" if self.publishable else NOT_FOR_PUBLICATION,
-        }
+    def public_facts(self) -> dict[str, str | int]:
+        """Whether the release may leave the house, too."""
+        allowed = "allowed" if self.publishable else NOT_FOR_PUBLICATION
+        return {**facts_of(self), "publication": allowed}
 
     @property
     def budget_limit(self) -> Fraction | None:
@@ -105,7 +119,7 @@ class PerturbingModel(GroupingModel):
 
     @property
     def _noise_words(self) -> str:
-        what = "quasi-identifiers" if self.categories else "numeric quasi-identifiers"
+        what = "quasi-identifiers" if self.perturbs_categories else "numeric quasi-identifiers"
         if self.calibration == "paper":
             return (
                 f"The {what} of each record are perturbed as Wu 2022 prints it, with a nominal "
@@ -121,13 +135,13 @@ class PerturbingModel(GroupingModel):
 
     @property
     def _group_words(self) -> str:
-        sort = "new cases" if self.carry == "new" else "cases"
+        sort = "new cases" if self.carriers == "new" else "cases"
         categories = (
             ""
-            if self.categories
+            if self.perturbs_categories
             else "Categories are generalized to the group's common value"
-            + (", which covers what the case was released as before. " if self.cover != "none"
-               else ". ")
+            + ("." if self.covers_earlier_regions == "none"
+               else ", which covers what the case was released as before.") + " "
         )  # fmt: skip
         return (
             f"{categories}Within groups of at least {self.k} {sort} no sensitive value exceeds its "
@@ -136,11 +150,50 @@ class PerturbingModel(GroupingModel):
             "defended against."
         )
 
-    def sees(self, dataset: Dataset) -> Dataset:
+    def prepare_dataset(self, dataset: Dataset) -> Dataset:
         """Numbers that declare groups are categories (Wu 2022 takes age as one)."""
         return dataset.with_categories()
 
     def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
         """Merge the groups and draw what their cases show."""
-        asked = Perturbation(self.epsilon, self.calibration, self.noise, self.categories)
+        asked = Perturbation(self.epsilon, self.calibration, self.noise, self.perturbs_categories)
         perturb(warehouse, dataset, asked, draw)
+
+
+@dataclass(frozen=True)
+class PpmsDpNum(PerturbingModel):
+    """Noise on numbers; categories are generalized and cover all earlier releases of a case."""
+
+    name: ClassVar[str] = "ppms-dp-num"
+    family: ClassVar[str] = "dp-num"
+    perturbs_categories: ClassVar[bool] = False
+    covers_earlier_regions: ClassVar[Covered] = "later"
+    carriers: ClassVar[Literal["all", "new"]] = "new"
+
+
+@dataclass(frozen=True)
+class PpmsDpAll(PerturbingModel):
+    """Noise on numbers and a random choice among nodes for categories; nothing needs covering."""
+
+    name: ClassVar[str] = "ppms-dp-all"
+    family: ClassVar[str] = "dp-all"
+    perturbs_categories: ClassVar[bool] = True
+    carriers: ClassVar[Literal["all", "new"]] = "new"
+
+
+@dataclass(frozen=True)
+class MsdpNum(PerturbingModel):
+    """As ``ppms-dp-num`` on a quarter of its own: no earlier release counts."""
+
+    name: ClassVar[str] = "msdp-num"
+    family: ClassVar[str] = "single-dp"
+    perturbs_categories: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class MsdpAll(PerturbingModel):
+    """As ``ppms-dp-all`` on a quarter of its own: no earlier release counts."""
+
+    name: ClassVar[str] = "msdp-all"
+    family: ClassVar[str] = "single-dp"
+    perturbs_categories: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""What models have in common that release no row of a case."""
+"""The models that release terms and no row of a case: disassociation and CBA."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import BY_SHARE, BoundedValues, GroupingModel, Output
+from srsql.engine.parameters import facts_of
+from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
 @dataclass(frozen=True)
-class Apart(GroupingModel):
+class TermsOnlyModel(GroupingModel):
     """All cases are one internal group without a region; what is released of them has no id."""
 
-    keeps: ClassVar[frozenset[str]] = frozenset()
-    held: ClassVar[str] = "temp.main.srsql_bound_term"
-    thresholds: ClassVar[str] = "temp.main.srsql_bound_theta"
-    rows: ClassVar[bool] = False
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
+    bounded: ClassVar[BoundedValues] = BY_SHARE
+    output: ClassVar[Output] = "terms"
 
     @property
     def claims(self) -> dict[str, Fraction]:
         """There is one region, which says nothing: it is shared by all cases."""
         return {"k": Fraction(self.k)}
 
-    def set_bounds(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
         """No value is bounded: whose it is, is not told."""
         warehouse.run(
             "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
@@ -36,7 +37,7 @@ class Apart(GroupingModel):
             "SELECT t.term_no, 1::BIGINT AS theta_num, 1::BIGINT AS theta_den "
             "FROM temp.main.srsql_term AS t"
         )
-        warehouse.run("UPDATE temp.main.srsql_run SET bound = 'alpha'")
+        super().bound(warehouse, dataset)
 
     def prepare(self) -> None:
         """Nothing is grouped."""
@@ -49,3 +50,65 @@ class Apart(GroupingModel):
             "WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= ?",
             [k],
         )
+
+
+@dataclass(frozen=True)
+class Disassociation(TermsOnlyModel):
+    """k^m-anonymity of the terms alone: neither ids nor quasi-identifiers are released.
+
+    Protects: whoever knows up to m terms of a patient's record has to reckon with at least k
+    records that hold all of them (Loukides 2014, Guarantee 1).
+
+    Does not protect: against learning terms that many records of a cluster share, against who
+    knows more than m terms, or against joining releases of several quarters.
+    """
+
+    name: ClassVar[str] = "disassociation"
+    family: ClassVar[str] = "terms"
+
+    @property
+    def guarantee(self) -> str:
+        """What of the release the terms' own guarantee leaves out."""
+        return (
+            "No id, no quasi-identifier and no other column of a report is released, only terms, "
+            f"in clusters of at least {self.k} records. What is known of several quarters of a "
+            "patient is not defended against."
+        )
+
+    @property
+    def public_facts(self) -> dict[str, str | int]:
+        """There are no regions that could keep anything."""
+        return {"keeps": "no quasi-identifier", **facts_of(self)}
+
+
+@dataclass(frozen=True)
+class Cba(Disassociation):
+    """k^m-anonymity of the terms alone, by generalizing them to sets of terms and suppressing them.
+
+    Protects: whoever knows up to m terms of a patient's record is left with at least k records, or
+    with all of them where one of these terms is suppressed.
+
+    Does not protect: against learning the terms that all of these records share, against who knows
+    more than m terms, or against joining releases of several quarters.
+    """
+
+    name: ClassVar[str] = "cba"
+    family: ClassVar[str] = "cba"
+    term_format: ClassVar[TermFormat] = "nodes"
+    unpublishable: ClassVar[str] = (
+        "a comparator, made to be measured against; publish a release of disassociation"
+    )
+
+    @property
+    def guarantee(self) -> str:
+        """What of the release the terms' own guarantee leaves out."""
+        return (
+            "No id, no quasi-identifier and no other column of a report is released, only "
+            f"generalized terms, each of at least {self.k} records; some are suppressed. What is "
+            "known of several quarters of a patient is not defended against."
+        )
+
+    @property
+    def public_facts(self) -> dict[str, str | int]:
+        """There are no regions, and such a release does not leave the house."""
+        return super().public_facts | {"publication": "refused"}

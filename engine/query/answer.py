@@ -155,7 +155,7 @@ def _need_cover(warehouse: Warehouse, quarter: str, schema: str) -> None:
     except duckdb.Error as error:
         raise QueryError(f"the release of {quarter} cannot be read: {one_line(error)}") from None
     model = MODELS.get(str(name))
-    if model is None or model.perturbs:
+    if model is None or model.perturbs_values:
         raise QueryError(
             f"{quarter} was released by {name}, whose regions need not hold the original "
             "values: no bounds can be given"

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -30,7 +30,7 @@ class Parameters:
     knowledge: str | None
     symptoms: str
     """The rule by which a case has substantially many."""
-    terms: Terms | None = None
+    terms: DisassociationParameters | None = None
 
     def public(self, dataset: Dataset, quarter: str, k_effective: int) -> dict[str, str | int]:
         """What the public manifest tells of the parameters; never the seed or a file's name."""
@@ -45,12 +45,12 @@ class Parameters:
             "guarantee": self.model.guarantee,
             "k": self.model.k,
             "k_effective": k_effective,
-            "theta": theta if "theta" in self.model.keeps else "not kept",
+            "theta": theta if "theta" in self.model.guaranteed_bounds else "not kept",
             "missing": self.missing,
             "leftovers": self.model.leftovers,
-            "attacks": ",".join(self.model.attacks) or "none",
-            **self.model.facts,
-            **(self.terms.facts(self.model.k, self.model.tells) if self.terms else {}),
+            "attacks": ",".join(self.model.defended_attacks) or "none",
+            **self.model.public_facts,
+            **(self.terms.facts(self.model.k, self.model.term_format) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
         }
 
@@ -186,7 +186,7 @@ def private_manifest(
         "reports": {"released": reports, "withheld": sum(row[2] for row in reasons)},
         "groups": groups,
         "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
-        "values_given_up": {} if parameters.model.own_rows else dict(given_up),
+        "values_given_up": {} if parameters.model.releases_synthetic_rows else dict(given_up),
         "infeasible": infeasible,
         **({"sensitive_terms_not_held": sensitive_not_held} if sensitive_not_held else {}),
     }

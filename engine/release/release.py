@@ -68,7 +68,7 @@ def release(
         ReleaseError: refused, infeasible or rolled back; the warehouse is as it was.
     """
     clock = Clock(progress)
-    dataset = request.model.sees(dataset)
+    dataset = request.model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset))
     told = tell(dataset, request.model, request.terms)
@@ -76,7 +76,7 @@ def release(
     before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
-            family = family_of(request.model.audience, request.terms)
+            family = family_of(request.model.series_family, request.terms)
             series = open_series(warehouse, dataset, request.series, family)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
@@ -88,8 +88,8 @@ def release(
                     request.quarter,
                     release_id,
                     request.knowledge,
-                    request.model.share.denominator if request.model.share else 1,
-                    request.model.records,
+                    request.model.symptoms_limit.denominator if request.model.symptoms_limit else 1,
+                    request.model.record_unit,
                 )
             with clock.stage("history"):
                 cover_history(
@@ -102,7 +102,7 @@ def release(
                 drop_incomplete(warehouse, dataset, request.missing)
             with clock.stage("thresholds"):
                 apply_theta(warehouse, request.theta)
-                request.model.set_bounds(warehouse, dataset)
+                request.model.bound(warehouse, dataset)
                 infeasible = make_feasible(
                     warehouse, _history_rule(request.model), request.on_infeasible
                 )
@@ -110,7 +110,7 @@ def release(
             with clock.stage("kernels (compiled on first use)"):
                 request.model.prepare()
                 if request.terms:
-                    MAKING[request.model.tells].prepare()
+                    MAKING[request.model.term_format].prepare()
             with clock.stage("grouping"):
                 request.model.group(warehouse, k, _draw(request, dataset))
                 if request.terms:
@@ -141,7 +141,7 @@ def release(
                     told,
                     request.quarter,
                     release_id,
-                    regions="srsql_shown" if request.model.perturbs else "srsql_region",
+                    regions="srsql_shown" if request.model.perturbs_values else "srsql_region",
                     keyed=bool(series.key),
                 )
                 if request.terms:
@@ -149,10 +149,10 @@ def release(
                         warehouse,
                         dataset,
                         release_id,
-                        grouped=request.model.rows,
-                        shape=SHAPES[request.model.tells],
+                        grouped=request.model.releases_case_rows,
+                        shape=SHAPES[request.model.term_format],
                     )
-                if request.model.own_rows:
+                if request.model.releases_synthetic_rows:
                     built += build_rows(warehouse, dataset, release_id)
                 released = _publish(
                     warehouse,
@@ -181,8 +181,8 @@ def release(
             with clock.stage("audit"):
                 shares = (
                     []  # no row is a case's
-                    if request.model.own_rows
-                    else check_series(made, request.model.attacks)
+                    if request.model.releases_synthetic_rows
+                    else check_series(made, request.model.defended_attacks)
                 )
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
@@ -212,23 +212,30 @@ def _check(release: Release, request: Request) -> list[Measure]:
     if release.visible_dataset.rows:
         checks += check_release(
             release,
-            covers=request.model.cover == "later",
-            by_report=request.model.records == "report",
+            covers=request.model.covers_earlier_regions == "later",
+            by_report=request.model.record_unit == "report",
         )
         checks += check_catalog(release)
-    if request.model.own_rows:
+    if request.model.releases_synthetic_rows:
         checks += check_lattice_rows(release)
     if request.terms:
         checks += check_released_terms(
             release,
-            request.terms.released(request.model.tells),
+            request.terms.released(request.model.term_format),
             grouped=release.visible_dataset.rows,
         )
     return checks
 
 
 def _history_rule(model: GroupingModel) -> HistoryRule:
-    return HistoryRule(model.name, model.k, model.cover, model.carry, model.stopping, model.share)
+    return HistoryRule(
+        model.name,
+        model.k,
+        model.covers_earlier_regions,
+        model.carriers,
+        model.stopping_cases,
+        model.symptoms_limit,
+    )
 
 
 def _draw(request: Request, dataset: Dataset) -> str:
@@ -266,9 +273,9 @@ def _publish(
         facts,
         release_id,
         built,
-        released=model.counted,
-        withheld=model.counted and not model.perturbs,
-        thresholds="theta" in model.keeps,
+        released=model.case_count_is_public,
+        withheld=model.case_count_is_public and not model.perturbs_values,
+        thresholds="theta" in model.guaranteed_bounds,
     )
     schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
     if not request.draft:

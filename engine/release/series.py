@@ -88,7 +88,9 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
         "ON d.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
         [series.dataset, series.name],
     )
-    apart = tuple(dict.fromkeys(name for (model,) in told for name in SHAPES[MODELS[model].tells]))
+    apart = tuple(
+        dict.fromkeys(name for (model,) in told for name in SHAPES[MODELS[model].term_format])
+    )
     if series_over_lattice(warehouse, series.dataset, series.name):
         apart = (ROWS,)
     series_views(
@@ -181,7 +183,7 @@ def set_release(
     warehouse.run(
         "INSERT INTO srsql.defended_attack SELECT ?, ?, u.alpha_num, u.alpha_den "
         "FROM temp.main.srsql_run AS u",
-        [release_id, list(model.attacks)],
+        [release_id, list(model.defended_attacks)],
     )
     for claim, bound in model.claims.items():
         warehouse.run(

@@ -9,13 +9,15 @@ from srsql.engine.release.request import Request
 from srsql.engine.terms.baskets import check_attributes, load_baskets
 from srsql.engine.terms.choice import put_chosen
 from srsql.engine.terms.generalize import MAKING
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
-def need_terms(warehouse: Warehouse, dataset: Dataset, request: Request, terms: Terms) -> None:
+def need_terms(
+    warehouse: Warehouse, dataset: Dataset, request: Request, terms: DisassociationParameters
+) -> None:
     """Before regions are made: where terms alone are released, a cluster's worth of cases has some.
 
     Where a quarter may be empty, it is: its cases are withheld.
@@ -23,7 +25,7 @@ def need_terms(warehouse: Warehouse, dataset: Dataset, request: Request, terms: 
     Raises:
         ReleaseError: too few cases have a term, or one has a term that may not be released.
     """
-    if request.model.rows:
+    if request.model.releases_case_rows:
         return
     least = max(request.model.k, terms.diversity)
     if warehouse.value("SELECT count(*) FROM temp.main.srsql_grouped"):
@@ -58,14 +60,18 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
 
 
 def release_terms(
-    warehouse: Warehouse, dataset: Dataset, request: Request, terms: Terms, release_id: int
+    warehouse: Warehouse,
+    dataset: Dataset,
+    request: Request,
+    terms: DisassociationParameters,
+    release_id: int,
 ) -> None:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
 
     Raises:
         ReleaseError: clusters would have to be larger than groups are.
     """
-    k, grouped = request.model.k, request.model.rows
+    k, grouped = request.model.k, request.model.releases_case_rows
     least = max(k, terms.diversity)
     if grouped and least > k:
         raise ReleaseError(
@@ -73,12 +79,12 @@ def release_terms(
             "than groups are; give a larger --k"
         )
     load_baskets(warehouse, dataset, request.quarter, terms, grouped=grouped, least=least)
-    keep_terms(warehouse, release_id, terms, rows=grouped, term_format=request.model.tells)
+    keep_terms(warehouse, release_id, terms, rows=grouped, term_format=request.model.term_format)
     put_chosen(warehouse, terms.policy, release_id)
-    MAKING[request.model.tells].make(warehouse, terms, k, request.seed, grouped=grouped)
+    MAKING[request.model.term_format].make(warehouse, terms, k, request.seed, grouped=grouped)
 
 
-def family_of(family: str, terms: Terms | None) -> str:
+def family_of(family: str, terms: DisassociationParameters | None) -> str:
     """What the releases of a series have in common: rows that some have and others do not would
     show in one quarter what is taken apart in the next."""
     if terms is None:
@@ -86,28 +92,36 @@ def family_of(family: str, terms: Terms | None) -> str:
     return f"{family}, {'+'.join(terms.attributes)} disassociated"
 
 
-def tell(dataset: Dataset, model: GroupingModel, terms: Terms | None) -> Dataset:
+def tell(dataset: Dataset, model: GroupingModel, terms: DisassociationParameters | None) -> Dataset:
     """The dataset with the tables of which a release will have rows.
 
     Raises:
         ReleaseError: the model or the dataset does not go with them.
     """
     if terms is None:
-        if model.own_rows:
+        if model.releases_synthetic_rows:
             return dataset.without_terms((), rows=False)
-        if not model.rows:
+        if not model.releases_case_rows:
             raise ReleaseError(f"the model {model.name} releases terms only: say which")
         return dataset
-    if model.tells == "nodes" and (terms.kept_apart or terms.diversity > 1):
+    if model.term_format == "nodes" and (terms.kept_apart or terms.diversity > 1):
         raise ReleaseError(f"--sensitive-terms does not go with the model {model.name}")
-    if model.own_rows or (model.rows and (model.perturbs or model.keeps != {"k", "theta"})):
+    if model.releases_synthetic_rows or (
+        model.releases_case_rows
+        and (model.perturbs_values or model.guaranteed_bounds != {"k", "theta"})
+    ):
         raise ReleaseError(f"--terms does not go with the model {model.name}")
     check_attributes(dataset, terms)
-    return dataset.without_terms(terms.attributes, rows=model.rows)
+    return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
 
 
 def keep_terms(
-    warehouse: Warehouse, release_id: int, terms: Terms, *, rows: bool, term_format: TermFormat
+    warehouse: Warehouse,
+    release_id: int,
+    terms: DisassociationParameters,
+    *,
+    rows: bool,
+    term_format: TermFormat,
 ) -> None:
     """Write into the catalog what a release disassociates."""
     for place, name in enumerate(terms.attributes):

@@ -271,7 +271,7 @@ def _total_loss(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
 def _perturbed(subject: Subject) -> bool:
     """Whether what is published was drawn, so that regions are not what was lost."""
     model = MODELS.get(subject.manifest["model"])
-    return model is not None and model.perturbs
+    return model is not None and model.perturbs_values
 
 
 def _loss(

@@ -143,7 +143,7 @@ def _scope(
 def _perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
     models = warehouse.rows(query(_RELEASES, "models"), {"releases": list(scope.releases.values())})
     return tuple(
-        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs
+        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs_values
     )
 
 

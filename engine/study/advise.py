@@ -206,7 +206,7 @@ def _check_models(models: tuple[str, ...]) -> None:
     for name in models:
         if name not in MODELS:
             raise AdviseError(f"no model {name!r}: give some of {', '.join(MODELS)}")
-        if not MODELS[name].rows:
+        if not MODELS[name].releases_case_rows:
             raise AdviseError(
                 f"--models {name}: advice is on models that release each case under a region, and "
                 "this one does not; 'srsql compare' measures it"

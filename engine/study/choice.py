@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from srsql.engine.audit.plan import parse_share
 from srsql.engine.errors import AdviseError
 from srsql.engine.models import MODELS
+from srsql.engine.parameters.takes import Amount, RefusedError
 from srsql.engine.study.results import finite
 from srsql.engine.study.settings import Setting
 
+Share = str | float | Fraction | None
 USUAL_RISK = Fraction(1, 5)
 """Bound on the risk where no bound is given: what is typically used (Loukides 2014, section 6.2:
 k = 5, so that nobody is picked with a chance above 0.2)."""
@@ -39,9 +40,7 @@ class Bounds:
         return "risk" if self.risk is None and self.loss is not None else "loss"
 
 
-def make_bounds(
-    max_risk: str | None, max_loss: str | None, max_confidence: str | None = None
-) -> Bounds:
+def make_bounds(max_risk: Share, max_loss: Share, max_confidence: Share = None) -> Bounds:
     """Bounds from shares such as 0.1 or 1/11; the usual risk where neither it nor loss is bounded.
 
     Args:
@@ -64,11 +63,11 @@ def make_bounds(
     return Bounds(*shares)
 
 
-def _parse_bound(text: str, option: str) -> Fraction:
-    found = parse_share(str(text), option)
-    if not 0 < found <= 1:
-        raise AdviseError(f"{option} {text}: give a share above 0 and at most 1, such as 0.1")
-    return found
+def _parse_bound(given: str | float | Fraction, option: str) -> Fraction:
+    try:
+        return Amount(1, noun="share").read(given, option)
+    except RefusedError as why:
+        raise AdviseError(str(why)) from None
 
 
 def frontier(points: Sequence[tuple[float, float]]) -> set[int]:
@@ -295,7 +294,7 @@ def reason_none(near: Setting | None, bounds: Bounds, *, joined: bool) -> str:
         f"No setting keeps {describe_bounds(bounds)}. Nearest: {near.label}: {broken} "
         f"({describe_risk(near)}, loss {format_share(near.loss)})."
     )
-    if joined and near.risk_is == "worst" and MODELS[near.model].cover == "none":
+    if joined and near.risk_is == "worst" and MODELS[near.model].covers_earlier_regions == "none":
         reason += (
             f" {near.model} does not withstand those who join releases: start another --series "
             "with a periodical model, such as ppms++."

@@ -6,33 +6,48 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
-from srsql.engine.audit.plan import parse_share
 from srsql.engine.errors import CompareError, ReleaseError
-from srsql.engine.grouping.perturbation import parse_epsilon
 from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models import MODELS
-from srsql.engine.release.options import ReleaseOptions, make_request
+from srsql.engine.parameters import Parameter, declared, unknown_option
+from srsql.engine.parameters.calls import strict_class
+from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
+from srsql.engine.release.options import TERMS, make_request, release_options
+from srsql.engine.release.request import Request
 from srsql.engine.terms.choice import PolicyChoice, parse_policy
+from srsql.engine.terms.parameters import DisassociationParameters
 
 FORMAT = 2
 """Of the files of cells; another one makes every cell anew."""
-VARIED = (
-    "k", "epsilon", "l", "alpha", "calibration", "noise", "suppress_below", "informative",
-    "dimensions",
-)  # fmt: skip
-"""What a grid varies of a model's own parameters."""
-TERMS = ("m", "policy", "term_attributes")
-"""What it varies of terms that are apart from each other."""
-JOINED = frozenset({"term_attributes", "dimensions"})
+COMPARED = {
+    name: replace(
+        option,
+        declarations=tuple(d for d in option.declarations if d.parameter.compared is not None),
+    )
+    for name, option in release_options().items()
+    if option.compared is not None
+}
+"""The options of a release that a grid varies."""
+OF_TERMS = tuple(
+    name
+    for name, option in COMPARED.items()
+    if name in declared(DisassociationParameters)
+    and not any(each.models for each in option.declarations)
+)
+"""Those of them that are of terms apart from each other."""
+JOINED = frozenset(name for name, option in COMPARED.items() if isinstance(option.takes, Names))
 """Lists themselves, so that their names have + between them."""
-Parameter = int | float | str | bool | None
+NEEDED = ("k", "theta", "seed")
+"""What every cell has a value of."""
+Plain = int | float | str | bool | None
 
 
+@strict_class(CompareError)
 @dataclass(frozen=True)
 class Rules:
     """Whose signals are compared before and after: a file of rules, or one pair."""
@@ -80,69 +95,99 @@ class Rules:
             raise CompareError(f"{self.file}: cannot be read ({error.strerror})") from None
 
 
-@dataclass(frozen=True)
+def grid_parameters() -> dict[str, Parameter]:
+    """What a grid is made of beside the models, by keyword."""
+    of_release = declared(Request)
+    found = {
+        name: Parameter(
+            keyword=name,
+            takes=Several(option.takes),
+            default=option.compared,
+            help=option.meaning.removesuffix(".")
+            + ("; names that go together have + between them" if name in JOINED else ""),
+            usual="as k" if name == "l" else "" if option.compared else "each model's own",
+        )
+        for name, option in COMPARED.items()
+    }
+    found["terms"] = replace(TERMS, help="Of models that release rows: their terms apart from them")
+    found["cases"] = Parameter(
+        keyword="cases",
+        takes=Several(Whole()),
+        default=(),
+        help="Samples of so many cases of each quarter",
+        usual="all",
+    )
+    found["seed"] = Parameter(
+        keyword="seed",
+        takes=Several(Whole()),
+        default=(0,),
+        help="Claims and figures take the mean over several",
+    )
+    return found | {name: of_release[name] for name in ("missing", "on_infeasible")}
+
+
+@dataclass(frozen=True, init=False)
 class Grid:
-    """The values of every parameter; empty: the model's own default."""
+    """Models, and the values of every parameter; none: the model's own default.
+
+    Without values of ``l`` it is as k, which is how Lin 2016 compares. Values of a parameter that
+    is a list itself have + between its names.
+    """
 
     models: tuple[str, ...]
-    k: tuple[int, ...] = (5,)
-    theta: tuple[str, ...] = ("frequency",)
-    epsilon: tuple[str, ...] = ()
-    l: tuple[int, ...] = ()  # noqa: E741 (the model's own name for it)
-    """Empty: as k, which is how Lin 2016 compares."""
-    alpha: tuple[str, ...] = ()
-    calibration: tuple[str, ...] = ("paper",)
-    noise: tuple[str, ...] = ("seeded",)
-    m: tuple[int, ...] = ()
-    """Of models of terms; so are the next two."""
-    policy: tuple[str, ...] = ()
-    """Utility policies as of ``srsql release``."""
-    term_attributes: tuple[str, ...] = ()
-    """Columns of terms; those that go together with + between them."""
-    terms: Literal["disassociate"] | None = None
-    """Of models that release rows: their terms apart from each other."""
-    suppress_below: tuple[int, ...] = ()
-    informative: tuple[str, ...] = ()
-    dimensions: tuple[str, ...] = ()
-    """Those of one release with + between them."""
-    cases: tuple[int, ...] = ()
-    """Sizes of samples of every quarter; empty: the whole quarters."""
-    seed: tuple[int, ...] = (0,)
-    missing: Literal["keep", "drop"] = "keep"
-    on_infeasible: Literal["error", "withhold"] = "error"
+    values: Mapping[str, Any]
+    """By keyword, as ``grid_parameters`` lists them."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, models: Sequence[str], **values: Any) -> None:
         """Refuse what no model could read.
 
         Raises:
-            CompareError: no models, or an unknown one; or policies that the table could not tell
-                apart.
-            ReleaseError: a threshold, share or budget is not one.
+            CompareError: no models, or an unknown one; an unknown keyword; a value that is none; or
+                policies that the table could not tell apart.
+            ReleaseError: a threshold is not one.
         """
-        if not self.models:
+        if not models:
             raise CompareError("--models: name at least one model")
-        for name in self.models:
+        for name in models:
             if name not in MODELS:
                 raise CompareError(f"no model {name!r}: give some of {', '.join(MODELS)}")
-        for name in ("k", "theta", "seed"):
-            if not getattr(self, name):
+        known = grid_parameters()
+        for name in values:
+            if name not in known:
+                raise CompareError(unknown_option("a grid", name, known))
+        read = {name: told.default for name, told in known.items()}
+        for name, value in values.items():
+            if value is None and known[name].default is None:
+                continue
+            try:
+                read[name] = known[name].takes.read(value, known[name].option)
+            except RefusedError as why:
+                raise CompareError(str(why)) from None
+        for name in NEEDED:
+            if not read[name]:
                 raise CompareError(f"--{name}: give at least one value")
-        if any(count < 1 for count in self.cases):
+        if any(count < 1 for count in read["cases"]):
             raise CompareError("--cases: a sample has at least 1 case")
-        for text in self.theta:
-            parse_theta(text)
-        for text in self.epsilon:
-            parse_epsilon(text, "--epsilon")
-        for text in self.alpha:
-            parse_share(text, "--alpha")
-        named: dict[str, PolicyChoice] = {}
-        for text in self.policy:
-            choice = parse_policy(text)
-            if named.setdefault(choice.name, choice) != choice:
-                raise CompareError(
-                    f"--policy {text}: another one is called {choice.name!r} in the table, too; "
-                    "compare them one by one, each with an --out of its own"
-                )
+        _check_policies(read["policy"])
+        object.__setattr__(self, "models", tuple(models))
+        object.__setattr__(self, "values", read)
+
+    @property
+    def cases(self) -> tuple[int, ...]:
+        """Sizes of samples of every quarter; empty: the whole quarters."""
+        return tuple(self.values["cases"])
+
+
+def _check_policies(texts: Sequence[str]) -> None:
+    """Refuse two policies of one name."""
+    named: dict[str, PolicyChoice] = {}
+    for text in texts:
+        choice = parse_policy(text)
+        if named.setdefault(choice.name, choice) != choice:
+            raise CompareError(
+                f"--policy {text}: another one is called {choice.name!r} in the table, too; "
+                "compare them one by one, each with an --out of its own"
+            )
 
 
 @dataclass(frozen=True)
@@ -153,7 +198,7 @@ class Cell:
     theta: str | None
     """As it was asked for; None where the model has no use for thresholds."""
     policy: ThetaPolicy | None
-    parameters: tuple[tuple[str, Parameter], ...]
+    parameters: tuple[tuple[str, Plain], ...]
     """Fields of the model and what is asked of its terms, by name, with the values in force; the
     size of a sample, the seed."""
     options: tuple[tuple[str, Any], ...]
@@ -203,36 +248,34 @@ def cells(grid: Grid) -> list[Cell]:
 
 
 def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
-    known = _fields(model)
+    known = declared(MODELS[model])
+    varied = [name for name in COMPARED if name in known]
+    varied += OF_TERMS if _of_terms(grid, model) else ()
+    varied += ("theta",) if MODELS[model].releases_case_rows else ()
     asked: Mapping[str, Sequence[Any]] = {
-        name: getattr(grid, name)
-        for name in (*VARIED, *(TERMS if _of_terms(grid, model) else ()))
-        if getattr(grid, name) and (name in known or name in TERMS)
+        name: grid.values[name] for name in (*varied, "seed") if grid.values[name]
     }
-    asked = {**asked, **({"theta": grid.theta} if MODELS[model].rows else {}), "seed": grid.seed}
     for values in itertools.product(*asked.values()):
         options = dict(zip(asked, values, strict=True))
         if "l" in known and "l" not in asked:
             options["l"] = options["k"]
         for name in JOINED & options.keys():
             options[name] = options[name].replace("+", ",")
-        if _of_terms(grid, model) and MODELS[model].rows:
-            options["terms"] = grid.terms
+        if _of_terms(grid, model) and MODELS[model].releases_case_rows:
+            options["terms"] = grid.values["terms"]
         yield options | {
             "model": model,
-            "missing": grid.missing,
-            "on_infeasible": grid.on_infeasible,
+            "missing": grid.values["missing"],
+            "on_infeasible": grid.values["on_infeasible"],
         }
 
 
 def _of_terms(grid: Grid, model: str) -> bool:
     """Whether the terms of its releases are apart from each other."""
     kind = MODELS[model]
-    return bool(grid.terms) if kind.rows else not kind.own_rows
-
-
-def _fields(model: str) -> set[str]:
-    return {field.name for field in fields(MODELS[model])}
+    if kind.releases_case_rows:
+        return bool(grid.values["terms"])
+    return not kind.releases_synthetic_rows
 
 
 def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:
@@ -241,9 +284,9 @@ def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:
     policy = parse_theta(theta) if theta is not None else None
     listed = tuple(options.items())
     try:
-        request = make_request("", cast(ReleaseOptions, options))
+        request = make_request("", options)
     except ReleaseError as error:
-        asked = tuple((name, value) for name, value in listed if name in _fields(model))
+        asked = tuple((name, value) for name, value in listed if name in declared(MODELS[model]))
         return Cell(model, theta, policy, (*asked, *beside), listed, refused=str(error))
     made, terms = request.model, request.terms
     parameters = [(f.name, _plain(getattr(made, f.name))) for f in fields(made)]
@@ -257,7 +300,7 @@ def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:
     return Cell(model, theta, policy, (*parameters, *beside), listed, choice, cases)
 
 
-def _plain(value: Any) -> Parameter:
+def _plain(value: Any) -> Plain:
     if isinstance(value, Fraction):
         return float(value)
     return value if value is None or isinstance(value, (int, float, str, bool)) else str(value)

@@ -15,12 +15,11 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from srsql.engine.errors import CompareError, SrsqlError
-from srsql.engine.study.grid import Cell
+from srsql.engine.parameters.takes import Amount, Whole
+from srsql.engine.study.grid import COMPARED, Cell
 
-FIRST = (
-    "quarter", "model", "theta", "k", "l", "alpha", "epsilon", "calibration", "noise", "m",
-    "policy", "term_attributes", "suppress_below", "informative", "dimensions", "cases", "seed",
-)  # fmt: skip
+_VARIED = tuple(name for name in COMPARED if name != "theta")
+FIRST = ("quarter", "model", "theta", *_VARIED, "cases", "seed")
 LAST = (
     "measure", "scope", "violating", "total", "ratio", "threshold", "passed", "seconds",
     "peak_mib", "error",
@@ -29,8 +28,14 @@ MEASURED = ("seconds", "peak_mib")
 """Columns that another run of the same grid gives other values."""
 LOADING = "kernels"
 """Stage that costs once per process, and on the first use of an installation much more."""
-_NUMBERS = ("alpha", "epsilon", "violating", "total", "ratio", "threshold", *MEASURED)
-_INTEGERS = ("k", "l", "m", "suppress_below", "cases", "seed")
+_NUMBERS = (
+    *(name for name in _VARIED if isinstance(COMPARED[name].takes, Amount)),
+    *("violating", "total", "ratio", "threshold", *MEASURED),
+)
+_INTEGERS = (
+    *(name for name in _VARIED if isinstance(COMPARED[name].takes, Whole)),
+    *("cases", "seed"),
+)
 DIGITS = 12
 """Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = Mapping[str, Any]

@@ -8,14 +8,27 @@ from typing import Any, Literal
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
+from srsql.engine.parameters import parameter, read_fields
+from srsql.engine.parameters.calls import strict_class
+from srsql.engine.parameters.takes import Names, Several, Whole
+from srsql.engine.release.options import release_options
 from srsql.engine.study.grid import Cell, Grid, cells
 from srsql.engine.study.results import Row
 
 FIRST = (DEFAULT_MODEL, "ppms-dp-num")
 """Models for a series that has no release yet: both may be published."""
-K = (3, 5, 10, 20)
-THETA = ("frequency", "0.4", "0.2")
-EPSILON = ("0.1", "1", "10")
+RELEASE = release_options()
+ADVISED: dict[str, dict[str, Any]] = {
+    name: {
+        "takes": Several(option.takes),
+        "default": option.first.advised,
+        "help": option.meaning.removesuffix("."),
+    }
+    for name, option in RELEASE.items()
+    if option.first.advised is not None
+}
+"""What is varied: its declaration as a list, with what is tried where nothing is asked."""
+THETA: tuple[str, ...] = ADVISED["theta"]["default"]
 SAMPLE = 20_000
 SEED = 0
 """What settings are measured with where no seed is given; a release then draws its own."""
@@ -23,27 +36,45 @@ DELETED = "cases: deleted"
 """Withdrawn by their reporter: no release may have them, so they are nobody's loss."""
 
 
+@strict_class(AdviseError)
 @dataclass(frozen=True)
 class Sweep:
     """The values that are tried; every combination that applies to a model is one setting."""
 
-    models: tuple[str, ...] = ()
-    """Empty: see ``models_for``."""
-    k: tuple[int, ...] = K
-    theta: tuple[str, ...] = ()
-    """Empty: ``THETA``, and the first of them for models with noise, whose risk and loss hardly
-    follow from it."""
-    epsilon: tuple[str, ...] = EPSILON
-    missing: Literal["keep", "drop"] = "keep"
-    on_infeasible: Literal["error", "withhold"] = "withhold"
-    sample: int = SAMPLE
-    """Cases of the quarter that all settings are tried on; 0, or a smaller quarter: all."""
-    seed: int | None = None
+    models: tuple[str, ...] = parameter(
+        (),
+        takes=Names(),
+        help="Models to choose from",
+        usual=f"that of the latest release of the series, else {','.join(FIRST)}",
+    )
+    k: tuple[int, ...] = parameter(**ADVISED["k"])
+    theta: tuple[str, ...] = parameter(
+        **ADVISED["theta"]
+        | {"default": (), "usual": f"{','.join(THETA)}; of models with noise the first"}
+    )
+    """Empty: risk and loss of models with noise hardly follow from it."""
+    epsilon: tuple[str, ...] = parameter(**ADVISED["epsilon"])
+    missing: Literal["keep", "drop"] = parameter(
+        "keep", takes=RELEASE["missing"].takes, help=RELEASE["missing"].first.help
+    )
+    on_infeasible: Literal["error", "withhold"] = parameter(
+        "withhold", takes=RELEASE["on_infeasible"].takes, help=RELEASE["on_infeasible"].first.help
+    )
+    sample: int = parameter(
+        SAMPLE,
+        takes=Whole(0),
+        help="Cases that all settings are tried on before the best are measured on the whole "
+        "quarter; 0 for no sample",
+    )
+    seed: int | None = parameter(
+        None,
+        takes=Whole(),
+        help="Seed of sample and releases; the command it ends with has it, too",
+    )
 
     def __post_init__(self) -> None:
-        """Refuse a sample of nobody."""
-        if self.sample < 0:
-            raise AdviseError(f"--sample {self.sample}: give a number of cases, or 0 for all")
+        """Refuse values that could not be read."""
+        read_fields(self, AdviseError)
 
 
 def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
@@ -56,7 +87,7 @@ def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
 
 
 def _settings(sweep: Sweep, model: str) -> list[Cell]:
-    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs else THETA)
+    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs_values else THETA)
     return cells(
         Grid(
             models=(model,),
@@ -174,7 +205,7 @@ def setting(
         seeded: the release will be made with the same seed.
     """
     options = dict(cell.options)
-    noisy = MODELS[cell.model].perturbs
+    noisy = MODELS[cell.model].perturbs_values
     base: dict[str, Any] = {
         "label": cell.label.removesuffix(f" seed={options['seed']}"),  # one for all of them
         "model": cell.model,

@@ -40,6 +40,7 @@ from pathlib import Path
 
 import numpy as np
 
+from srsql.engine.parameters.calls import strict
 from srsql.engine.synth import children, demographics
 from srsql.engine.synth.archives import Coded, Column, archive, lines
 from srsql.engine.synth.draws import Bools, Draws, Floats, Ints
@@ -72,8 +73,9 @@ Table = tuple[str, Mapping[str, Column], int]
 """A table's name, its columns by name, and its number of rows."""
 
 
+@strict(SynthError)
 def synthesize(
-    out: Path,
+    out: str | Path,
     quarters: Sequence[str],
     *,
     cases: int | None = None,

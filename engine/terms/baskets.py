@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import (
     CLUSTER_GROUP,
     CLUSTERS,
@@ -29,7 +29,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
-def check_attributes(dataset: Dataset, terms: Terms) -> None:
+def check_attributes(dataset: Dataset, terms: DisassociationParameters) -> None:
     """Refuse attributes that are not terms, or that the dataset schema does not let out.
 
     Raises:
@@ -69,7 +69,7 @@ def load_baskets(
     warehouse: Warehouse,
     dataset: Dataset,
     quarter: str,
-    terms: Terms,
+    terms: DisassociationParameters,
     *,
     grouped: bool,
     least: int,

@@ -20,7 +20,7 @@ from srsql.engine.warehouse.released_terms import put_originals
 from srsql.engine.warehouse.warehouse import Warehouse
 
 TERMS = "temp.main.srsql_basket_term"
-WAYS = "give a CSV file (constraint, term), level:N:FILE, sim:N:FILE or sup:PERCENT"
+WAYS = "a CSV file (constraint, term), level:N:FILE, sim:N:FILE or sup:PERCENT"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def parse_policy(text: str) -> PolicyChoice:
     if kind in ("level", "sim"):
         number, _, file = rest.partition(":")
         if not number.isdecimal() or not file:
-            raise PolicyError(f"--policy {text!r}: {WAYS}")
+            raise PolicyError(f"--policy {text!r}: give {WAYS}")
         make = hierarchy_policy if kind == "level" else similarity_policy
         made = make(load_tree(Path(file)), int(number))
         return PolicyChoice(f"{kind}:{number}", made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import CLUSTER_GROUP
 from srsql.engine.warehouse.statements import column
@@ -121,7 +121,9 @@ CLUSTER_SIZE = 2
 """Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
 
 
-def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:
+def make_chunks(
+    warehouse: Warehouse, terms: DisassociationParameters, k: int, seed: int, *, grouped: bool
+) -> None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
     ``grouped``: clusters lie inside QID-groups.
@@ -150,7 +152,7 @@ def make_chunks(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, groupe
         )
 
 
-def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
+def _keep_apart(warehouse: Warehouse, terms: DisassociationParameters) -> None:
     """Number the sensitive terms; a prefix or an occurrence number does not make another term.
 
     Names are brought to the form of the data by the same expression: Python's upper case is another
@@ -170,7 +172,7 @@ def _keep_apart(warehouse: Warehouse, terms: Terms) -> None:
     )
 
 
-def not_held(warehouse: Warehouse, terms: Terms) -> list[str]:
+def not_held(warehouse: Warehouse, terms: DisassociationParameters) -> list[str]:
     """Sensitive terms that no released case holds: misspelt, or not in the quarter.
 
     Needs the tables that :func:`make_chunks` left.

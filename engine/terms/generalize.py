@@ -11,7 +11,7 @@ from typing import Protocol
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.disassociate import make_chunks
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -38,7 +38,9 @@ def generalize_terms(
     warehouse.run_step("terms/cba", {"k": k, "m": m, "order_seed": order_seed})
 
 
-def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool) -> None:
+def make_nodes(
+    warehouse: Warehouse, terms: DisassociationParameters, k: int, seed: int, *, grouped: bool
+) -> None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
 
     Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely.
@@ -49,7 +51,13 @@ def make_nodes(warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped
 
 class _Make(Protocol):
     def __call__(
-        self, warehouse: Warehouse, terms: Terms, k: int, seed: int, *, grouped: bool
+        self,
+        warehouse: Warehouse,
+        terms: DisassociationParameters,
+        k: int,
+        seed: int,
+        *,
+        grouped: bool,
     ) -> None: ...
 
 

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.terms.choice import PolicyChoice
+from srsql.engine.parameters import declared, option_name, parameter, read_fields
+from srsql.engine.parameters.takes import Flag, Names, Parsed, Whole
+from srsql.engine.terms.choice import WAYS, PolicyChoice, parse_policy
 from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
 
+DISASSOCIATE = "disassociate"
+"""The value of ``--terms``."""
 MOST = 1_000
 """No patient's record has more terms than this that an attacker could know one by one."""
+_OF = "terms told apart from records"
+
+
+def read_terms(path: str) -> frozenset[str]:
+    """The terms of a file, one a line; the warehouse compares them in the form its data have.
+
+    Raises:
+        ReleaseError: the file cannot be read, or has no term.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"--sensitive-terms {path}: cannot be read: {error}") from None
+    found = frozenset(line.strip() for line in lines if line.strip())
+    if not found:
+        raise ReleaseError(f"--sensitive-terms {path}: no term in it")
+    return found
 
 
 @dataclass(frozen=True)
-class Terms:
+class DisassociationParameters:
     """k^m-anonymity of the terms themselves (Loukides 2014, Definition 1 and Guarantee 1).
 
     Protects: whoever knows up to m terms of a patient's record has to reckon with at least k
@@ -26,30 +49,63 @@ class Terms:
     and ``kept_apart`` do, for the terms named), nor against joining several quarters.
     """
 
-    attributes: tuple[str, ...]
-    """Columns of the dataset schema whose terms are disassociated together; none: the first
-    sensitive one."""
-    m: int = 2
-    """Terms of a record that an attacker may know."""
-    diversity: int = 1
-    """l: least number of records in a cluster for the terms of ``kept_apart`` (section 7.2)."""
-    kept_apart: frozenset[str] = field(default_factory=frozenset)
-    """Sensitive terms in any spelling: they are told of a cluster, never of a record in it."""
-    policy: PolicyChoice | None = None
-    """The utility constraints: sets of terms that stay together where that is safe."""
-    repeated: bool = False
-    """A term told n times of a case is n terms (section 7.1)."""
+    attributes: tuple[str, ...] = parameter(
+        (),
+        takes=Names(),
+        keyword="term_attributes",
+        help="columns whose terms are taken together, such as indi_pt,pt",
+        usual="the first sensitive one",
+        of=_OF,
+        compared=(),
+    )
+    m: int = parameter(
+        2,
+        takes=Whole(1, MOST),
+        help="terms of a record that an attacker may know",
+        of=_OF,
+        weaker="lower",
+        compared=(),
+    )
+    diversity: int = parameter(
+        1,
+        takes=Whole(1),
+        keyword="l",
+        help="records of a cluster for the sensitive terms, at least",
+        of="with --sensitive-terms",
+        weaker="lower",
+    )
+    """l of Loukides 2014, section 7.2."""
+    kept_apart: frozenset[str] = parameter(
+        frozenset(),
+        takes=Parsed(frozenset, read_terms, "the path of a file with a term on each line"),
+        keyword="sensitive_terms",
+        help="terms, in any spelling, that are told of clusters and never of a record, one a line",
+        of="disassociated terms",
+    )
+    policy: PolicyChoice | None = parameter(
+        None,
+        takes=Parsed(PolicyChoice, parse_policy, WAYS),
+        help="sets of terms that stay together where that is safe: a CSV file (constraint, term), "
+        "level:N:FILE, sim:N:FILE or sup:PERCENT",
+        of=_OF,
+        compared=(),
+    )
+    repeated: bool = parameter(
+        False,
+        takes=Flag(),
+        keyword="repeated_terms",
+        help="a term told n times of a case is n terms",
+        of=_OF,
+    )
+    """Loukides 2014, section 7.1."""
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
+        read_fields(self, ReleaseError)
         if len(set(self.attributes)) < len(self.attributes):
             raise ReleaseError("--term-attributes names an attribute twice")
-        if not 1 <= self.m <= MOST:
-            raise ReleaseError(f"--m {self.m}: give a number of terms from 1 to {MOST:,}")
-        if self.diversity < 1:
-            raise ReleaseError(f"--l {self.diversity}: give a number of records above 0")
 
-    def of(self, dataset: Dataset) -> Terms:
+    def of(self, dataset: Dataset) -> DisassociationParameters:
         """The same with the attributes that a dataset has by default."""
         return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
 
@@ -70,6 +126,36 @@ class Terms:
             "repeated_terms": "yes" if self.repeated else "no",
             "terms_guarantee": GUARANTEES[tells](", ".join(self.attributes), k, self.m),
         }
+
+
+def make_terms(
+    terms: str | None, given: Mapping[str, Any], *, terms_only: bool, shared: Set[str]
+) -> DisassociationParameters | None:
+    """The terms that are told apart from records; None: they are released with their rows.
+
+    Args:
+        terms: ``disassociate``, or None.
+        given: parameters of :class:`DisassociationParameters`, by keyword.
+        terms_only: the model releases nothing else.
+        shared: keywords that models have, too.
+
+    Raises:
+        ReleaseError: options that go with nothing, or a file of terms that cannot be read.
+        PolicyError: the policy is none.
+    """
+    known = declared(DisassociationParameters)
+    asked = {name: value for name, value in given.items() if value is not None and name in known}
+    if not terms_only and terms is None:
+        for name, value in asked.items():
+            if value and name not in shared:
+                raise ReleaseError(
+                    f"{option_name(name)} goes with --terms {DISASSOCIATE} or the model "
+                    "disassociation or cba"
+                )
+        return None
+    if "l" in asked and not asked.get("sensitive_terms"):
+        raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
+    return DisassociationParameters(**{known[name].field: value for name, value in asked.items()})
 
 
 def terms_guarantee(attributes: str, k: int, m: int) -> str:
@@ -95,4 +181,4 @@ def nodes_guarantee(attributes: str, k: int, m: int) -> str:
 
 
 GUARANTEES = {"chunks": terms_guarantee, "nodes": nodes_guarantee}
-"""By ``GroupingModel.tells``."""
+"""By ``GroupingModel.term_format``."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from srsql.engine.errors import SrsqlError
+from srsql.engine.parameters import unknown_option
 
 CONFIG = "srsql.toml"
 
@@ -34,13 +35,14 @@ def read_defaults(options: dict[str, set[str]]) -> dict[str, Any]:
     shared = {key: value for key, value in raw.items() if not isinstance(value, dict)}
     for key in shared:
         if not any(key in names for names in options.values()):
-            raise ConfigError(f"{CONFIG}: no option is called {key!r}")
+            every = sorted(set().union(*options.values()))
+            raise ConfigError(unknown_option(f"{CONFIG}: srsql", key, every))
     merged: dict[str, Any] = {}
     for name, names in options.items():
         own = raw.get(name, {})
         for key in own:
             if key not in names:
-                raise ConfigError(f"{CONFIG}: [{name}] has no option {key!r}")
+                raise ConfigError(unknown_option(f"{CONFIG}: [{name}]", key, sorted(names)))
         merged[name] = {k: v for k, v in shared.items() if k in names} | own
     for key, value in raw.items():
         if isinstance(value, dict) and key not in options:

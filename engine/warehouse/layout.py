@@ -90,7 +90,7 @@ SHAPES: dict[Literal["chunks", "nodes"], dict[str, tuple[str, ...]]] = {
     "chunks": COLUMNS,
     "nodes": NODES,
 }
-"""By ``GroupingModel.tells``."""
+"""By ``GroupingModel.term_format``."""
 
 
 CLUSTER_GROUP = "srsql_cluster_group"

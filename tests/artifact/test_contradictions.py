@@ -327,9 +327,9 @@ def test_what_a_release_of_any_model_says_of_itself_is_no_contradiction(
         model=model,
         k=11,
         guarantee=made.guarantee,
-        perturbed=made.perturbs,
-        attacks=made.attacks,
-        parameters=parameters | made.facts,
+        perturbed=made.perturbs_values,
+        attacks=made.defended_attacks,
+        parameters=parameters | made.public_facts,
     )
     (manifest,) = [check for check in verify(csv_artifact).checks if check.name == "manifest"]
     assert manifest.faults == []

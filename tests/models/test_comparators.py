@@ -28,9 +28,7 @@ from srsql.engine.errors import (
     PublishError,
     ReleaseError,
 )
-from srsql.engine.models.alpha_k import AlphaK
-from srsql.engine.models.comparator import Comparator
-from srsql.engine.models.l_diversity import LDiversity
+from srsql.engine.models.comparators import AlphaK, Comparator, LDiversity
 
 QUARTER, VIEWS = "2011Q4", "release_2011q4"
 OF_REPORTS = ("k-anonymity", "alpha-k", "l-diversity")
@@ -316,7 +314,7 @@ def a_group_of_one(kind: type[Comparator]) -> Any:
 def test_a_region_in_which_a_value_is_too_frequent_is_found(
     mixed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(AlphaK, "most", None)
+    monkeypatch.setattr(AlphaK, "largest_share", None)
     with pytest.raises(CheckFailedError, match="check_alpha"):
         mixed.release(QUARTER, model="alpha-k", k=4, alpha="1/4", theta="0.4", seed=1)
 

@@ -288,7 +288,7 @@ def test_names_and_texts_of_an_attacker_are_data(db: Path, engine: Engine) -> No
 def test_regions_that_need_not_hold_the_original_are_refused(tmp_path: Path, db: Path) -> None:
     class Noisy(Ms):
         name: ClassVar[str] = "noisy"
-        perturbs: ClassVar[bool] = True
+        perturbs_values: ClassVar[bool] = True
 
     shutil.copy(db, tmp_path / "w.duckdb")
     with Engine(tmp_path / "w.duckdb") as engine:

@@ -16,8 +16,7 @@ from support.quarters import crowd
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.api.setting_worker import run_setting
-from srsql.engine.console import advise as show_advise
-from srsql.engine.console import compare as show_compare
+from srsql.engine.console.study import advice_lines, advice_title, compared_lines
 from srsql.engine.study.compare import Compared
 from srsql.engine.study.sample import count_cases, thin
 from srsql.engine.study.settings import Advice, Setting, Sweep, setting, settings
@@ -173,6 +172,6 @@ def test_a_quarter_that_steers_a_terminal_is_written_out() -> None:
         "faers", "main", text, [text], 9, None, 0.2, None, None, None, None, {}, text, None,
         [refused], [], 1, [],
     )  # fmt: skip
-    assert "\x1b" not in "".join([show_advise.title(advice), *show_advise.lines(advice)])
+    assert "\x1b" not in "".join([advice_title(advice), *advice_lines(advice)])
     made = Compared("faers", [text], 1, 0, 1, [text], {}, [])
-    assert "\x1b" not in "".join(show_compare.lines(made))
+    assert "\x1b" not in "".join(compared_lines(made))

@@ -39,7 +39,7 @@ def test_every_model_of_the_registry_has_a_cell_with_all_its_parameters(model: s
     terms = {"m", "policy", "term_attributes"} if model in ("disassociation", "cba") else set()
     own = {f.name for f in fields(MODELS[model])}
     assert {name for name, _ in cell.parameters} == own | terms | {"seed"}
-    assert (cell.theta is None) == (not MODELS[model].rows)
+    assert (cell.theta is None) == (not MODELS[model].releases_case_rows)
 
 
 def test_what_a_model_refuses_is_a_cell_with_the_reason() -> None:

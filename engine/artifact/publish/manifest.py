@@ -192,7 +192,7 @@ def _claims(
         key_id=key_id(key) if key else None,
         model=model,
         guarantee=str(facts.pop("guarantee")),
-        perturbed=MODELS[model].perturbs,
+        perturbed=MODELS[model].perturbs_values,
         k=facts.pop("k"),
         attacks=() if attacks == "none" else tuple(attacks.split(",")),
         parameters=facts,
@@ -233,7 +233,7 @@ def _thresholds_csv(warehouse: Warehouse, release_id: int, model: str) -> bytes:
 
     No value has one where the model bounds none.
     """
-    bounded = "theta" in MODELS[model].keeps
+    bounded = "theta" in MODELS[model].guaranteed_bounds
     rows = warehouse.rows(query("artifact/publish", "released_thresholds"), [release_id, bounded])
     return csv_bytes(["value", "theta_num", "theta_den"], rows)
 

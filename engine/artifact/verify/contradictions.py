@@ -24,7 +24,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.terms.parameters import Terms
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.version import __version__
 
 NOT_KNOWN = (
@@ -105,10 +105,10 @@ def claims_not_shown(manifest: Manifest) -> list[str]:
 
 def _unclaimed(kind: type[GroupingModel]) -> list[str]:
     """Bounds of Lin 2016 that regions of the model do not keep, in words."""
-    if kind.perturbs:
+    if kind.perturbs_values:
         return []
     words = {"k": "k distinct cases for every region", "theta": "thresholds of values"}
-    return [text for name, text in words.items() if name not in kind.keeps]
+    return [text for name, text in words.items() if name not in kind.guaranteed_bounds]
 
 
 def _order_faults(manifest: Manifest) -> list[str]:
@@ -139,18 +139,20 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         return []
     kind = MODELS[manifest.model]
     faults = []
-    if manifest.perturbed != kind.perturbs:
+    if manifest.perturbed != kind.perturbs_values:
         faults.append(f"perturbed is {manifest.perturbed}, of {manifest.model} it is not")
     try:
         model = kind(**_given(kind, manifest))
     except (ReleaseError, ValueError, TypeError) as error:
         return [*faults, f"the parameters are none of {manifest.model}: {error}"]
-    if manifest.attacks != model.attacks:
-        claimed, due = (",".join(names) or "none" for names in (manifest.attacks, model.attacks))
+    if manifest.attacks != model.defended_attacks:
+        claimed, due = (
+            ",".join(names) or "none" for names in (manifest.attacks, model.defended_attacks)
+        )
         faults.append(f"attacks are {claimed}, {manifest.model} promises {due}")
     faults += [
         f"parameter {name} is {manifest.parameters.get(name)!r}, not {value!r}"
-        for name, value in model.facts.items()
+        for name, value in model.public_facts.items()
         if manifest.parameters.get(name) != value
     ]
     if manifest.software_version == __version__ and manifest.guarantee != model.guarantee:
@@ -165,7 +167,9 @@ def _term_faults(manifest: Manifest) -> list[str]:
         names = sorted({"terms", "m", "terms_guarantee"} & parameters.keys())
         return [f"parameter {name} is there, and terms are not" for name in names]
     try:
-        facts = Terms(claim.attributes, claim.m, claim.diversity).facts(manifest.k, "chunks")
+        facts = DisassociationParameters(claim.attributes, claim.m, claim.diversity).facts(
+            manifest.k, "chunks"
+        )
     except ReleaseError as error:
         return [f"the terms are none: {error}"]
     due = {name: facts[name] for name in ("terms", "m", "l")}

@@ -82,8 +82,8 @@ def not_claimed(manifest: Manifest) -> set[str]:
     kind = MODELS.get(manifest.model)
     if kind is None:
         return set()
-    by_report = set() if kind.records == "case" else {ONE_REGION}
-    return {name for name in OF_GROUPS if name not in kind.keeps} | by_report
+    by_report = set() if kind.record_unit == "case" else {ONE_REGION}
+    return {name for name in OF_GROUPS if name not in kind.guaranteed_bounds} | by_report
 
 
 def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> None:

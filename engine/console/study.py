@@ -1,15 +1,18 @@
-"""What `srsql advise` prints."""
+"""What a terminal shows of studies: `compare`, `advise`."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
 
-from srsql.engine.console.text import printable
+from srsql.engine.api.demo import Demo
+from srsql.engine.console import Parts, Table, printable
 from srsql.engine.study.choice import describe_withheld, format_share
+from srsql.engine.study.compare import Compared
 from srsql.engine.study.settings import Advice, Setting
 
-COLUMNS = [
+SHOWN_ERRORS = 5
+ADVICE_COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
     "confidence", "DSR", "frontier", "keeps",
 ]  # fmt: skip
@@ -23,7 +26,51 @@ LEGEND = (
 """What the columns are; the page says more."""
 
 
-def title(advice: Advice) -> str:
+def demo_parts(made: Demo) -> Parts:
+    """What a first run made, and what to do with it."""
+    rows = (
+        [row.quarter, f"{row.cases:,}", f"{row.groups:,}", f"{row.withheld:,}"]
+        + [f"{share:.4f}" for share in (row.nil, row.dr)]
+        for row in made.releases
+    )
+    yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
+    yield f"\n{made.audit}"
+    yield "\nOpen in a browser:\n"
+    yield from (f"  {file}" for file in made.reports)
+    yield f"\nThe warehouse is {made.db}. Ask it something:\n"
+    yield made.query
+    yield "\nfor example by pasting this line:\n"
+    yield made.paste
+    yield "\nGo on with:\n"
+    yield from (f"  {line}" for line in made.next_steps)
+
+
+def compared_lines(made: Compared) -> list[str]:
+    """What was run, what could not be, what the papers' claims came to, where it is."""
+    span = made.quarters[0] + (f" to {made.quarters[-1]}" if len(made.quarters) > 1 else "")
+    told = [
+        f"{printable(span)} of {made.dataset}: {made.cells} cells, {made.already} of them finished "
+        f"before, {made.rows:,} rows"
+    ]
+    told += [f"not run: {printable(text)}" for text in made.errors[:SHOWN_ERRORS]]
+    if len(made.errors) > SHOWN_ERRORS:
+        told.append(f"not run: {len(made.errors) - SHOWN_ERRORS} more, see the page")
+    verdicts = ("holds", "does not hold", "cannot be told")
+    counts = ", ".join(f"{made.verdicts.get(name, 0)} {name}" for name in verdicts)
+    told.append(f"claims of papers: {counts}")
+    return told + [f"wrote {file}" for file in made.files]
+
+
+def advice_parts(advice: Advice) -> Parts:
+    """The settings that were tried, the one that is recommended, and why."""
+    if advice.sampled:
+        rows = advice_rows(advice, advice.sampled)
+        yield Table(sample_title(advice), ADVICE_COLUMNS, rows)
+    yield Table(advice_title(advice), ADVICE_COLUMNS, advice_rows(advice, advice.settings))
+    yield from advice_lines(advice)
+
+
+def advice_title(advice: Advice) -> str:
     """What the settings of the table were measured on."""
     quarter = printable(advice.quarter)
     return f"{quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
@@ -43,8 +90,8 @@ def history(advice: Advice) -> str:
     return f"the earlier {many} of the series as well ({printable(' to '.join(span))})"
 
 
-def rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
-    """The cells of ``COLUMNS``; the recommended setting is marked."""
+def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
+    """The cells of ``ADVICE_COLUMNS``; the recommended setting is marked."""
     for one in settings:
         if one.error:
             continue
@@ -74,7 +121,7 @@ def _kept(one: Setting) -> str:
     return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"
 
 
-def lines(advice: Advice) -> Iterator[str]:
+def advice_lines(advice: Advice) -> Iterator[str]:
     """What the tables do not say: columns, refusals, the reason, what is withheld, what to run."""
     yield from LEGEND
     for one in advice.settings:

@@ -1,17 +1,23 @@
-"""What `srsql signals` prints: tables of rules or quantiles, and lines on how to read them."""
+"""What a terminal shows of figures from released data: `metrics`, `status`, `signals`, `query`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
+from srsql.engine.console import Parts, Table, printable
+from srsql.engine.measures import MeasureRow
+from srsql.engine.query.answer import BOUNDS, Answer
+from srsql.engine.release.series import Status
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition
 from srsql.engine.signals.signals import LEAST
 
-SHOWN = 10
+SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
-COLUMNS = [
+MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
+SIGNAL_COLUMNS = [
     "rule",
     "data",
     "a",
@@ -26,7 +32,7 @@ COLUMNS = [
     "EBGM",
     "criteria",
 ]
-QUANTILES = ["bias", "pairs", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"]
+QUANTILE_COLUMNS = ["bias", "pairs", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"]
 _NAMES = {
     "a_bias": "a, released / original",
     "prr_bias": "PRR, released / original",
@@ -42,10 +48,50 @@ _CRITERIA = (
     ("signal_ic", "IC"),
     ("signal_eb05", "EB05"),
 )
+SHOWN_ANSWERS = 200
+"""Rows in the table; `--json` and `Engine.query` give all."""
+
+
+def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
+    """Every measure as one row."""
+    yield Table(title, MEASURE_COLUMNS, map(_measure_cells, rows))
+
+
+def _measure_cells(row: MeasureRow) -> list[str]:
+    numbers = (row.violating, row.total, row.ratio, row.threshold)
+    passed = "" if row.passed is None else "yes" if row.passed else "NO"
+    shown = ["" if number is None else f"{number:,.6g}" for number in numbers]
+    return [row.measure, row.scope, *shown, passed]
+
+
+def status_parts(found: Status) -> Parts:
+    """What the warehouse holds."""
+    yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
+    tables = [("quarters", found.quarters), ("releases", found.releases)]
+    tables += [("budget", found.budget)] if found.budget else []
+    for title, rows in tables:
+        if rows:
+            yield Table(
+                title, list(rows[0]), [list(map(_status_cell, row.values())) for row in rows]
+            )
+        else:
+            yield f"no {title} yet"
+
+
+def _status_cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value or "")
+
+
+def signals_parts(found: Signals) -> Parts:
+    """The bias over all pairs, the signals, and how to read them."""
+    if found.quantiles:
+        yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
+    yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
+    yield from signal_lines(found)
 
 
 def signal_rows(found: Signals) -> Iterator[list[str]]:
-    """The cells of ``COLUMNS``; of all pairs, those of which the release changes PRR most."""
+    """The cells of ``SIGNAL_COLUMNS``; of all pairs, those whose PRR changes most."""
     for signal in _most_changed(found) if found.every_pair else found.signals:
         name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
         for data, measures in (("original", signal.original), ("released", signal.released)):
@@ -55,7 +101,7 @@ def signal_rows(found: Signals) -> Iterator[list[str]]:
 
 
 def quantile_rows(found: Signals) -> Iterator[list[str]]:
-    """The cells of ``QUANTILES``."""
+    """The cells of ``QUANTILE_COLUMNS``."""
     for row in found.quantiles:
         amounts = (row.least, row.p05, row.p25, row.median, row.p75, row.p95, row.most)
         yield [_NAMES[row.measure], f"{row.pairs:,}", *(_number(amount) for amount in amounts)]
@@ -123,7 +169,7 @@ def _most_changed(found: Signals) -> list[Signal]:
         bias = signal.bias.prr_bias if signal.bias else None
         return 0.0 if not bias else abs(math.log(bias))
 
-    return sorted(found.signals, key=change, reverse=True)[:SHOWN]
+    return sorted(found.signals, key=change, reverse=True)[:SHOWN_PAIRS]
 
 
 def _condition(condition: Condition) -> str:
@@ -167,3 +213,36 @@ def _interval(point: float | None, low: float | None, high: float | None) -> str
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,.4g}"
+
+
+def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:
+    """The bounds of a count, how to read them and, if asked for, the statement."""
+    yield Table("answer", answer_columns(answer), answer_rows(answer))
+    yield from answer_lines(answer)
+    if show_sql:
+        yield f"\n{answer.sql};"
+
+
+def answer_columns(answer: Answer) -> list[str]:
+    """The headings of ``answer_rows``."""
+    return [printable(name) for name in answer.columns]
+
+
+def answer_rows(answer: Answer) -> Iterator[list[str]]:
+    """The cells of ``Answer.columns``."""
+    groups = len(answer.columns) - len(BOUNDS)
+    for row in answer.rows[:SHOWN_ANSWERS]:
+        lower, expected, upper = row[groups:]
+        point = f"{expected:,.0f}" if lower == upper else f"{expected:,.1f}"
+        keys = ["-" if key is None else printable(str(key)) for key in row[:groups]]
+        yield [*keys, f"{lower:,}", point, f"{upper:,}"]
+
+
+def answer_lines(answer: Answer) -> Iterator[str]:
+    """What was counted over what, and how to read it."""
+    quarters = answer.quarters
+    when = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
+    yield f"{answer.counted} of {answer.dataset}, series {answer.series}, {when}"
+    if len(answer.rows) > SHOWN_ANSWERS:
+        yield f"{SHOWN_ANSWERS:,} of {len(answer.rows):,} rows are shown; --json gives all"
+    yield from map(printable, answer.notes)

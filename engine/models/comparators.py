@@ -1,0 +1,268 @@
+"""The comparators of Lin 2016: models that others are measured against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from srsql.engine.grouping.cases import Records, gather_pieces
+from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.grouping.symptoms import partition_pattern, set_values
+from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
+from srsql.engine.models.base import BY_SHARE, MOST, BoundedValues, GroupingModel, K
+from srsql.engine.parameters import facts_of, parameter
+from srsql.engine.parameters.takes import Amount, Whole
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+OF_REPORTS = (
+    "which counts reports: a region may be that of a single patient with several reports. It is "
+    "made to be compared with; publish a release of ms or ppms++"
+)
+
+
+@dataclass(frozen=True)
+class Comparator(GroupingModel):
+    """Groups as a model before MS(k, theta*)-bounding makes them, by the same greedy clustering.
+
+    k and theta of MS(k, theta*)-bounding are not kept; metrics tell how far each release breaks
+    them (DR, DIR, group sizes in distinct cases), which is what Lin 2016 compares. Every comparator
+    is a family of its own: its releases follow none of another model in a series.
+
+    Where reports are grouped, each has its group's region, so a case may have several; a case that
+    has several reports in a group is one case to every measure.
+
+    None withstands joining releases of several quarters, knowing some of a patient's terms or
+    external knowledge of what drugs are taken for.
+    """
+
+    record_unit: ClassVar[Records] = "report"
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
+    unpublishable: ClassVar[str] = OF_REPORTS
+    bounded: ClassVar[BoundedValues] = BY_SHARE
+
+    @property
+    def largest_share(self) -> Fraction | None:
+        """Largest share of a group's records that may hold a value; None: any."""
+        return None
+
+    @property
+    def kept_bounds(self) -> str:
+        """What is kept, in a few words."""
+        return ", ".join(
+            f"{bound} {claim}" if claim in ("reports", "values") else claim
+            for claim, bound in self.claims.items()
+        )
+
+    @property
+    def public_facts(self) -> dict[str, str | int]:
+        """What is kept, and whether such a release may leave the house."""
+        return {
+            "keeps": self.kept_bounds,
+            "publication": "refused" if self.unpublishable else "allowed",
+            **facts_of(self),
+        }
+
+    @property
+    def not_defended(self) -> str:
+        """What every comparator leaves open, in words for the manifest."""
+        return (
+            f"Thresholds of sensitive values are not kept; risk is measured by them and k = "
+            f"{self.k} distinct cases. An attacker who joins releases of several quarters, knows "
+            "some of a patient's terms, what drugs are taken for, or a case id is not defended "
+            "against."
+        )
+
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
+        """Bound what cases hold themselves by one share, or nothing: then PR is 1."""
+        bounded = self.largest_share is not None
+        share = self.largest_share or Fraction(1)
+        warehouse.run(
+            "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
+            "SELECT t.case_no, t.term_no, t.weight FROM temp.main.srsql_case_term AS t "
+            "WHERE ? AND t.direct",
+            [bounded],
+        )
+        warehouse.run(
+            "CREATE OR REPLACE TEMP TABLE srsql_bound_theta AS "
+            "SELECT t.term_no, ?::BIGINT AS theta_num, ?::BIGINT AS theta_den "
+            "FROM temp.main.srsql_term AS t",
+            [share.numerator, share.denominator],
+        )
+        super().bound(warehouse, dataset)
+
+    def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
+        """As every model; then what is counted in a group are distinct cases."""
+        self.cluster(warehouse, k, draw)
+        if self.record_unit == "report":
+            gather_pieces(warehouse)
+
+    def cluster(self, warehouse: Warehouse, k: int, draw: str) -> None:
+        """Group the records (see :meth:`GroupingModel.group`)."""
+        super().group(warehouse, k, draw)
+
+
+@dataclass(frozen=True)
+class KAnonymity(Comparator):
+    """Every region is shared by at least k *reports*; groups grow by least dIL alone.
+
+    Protects: whoever knows the quasi-identifiers of a report cannot tell it from k - 1 others.
+
+    Does not protect: a patient with follow-ups fills a group alone (duplicates break it: k reports
+    may be of one case), and no sensitive value is bounded, so a group may agree on one.
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    family: ClassVar[str] = "k-anonymity"
+
+    @property
+    def claims(self) -> dict[str, Fraction]:
+        """k reports."""
+        return {"reports": Fraction(self.k)}
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"Every published region is shared by at least {self.k} reports, which may be of fewer "
+            "cases, even of one: follow-ups break it. No sensitive value is bounded, so a region "
+            f"may give one away. {self.not_defended}"
+        )
+
+
+@dataclass(frozen=True)
+class XyAnonymity(Comparator):
+    """Every region (X) is shared by at least k distinct cases (Y); groups grow by least dIL alone.
+
+    MS(k, theta*)-bounding without theta*: all reports of a case are one record.
+
+    Protects: whoever knows a patient's quasi-identifiers is left with at least k cases.
+
+    Does not protect: no sensitive value is bounded, so all cases of a region may share one.
+    """
+
+    name: ClassVar[str] = "xy-anonymity"
+    family: ClassVar[str] = "xy-anonymity"
+    record_unit: ClassVar[Records] = "case"
+    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k"})
+    unpublishable: ClassVar[str] = ""
+
+    @property
+    def claims(self) -> dict[str, Fraction]:
+        """k cases."""
+        return {"k": Fraction(self.k)}
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"Every published region is shared by at least {self.k} distinct cases. No sensitive "
+            f"value is bounded, so a region may give one away. {self.not_defended}"
+        )
+
+
+@dataclass(frozen=True)
+class LDiversity(Comparator):
+    """Every region has at least l distinct values of each sensitive attribute, by l *reports*.
+
+    Made from the top down: all reports of a missingness pattern, split at the median of the widest
+    number or into the children of a node, as long as every part keeps it.
+
+    Protects: whoever knows the quasi-identifiers of a report is left with at least l values of each
+    sensitive attribute for it.
+
+    Does not protect: no frequency is bounded (all but l - 1 reports of a region may agree), reports
+    are taken for patients, and what is known of one attribute may settle another.
+    """
+
+    l: int = parameter(  # noqa: E741 (the model's own name for it)
+        K,
+        takes=Whole(
+            2,
+            MOST,
+            too_low="a region needs at least 2 values to hide one",
+            too_high=f"no quarter has regions of more than {MOST:,} values",
+        ),
+        help="distinct values of each sensitive attribute in a region, at least",
+        weaker="lower",
+        compared=(),
+    )
+
+    name: ClassVar[str] = "l-diversity"
+    family: ClassVar[str] = "l-diversity"
+
+    @property
+    def claims(self) -> dict[str, Fraction]:
+        """l values."""
+        return {"values": Fraction(self.l)}
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"Every published region has at least {self.l} distinct values of each sensitive "
+            f"attribute, held by at least {self.l} reports, which may be of fewer cases. How "
+            f"frequent a value is there is not bounded. {self.not_defended}"
+        )
+
+    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
+        """No share is bounded; values are told apart by attribute."""
+        super().bound(warehouse, dataset)
+        set_values(warehouse, dataset)
+
+    def prepare(self) -> None:
+        """Load, or on the first use of an installation compile, the kernel."""
+        from srsql.udfs.grouping.partition import warm_up
+
+        warm_up()
+
+    def cluster(self, warehouse: Warehouse, k: int, draw: str) -> None:
+        """From the top down; nothing is drawn."""
+        group_by_pattern(
+            warehouse, self.l, lambda pattern: partition_pattern(warehouse, pattern, self.l)
+        )
+
+
+@dataclass(frozen=True)
+class AlphaK(Comparator):
+    """Every region has at least k *reports*, and at most alpha of them hold any one value.
+
+    MS(k, theta*)-bounding with one threshold for all, by reports: the same algorithm and PR.
+
+    Protects: whoever knows the quasi-identifiers of a report cannot tell it from k - 1 others, nor
+    infer a value of it with confidence above alpha.
+
+    Does not protect: duplicates break both (reports of one case count as many; of the cases that
+    remain, more than alpha may hold a value); one alpha suits neither rare nor frequent values.
+    """
+
+    alpha: Fraction = parameter(
+        Fraction(2, 5),
+        takes=Amount(1, MAX_DENOMINATOR, noun="share"),
+        help="largest share of a region's reports that hold a value",
+        weaker="higher",
+        compared=(),
+    )
+
+    name: ClassVar[str] = "alpha-k"
+    family: ClassVar[str] = "alpha-k"
+
+    @property
+    def largest_share(self) -> Fraction:
+        """alpha."""
+        return self.alpha
+
+    @property
+    def claims(self) -> dict[str, Fraction]:
+        """k reports, alpha."""
+        return {"reports": Fraction(self.k), "alpha": self.alpha}
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        return (
+            f"Every published region is shared by at least {self.k} reports, and no sensitive "
+            f"value is held by more than {self.alpha} of them. Reports may be of fewer cases: "
+            f"follow-ups break both. {self.not_defended}"
+        )
