@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.grouping.cases import derived, raw_table
 from srsql.engine.signals.rules import AGE, SEX, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import (
     column,
     create,

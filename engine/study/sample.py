@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from srsql.engine.grouping.cases import raw_table
+from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
