@@ -313,7 +313,7 @@ RULES = ("rules", "drug", "reaction", "min_age", "max_age", "sex")
 )
 @options(grid_parameters())
 @options_of(Engine.signals, *RULES)
-@folder_option("srsql-compare")
+@folder_option(Engine.compare, "srsql-compare")
 @options_of(Engine.compare, "jobs", "dataset")
 @warehouse
 def compare(
@@ -334,7 +334,7 @@ def compare(
 @cli.command()
 @options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
 @options(declared(Sweep))
-@folder_option("srsql-advise")
+@folder_option(Engine.advise, "srsql-advise")
 @options_of(Engine.advise, "jobs", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:

@@ -1,7 +1,1 @@
-"""The engine: what happens in which order."""
-
-from srsql.engine.api.engine import Engine
-from srsql.engine.warehouse.frames import as_frame
-from srsql.engine.warehouse.warehouse import install
-
-__all__ = ["Engine", "as_frame", "install"]
+"""The engine: what happens in which order, in layers (docs/architecture.md)."""

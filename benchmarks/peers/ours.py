@@ -15,7 +15,7 @@ import duckdb
 import pandas as pd
 
 from benchmarks.kernel import peak_mib
-from srsql.engine import Engine, install
+from srsql import Engine, install
 
 QUARTER = "2011Q1"
 DATASET = """

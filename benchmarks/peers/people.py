@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from srsql.engine import Engine
+from srsql import Engine
 from srsql.engine.synth import synthesize
 
 QUARTER, SEED = "2011Q1", 2011

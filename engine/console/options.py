@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-from srsql.engine.api import ARGUMENTS
-from srsql.engine.api.engine import Engine
 from srsql.engine.parameters import Parameter
 from srsql.engine.parameters.calls import arguments_of
 from srsql.engine.parameters.takes import File, Flag, OneOf, Real, Several, Takes, Whole
@@ -93,7 +91,7 @@ def options(declared: Mapping[str, Parameter]) -> Callable[[Command], Command]:
 
 def options_of(call: Callable[..., Any], *names: str) -> Callable[[Command], Command]:
     """The options of a call of the engine: those that have a help text, or the named ones."""
-    told = arguments_of(call, ARGUMENTS)
+    told = arguments_of(call)
     return options({n: each for n, each in told.items() if each.help and n in (names or told)})
 
 
@@ -111,9 +109,9 @@ def warehouse(command: Command) -> Command:
     return with_db(with_json(command))
 
 
-def folder_option(name: str) -> Callable[[Command], Command]:
+def folder_option(call: Callable[..., Any], name: str) -> Callable[[Command], Command]:
     """Where a study keeps what it measured."""
-    told = arguments_of(Engine.compare, ARGUMENTS)["out"]
+    told = arguments_of(call)["out"]
     return options({"folder": dataclasses.replace(told, default=Path(name), required=False)})
 
 

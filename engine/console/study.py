@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
-from srsql.engine.api.demo import Demo
 from srsql.engine.console import Parts, Table, printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.compare import Compared
@@ -24,6 +24,42 @@ LEGEND = (
     "below 1",
 )
 """What the columns are; the page says more."""
+
+
+class DemoRelease(Protocol):
+    """One released quarter of a first run."""
+
+    @property
+    def quarter(self) -> str: ...  # noqa: D102
+    @property
+    def cases(self) -> int: ...  # noqa: D102
+    @property
+    def groups(self) -> int: ...  # noqa: D102
+    @property
+    def withheld(self) -> int: ...  # noqa: D102
+    @property
+    def nil(self) -> float: ...  # noqa: D102
+    @property
+    def dr(self) -> float: ...  # noqa: D102
+
+
+class Demo(Protocol):
+    """What a first run made, as a terminal shows it."""
+
+    @property
+    def db(self) -> str: ...  # noqa: D102
+    @property
+    def releases(self) -> Sequence[DemoRelease]: ...  # noqa: D102
+    @property
+    def audit(self) -> str: ...  # noqa: D102
+    @property
+    def reports(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def query(self) -> str: ...  # noqa: D102
+    @property
+    def paste(self) -> str: ...  # noqa: D102
+    @property
+    def next_steps(self) -> Sequence[str]: ...  # noqa: D102
 
 
 def demo_parts(made: Demo) -> Parts:

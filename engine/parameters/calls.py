@@ -48,6 +48,10 @@ Arguments = Mapping[str, Argument]
 """By name of the argument, or ``call.argument`` where one call differs."""
 
 
+_TAKEN = "srsql_taken"
+"""Attribute of a strict call: what it takes, where types do not say it."""
+
+
 def strict(
     error: type[SrsqlError], arguments: Arguments | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -86,6 +90,7 @@ def strict(
                     raise error(str(why)) from None
             return call(*bound.args, **bound.kwargs)
 
+        setattr(checked, _TAKEN, arguments)
         return checked
 
     return of
@@ -104,7 +109,12 @@ def strict_class(error: type[SrsqlError]) -> Callable[[type[T]], type[T]]:
 def arguments_of(
     call: Callable[..., Any], arguments: Arguments | None = None
 ) -> dict[str, Parameter]:
-    """The arguments of a call that can be read, by name, in the order of its signature."""
+    """The arguments of a call that can be read, by name, in the order of its signature.
+
+    ``arguments``: what is taken, where types do not say it; None: as :func:`strict` was told.
+    """
+    if arguments is None:
+        arguments = getattr(call, _TAKEN, None)
     inner = inspect.unwrap(call)
     known = {
         name: told

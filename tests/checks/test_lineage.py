@@ -10,7 +10,7 @@ import pytest
 from oracles import clinic
 from sqlglot import exp
 
-from srsql.engine import Engine
+from srsql import Engine
 from srsql.engine.checks.lineage import check_lineage
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.release import release as release_module

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from oracles import clinic
 
-from srsql.engine import Engine
+from srsql import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.warehouse.statements import dotted
 

@@ -105,7 +105,7 @@ def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) ->
         query("artifact/verify", "create_claim"),
         [manifest.k, manifest.quarter, counts.released_cases, counts.released_reports],
     )
-    for statement in parsed("srsql.sql_macros", "artifact/verify_rows"):
+    for statement in step_file("artifact/verify_rows").statements():
         con.execute(statement)
 
 

@@ -36,7 +36,7 @@ from srsql.engine.artifact.verify.rows import (
     region_text,
 )
 from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.warehouse.statements import column, parsed, query, temporary, union_all
+from srsql.engine.warehouse.statements import column, query, step_file, temporary, union_all
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 LOAD_CHECKS = ("columns", "rows", "content")
@@ -170,7 +170,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
     if not judged:
         return [series], unknown
     with connection() as con:
-        for statement in parsed("srsql.sql_macros", "artifact/series_tables"):
+        for statement in step_file("artifact/series_tables").statements():
             con.execute(statement)
         for number, (folder, manifest) in enumerate(given):
             unread = read_tables(con, folder, manifest)
@@ -179,7 +179,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
             prepare(con, folder, manifest)
             _collect(con, number, manifest, claims=number in judged)
         con.execute(query("artifact/verify", "add_ancestors"), list(_ancestors(given[0][0])))
-        for statement in parsed("srsql.sql_macros", "artifact/verify_series"):
+        for statement in step_file("artifact/verify_series").statements():
             con.execute(statement)
         found, totals = findings(con)
         checks = [Check(name, found.get(name, []), total) for name, total in totals.items()]
