@@ -26,8 +26,8 @@ from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import (
     column,
     create,
-    parsed,
     query,
+    step_file,
     temporary,
     union_all,
 )
