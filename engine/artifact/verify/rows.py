@@ -24,8 +24,10 @@ from srsql.engine.checks.term_chunks import breaches, check_reconstructed, check
 from srsql.engine.models import MODELS
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import (
+    STEPS,
     column,
     create,
+    parsed,
     query,
     step_file,
     temporary,
@@ -36,7 +38,13 @@ ONE_REGION = "one region"
 ROW_CHECKS = ("ids", "order", "period", "counts", ONE_REGION, "k", "theta", "thresholds")
 OF_GROUPS = ("k", "theta")
 """What a published region shows of the groups, unless it was drawn at random."""
-MACROS = ("km_anonymity", "chunks", "chunk_structure", "chunk_originals")
+MACROS = (
+    "risk/uniform_row.sql",
+    "checks/km_anonymity.sql",
+    "checks/chunks.sql",
+    "checks/chunk_structure.sql",
+    "checks/chunk_originals.sql",
+)
 """Files of ``sql_macros/checks`` with the checks of disassociated terms."""
 
 
@@ -249,8 +257,8 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
     if missing:
         raise ValueError(f"the manifest declares terms, and no table {min(missing)}")
     con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
-    for name in MACROS:
-        for statement in parsed("srsql.sql_macros", f"checks/{name}.sql"):
+    for file in MACROS:
+        for statement in parsed(STEPS, file):
             con.execute(statement)
     tables = PublishedTerms(*(f"temp.main.{loaded(name)}" for name in TERM_TABLES))
     reader = _Reader(con)
