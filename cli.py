@@ -45,6 +45,7 @@ from srsql.engine.release.ranges import is_range
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.config import read_defaults
+from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
 PIPE_WIDTH = 200
@@ -212,6 +213,14 @@ def status(db: Path, as_json: bool) -> None:
     with _engine(_existing(db)) as engine:
         found = engine.status()
     _print(found, as_json, show_measures.status_parts(found))
+
+
+@cli.command(name="migrate")
+@warehouse
+def migrate_warehouse(db: Path, as_json: bool) -> None:
+    """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
+    made = migrate(_existing(db))
+    _print(made, as_json, [show_release.migrated_line(made)])
 
 
 @cli.command()

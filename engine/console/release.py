@@ -11,6 +11,7 @@ from srsql.engine.console import Parts, Table
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.release.ranges import Range
 from srsql.engine.release.request import Released
+from srsql.engine.warehouse.migrate import Migration
 
 INGESTED_COLUMNS = [
     "table",
@@ -232,3 +233,14 @@ def verified_document(verified: Verified) -> dict[str, Any]:
         "not_run": list(verified.not_run),
         "cannot_show": list(verified.cannot_show),
     }
+
+
+def migrated_line(made: Migration) -> str:
+    """What became of a warehouse of an earlier layout."""
+    if made.kept is None:
+        return f"{made.path} has layout {made.to_layout} already: nothing to do"
+    return (
+        f"{made.path} was brought from layout {made.from_layout} to {made.to_layout}: "
+        f"{made.tables:,} tables and views with {made.rows:,} rows as before; the file as it was "
+        f"is {made.kept}: delete it when you need it no more, it holds raw rows"
+    )

@@ -287,9 +287,9 @@ def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str]
             "rename it, or give the engine a database of its own (ATTACH and USE)"
         ) from None
     if layout != LAYOUT:
+        way_out = "run 'srsql migrate'" if layout < LAYOUT else "use the srsql version that made it"
         raise WarehouseError(
-            f"the warehouse has layout {layout}, this srsql needs {LAYOUT}: "
-            "use the srsql version that made it"
+            f"the warehouse has layout {layout}, this srsql needs {LAYOUT}: {way_out}"
         )
     return layout, fingerprint
 

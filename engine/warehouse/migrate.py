@@ -1,0 +1,147 @@
+"""A warehouse of an earlier layout becomes one of today's: on a copy, checked, then swapped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from srsql.engine.errors import WarehouseError, one_line
+from srsql.engine.warehouse.statements import dotted, literal, query, step_file
+from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
+
+STEPS = {1: "warehouse/layout_1_to_2"}
+"""From a layout to the next one."""
+RENAMED = {
+    ("srsql", "trait"): ("srsql", "case_flag"),
+    ("srsql", "promise"): ("srsql", "defended_attack"),
+    ("srsql", "spent"): ("srsql", "budget_ledger"),
+}
+"""Catalog tables of earlier layouts, and what they are called now."""
+
+Counts = dict[tuple[str, str], int]
+"""Rows of every stored table and of every released view, by schema and name."""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """What became of a warehouse."""
+
+    path: str
+    from_layout: int
+    to_layout: int
+    tables: int
+    """Stored tables and released views whose rows were counted before and after."""
+    rows: int
+    kept: str | None
+    """The file as it was; None where nothing had to be done."""
+
+
+def migrate(path: Path) -> Migration:
+    """Bring a warehouse file to the layout of this version; the old file stays beside it.
+
+    The steps run on a copy. The copy takes the file's place only after it was
+    opened by this version and every stored table and released view had as many rows as before.
+    Until then the file is not touched: whatever ends the migration early leaves it as it was.
+
+    Raises:
+        WarehouseError: there is no such file, another process has it open, it is no warehouse, its
+            layout is unknown, the file of an earlier migration stands in the way, or the copy has
+            other rows than the original.
+    """
+    if not path.is_file():
+        raise WarehouseError(f"no warehouse at {path}: give --db the file to migrate")
+    found, before = _inspect(path)
+    if found == LAYOUT:
+        return Migration(str(path), found, LAYOUT, len(before), sum(before.values()), None)
+    if found > LAYOUT or any(layout not in STEPS for layout in range(found, LAYOUT)):
+        raise WarehouseError(
+            f"the warehouse has layout {found}, this srsql knows 1 to {LAYOUT}: use the srsql "
+            "version that made it"
+        )
+    kept = path.with_name(f"{path.name}.layout-{found}")
+    if kept.exists():
+        raise WarehouseError(f"{kept} is there already: move it away, it would be overwritten")
+    copy = path.with_name(f"{path.name}.migrating")
+    copy.unlink(missing_ok=True)
+    try:
+        shutil.copyfile(path, copy)
+        copy.chmod(path.stat().st_mode & 0o777)
+        for layout in range(found, LAYOUT):
+            _take(copy, layout)
+        with Warehouse(copy) as opened:
+            after = _counts(opened.con)
+        _check(before, after)
+        os.link(path, kept)
+        os.replace(copy, path)
+    finally:
+        copy.unlink(missing_ok=True)
+        copy.with_name(f"{copy.name}.wal").unlink(missing_ok=True)
+    return Migration(str(path), found, LAYOUT, len(after), sum(after.values()), str(kept))
+
+
+def _attached(path: Path) -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect()
+    try:
+        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}")
+        con.execute(f"USE {ALIAS}")
+    except duckdb.Error as error:
+        con.close()
+        raise WarehouseError(f"{path} cannot be opened: {one_line(error)}") from None
+    return con
+
+
+def _inspect(path: Path) -> tuple[int, Counts]:
+    """Layout and rows; what a write-ahead log still holds is in the file afterwards."""
+    con = _attached(path)
+    try:
+        try:
+            ((layout,),) = con.execute(query("warehouse/migrate", "layout")).fetchall()
+        except (duckdb.CatalogException, duckdb.BinderException, ValueError):
+            raise WarehouseError(f"{path} is no warehouse of srsql") from None
+        counts = _counts(con)
+        con.execute("CHECKPOINT")
+    finally:
+        con.close()
+    return int(layout), counts
+
+
+def _take(copy: Path, layout: int) -> None:
+    """One step, from ``layout`` to the next; it needs no transaction, since a copy is discarded."""
+    con = _attached(copy)
+    try:
+        for statement in step_file(STEPS[layout]).statements():
+            con.execute(statement)
+        ((following,),) = con.execute(query("warehouse/migrate", "next_release_id")).fetchall()
+        con.execute(f"CREATE OR REPLACE SEQUENCE srsql.release_ids START WITH {int(following)}")
+        con.execute(query("warehouse/migrate", "set_layout"), {"layout": layout + 1})
+        con.execute("CHECKPOINT")
+    finally:
+        con.close()
+
+
+def _counts(con: duckdb.DuckDBPyConnection) -> Counts:
+    """Rows of the catalog, the raw and the stored tables, and of the released views."""
+    names = con.execute(query("warehouse/migrate", "stored"), {"database": ALIAS}).fetchall()
+    return {
+        (schema, name): con.execute(f"SELECT count(*) FROM {dotted(schema, name)}").fetchall()[0][0]
+        for schema, name in names
+    }
+
+
+def _check(before: Counts, after: Counts) -> None:
+    """Refuse a copy in which something is missing, or has other rows.
+
+    Raises:
+        WarehouseError: the text names what differs.
+    """
+    for place, rows in before.items():
+        now = RENAMED.get(place, place)
+        if after.get(now) != rows:
+            raise WarehouseError(
+                f"{'.'.join(now)} would have {after.get(now, 'no')} rows instead of {rows:,}: the "
+                "warehouse was not migrated and is as it was"
+            )
