@@ -1,4 +1,4 @@
-"""Before the tests: the kernels are compiled once, not by every worker at the same time."""
+"""Before the tests: slow ones are marked, and kernels are compiled once, not by every worker."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from support.sql import own_sql, sql
 
 __all__ = ["own_sql", "sql"]
+SLOW = Path(__file__).with_name("slow.txt")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -25,3 +26,19 @@ def pytest_configure(config: pytest.Config) -> None:
     greedy.warm_up()
     if others is not None and others.wait():
         raise pytest.UsageError("the kernels cannot be compiled: see above")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what ``slow.txt`` lists, so that ``-m "not slow"`` leaves it out."""
+    slow = slow_tests()
+    for item in items:
+        file, test = item.path.name, getattr(item, "originalname", item.name)
+        if not slow.isdisjoint({file, f"{file}::{test}"}):
+            item.add_marker(pytest.mark.slow)
+
+
+def slow_tests() -> set[str]:
+    """The lines of ``slow.txt``: ``file.py`` or ``file.py::test``, in whatever folder."""
+    lines = SLOW.read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
