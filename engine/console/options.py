@@ -62,12 +62,13 @@ def option(name: str, told: Parameter) -> Callable[[Command], Command]:
     if isinstance(told.takes, Flag):
         return click.option(told.option, name, is_flag=True, help=_sentence(told.help))
     shown = "" if told.usual or told.required else told.shown_default
+    default: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
     return click.option(
         told.option,
         *told.aliases,
         name,
         type=type_of(told.takes),
-        default=shown or None,
+        **default,
         required=told.required,
         show_default=bool(shown),
         help=_sentence(told.help) + (f"  [default: {told.usual}]" if told.usual else ""),

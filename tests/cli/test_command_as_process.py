@@ -169,8 +169,8 @@ def test_srsql_toml_gives_defaults_and_the_command_line_wins_over_them(
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("kay = 4\n", "'kay'"),
-        ("[release]\nkay = 4\n", "'kay'"),
+        ("kay = 4\n", "kay"),
+        ("[release]\nkay = 4\n", "kay"),
         ("[realease]\nk = 4\n", "'realease'"),
         ("[release\n", "srsql.toml cannot be read"),
         ('[release]\nk = "many"\n', "many"),
