@@ -70,7 +70,7 @@ def test_an_internal_group_keeps_theta_of_the_cases_that_carry_its_bounds(
     sql: Any, members: list[tuple[int, bool, dict[int, int]]], thetas: dict[int, Fraction]
 ) -> None:
     """Everybody's values count, in shares of the carriers; value 3 has no threshold."""
-    for table in ("release", "member", "trait", "case_term", "threshold"):
+    for table in ("release", "member", "case_flag", "case_term", "threshold"):
         sql.rows(f"DELETE FROM srsql.{table}")
     sql.insert(
         "srsql.release",
