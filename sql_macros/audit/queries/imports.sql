@@ -66,7 +66,7 @@ WHERE dataset = $dataset AND series = $series AND quarter = $quarter AND status 
 
 -- name: next_release_id
 -- The number of the next release of the warehouse.
-SELECT coalesce(max(r.release_id), 0) + 1 AS next_release_id FROM srsql.release AS r;
+SELECT nextval('srsql.release_ids') AS release_id;
 
 -- name: register
 -- Register an imported release, of which neither k nor a threshold is known; its manifest follows.
