@@ -31,6 +31,7 @@ from srsql.engine.console import release as show_release
 from srsql.engine.console import study as show_study
 from srsql.engine.console.options import (
     Listed,
+    check_defaults,
     folder_option,
     given,
     options,
@@ -125,12 +126,14 @@ def _table(title: str, columns: Iterable[str]) -> Table:
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
-    context.default_map = read_defaults(
+    defaults = read_defaults(
         {
             name: {p.name for p in command.params if isinstance(p, click.Option) and p.name}
             for name, command in cli.commands.items()
         }
     )
+    check_defaults(cli.commands, defaults)
+    context.default_map = defaults
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

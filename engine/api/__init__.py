@@ -19,6 +19,7 @@ from srsql.engine.audit.plan import ATTACKS
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import DatasetError, SignalError, SrsqlError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.parameters import declared
 from srsql.engine.parameters.calls import Argument, strict
 from srsql.engine.parameters.takes import (
     Amount,
@@ -30,6 +31,7 @@ from srsql.engine.parameters.takes import (
     Text,
     Whole,
 )
+from srsql.engine.release.request import Request
 from srsql.engine.risk.group_questions import answer_errors, group_answers
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure
@@ -59,10 +61,10 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Dataset: faers, vaers, or your own TOML file", takes=Instance((str, Path), _DATASET)
     ),
     "name": Argument(takes=Instance((str, Path), _DATASET)),
-    "series": Argument("Series of releases"),
+    "series": Argument(declared(Request)["series"].help),
     "quarter": Argument("Period label, such as 2011Q4", aliases=_PERIOD),
     "jobs": Argument("Workers", "as cores and memory allow", Whole(1)),
-    "query": Argument(),
+    "parameters": Argument(takes=Instance((Sequence, Mapping), "a list of values")),
     # ingest
     "sources": Argument(takes=Files()),
     "period": Argument(
@@ -95,7 +97,6 @@ ARGUMENTS: Mapping[str, Argument] = {
         "rr_medical and ar_medical",
         "the table that ships",
     ),
-    "value": Argument(),
     "width": Argument(takes=Whole(1)),
     "sets": Argument(takes=Several(Names(), as_read=True)),
     # attack, audit

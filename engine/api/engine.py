@@ -85,6 +85,7 @@ class Engine:
         """Close the warehouse if it is ours."""
         self.close()
 
+    @api.reads(errors.WarehouseError)
     def close(self) -> None:
         """Close the warehouse if it is ours."""
         self.warehouse.close()
@@ -99,6 +100,7 @@ class Engine:
         """The schema of that name or file; by default the only dataset of the warehouse."""
         return api.dataset_named(self.warehouse, name or self._dataset)
 
+    @api.reads(errors.WarehouseError)
     def status(self) -> Status:
         """What the warehouse holds; see ``srsql status``."""
         with self.warehouse.guarded():

@@ -92,7 +92,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
 
 def _group(group: GroupEvidence) -> Iterator[str]:
     who = "a target" if group.case_id is None else f"case {group.case_id}"
-    knows = [f"{name} {_value_text(value)}" for name, value in group.qid.items()]
+    knows = [f"{name} {_text(value, 'missing')}" for name, value in group.qid.items()]
     knows += ["new"] if group.new else []
     knows += ["not in the next quarter"] if group.stopped else []
     yield (
@@ -152,9 +152,10 @@ def _ratio(part: int, whole: int) -> str:
     return f"{part / whole if whole else 0:.4g} ({part:,})"
 
 
-def _value_text(value: Any) -> str:
+def _text(value: Any, unknown: str) -> str:
+    """A value, an interval, or what stands for a value that is not known."""
     if value is None:
-        return "missing"
+        return unknown
     if isinstance(value, dict):
         low, high = value["low"], value["high"]
         return f"{low}" if low == high else f"{low} to {high}"
@@ -174,7 +175,7 @@ def imported_lines(imported: ImportedRelease) -> Iterator[str]:
 
 def attack_lines(attack: Attack) -> Iterator[str]:
     """The attack step by step."""
-    knows = [f"{name} {_region_text(value)}" for name, value in attack.known.items()]
+    knows = [f"{name} {_text(value, 'any')}" for name, value in attack.known.items()]
     knows += ["in no earlier release"] if attack.new else []
     knows += ["not in the next quarter"] if attack.stopped else []
     yield (
@@ -219,7 +220,7 @@ def _exclusion(exclusion: ExclusionSet, known: Region) -> Iterator[str]:
 def _reason(excluded: Excluded, known: Region) -> str:
     if excluded.region is None:
         return f"is in {excluded.quarter}"
-    missed = ", ".join(_region_text(known[name]) for name in excluded.region)
+    missed = ", ".join(_text(known[name], "any") for name in excluded.region)
     return f"{_region(excluded.region)} in {excluded.quarter}, which does not cover {missed}"
 
 
@@ -240,13 +241,4 @@ def _cases(count: int) -> str:
 
 
 def _region(region: Region) -> str:
-    return ", ".join(f"{name} {_region_text(value)}" for name, value in region.items())
-
-
-def _region_text(value: Any) -> str:
-    if value is None:
-        return "any"
-    if isinstance(value, dict):
-        low, high = value["low"], value["high"]
-        return f"{low}" if low == high else f"{low} to {high}"
-    return str(value)
+    return ", ".join(f"{name} {_text(value, 'any')}" for name, value in region.items())

@@ -11,7 +11,8 @@ import click
 
 from srsql.engine.parameters import Parameter
 from srsql.engine.parameters.calls import arguments_of
-from srsql.engine.parameters.takes import File, Flag, OneOf, Real, Several, Takes, Whole
+from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
+from srsql.engine.warehouse.config import CONFIG, ConfigError
 
 Command = Callable[..., Any]
 
@@ -44,6 +45,18 @@ class Listed(click.ParamType[Any]):
         return tuple(self.of.convert(part, param, ctx) for part in parts if part)
 
 
+class SomeNames(click.ParamType[Any]):
+    """Names with commas between them; a file of defaults may list them."""
+
+    name = "text"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | tuple[Any, ...]:
+        """The text or the list, which the engine reads."""
+        return tuple(value) if isinstance(value, tuple | list) else str(value)
+
+
 def type_of(takes: Takes) -> click.ParamType[Any]:
     """How the command line reads what a parameter takes; bounds are the engine's."""
     if isinstance(takes, Several):
@@ -54,6 +67,8 @@ def type_of(takes: Takes) -> click.ParamType[Any]:
         return click.FloatRange(takes.low, takes.high)
     if isinstance(takes, File):
         return click.Path(path_type=Path)
+    if isinstance(takes, Names):
+        return SomeNames()
     return WholeNumber() if isinstance(takes, Whole) else click.STRING
 
 
@@ -114,6 +129,24 @@ def folder_option(call: Callable[..., Any], name: str) -> Callable[[Command], Co
     """Where a study keeps what it measured."""
     told = arguments_of(call)["out"]
     return options({"folder": dataclasses.replace(told, default=Path(name), required=False)})
+
+
+def check_defaults(
+    commands: Mapping[str, click.Command], defaults: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Refuse defaults of another kind than their options take.
+
+    Raises:
+        ConfigError: one is; the text names it.
+    """
+    for name, values in defaults.items():
+        types = {param.name: param.type for param in commands[name].params}
+        for key, value in values.items():
+            path = isinstance(types[key], click.Path) and not isinstance(value, str)
+            text = types[key] is click.STRING and isinstance(value, list | dict)
+            if path or text:
+                what = "a path" if path else "text"
+                raise ConfigError(f"{CONFIG}: {name}: {key} = {value!r}: give {what}")
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,238 @@
+"""A keyword that a call does not have, or a value of another kind, is an error of one line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import srsql
+
+from srsql.engine.api import ARGUMENTS
+from srsql.engine.api.engine import Engine
+from srsql.engine.errors import (
+    AdviseError,
+    AuditError,
+    CompareError,
+    PublishError,
+    ReleaseError,
+    SignalError,
+    SrsqlError,
+    WarehouseError,
+)
+from srsql.engine.models.lattice import Ipa
+from srsql.engine.parameters.calls import arguments_of
+from srsql.engine.release.options import make_request, release_options
+from srsql.engine.study.advise.question import Sweep
+from srsql.engine.study.compare.grid import Grid, Rules
+from srsql.engine.synth import SynthError, synthesize
+
+CALLS = {
+    name: call
+    for name, call in inspect.getmembers(Engine, inspect.isfunction)
+    if not name.startswith("_")
+}
+NEEDED: dict[str, Any] = {
+    "quarter": "2018Q3",
+    "quarters": "2018Q1:2018Q3",
+    "query": "SELECT 1",
+    "sql": "SELECT count(*) FROM demo",
+    "path": "theirs.csv",
+    "to": "out",
+    "out": "out",
+    "grid": Grid(("ms",)),
+    "sets": [["Rash"]],
+    "qids": {"age": 37},
+}
+"""What a call cannot do without."""
+READ = [
+    (name, argument) for name, call in CALLS.items() for argument in arguments_of(call, ARGUMENTS)
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with Engine(tmp_path_factory.mktemp("strict") / "w.duckdb") as opened:
+        yield opened
+
+
+def needed(call: Callable[..., Any]) -> dict[str, Any]:
+    told = inspect.signature(call).parameters.values()
+    return {p.name: NEEDED[p.name] for p in told if p.name in NEEDED and p.default is p.empty}
+
+
+def refused(error: type[SrsqlError], call: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """The text of the error, which is one line."""
+    with pytest.raises(error) as caught:
+        call(*args, **kwargs)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert caught.value.exit_code == 2
+    return text
+
+
+def test_a_misspelt_threshold_is_not_a_release_with_the_default(engine: Engine) -> None:
+    text = refused(ReleaseError, engine.release, "2018Q3", k=20, thetta="0.2")
+    assert text == "release takes no option thetta: did you mean theta?"
+    text = refused(ReleaseError, engine.release, "2018Q3", K=20)
+    assert text == "release takes no option K: did you mean k?"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_keyword_that_there_is_not_is_named(engine: Engine, name: str) -> None:
+    call = getattr(engine, name)
+    text = refused(SrsqlError, call, **needed(call), no_such_keyword=1)
+    assert text.startswith(f"{'release' if name == 'release_range' else name} takes no option ")
+    assert "no_such_keyword" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "given", "meant"),
+    [
+        (AuditError, "audit", {"atacks": "b"}, "attacks"),
+        (CompareError, "compare", {"job": 2}, "jobs"),
+        (AdviseError, "advise", {"maxrisk": "0.1"}, "max_risk"),
+        (PublishError, "publish", {"fromat": "csv"}, "format"),
+        (SrsqlError, "metrics", {"datset": "faers"}, "dataset"),
+        (SignalError, "signals", {"re_action": "Rash"}, "reaction"),
+        (SrsqlError, "query", {"serie": "main"}, "series"),
+        (ReleaseError, "release_range", {"epsilom": "1"}, "epsilon"),
+    ],
+)
+def test_the_keyword_that_was_meant_is_told(
+    engine: Engine, error: type[SrsqlError], name: str, given: dict[str, Any], meant: str
+) -> None:
+    call = getattr(engine, name)
+    assert refused(error, call, **needed(call), **given).endswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize(("name", "argument"), READ)
+def test_a_value_of_another_kind_is_refused_with_what_is_taken(
+    engine: Engine, name: str, argument: str
+) -> None:
+    call = getattr(engine, name)
+    told = arguments_of(CALLS[name], ARGUMENTS)[argument]
+    text = refused(SrsqlError, call, **needed(call) | {argument: object()})
+    assert text.startswith(f"{told.option} ")
+    assert text.endswith(f"give {told.takes.words}")
+
+
+@pytest.mark.parametrize("keyword", release_options())
+def test_a_value_of_another_kind_is_refused_by_a_release(engine: Engine, keyword: str) -> None:
+    option = release_options()[keyword]
+    models = option.declarations[0].models
+    asked: dict[str, Any] = {} if option.common else {"terms": "disassociate", "model": "ms"}
+    if models and not option.common:
+        asked = {"model": models[0]}
+    elif keyword == "l":
+        asked["sensitive_terms"] = "terms.txt"
+    text = refused(ReleaseError, engine.release, "2018Q3", **asked | {keyword: object()})
+    assert text.startswith(f"--{keyword.replace('_', '-')} ")
+    assert "give" in text
+
+
+def test_what_is_missing_or_too_much_is_one_line(engine: Engine) -> None:
+    assert "quarter" in refused(SrsqlError, engine.metrics)
+    assert refused(AuditError, engine.audit, "2018Q3").startswith("audit: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"k": "5"}, "--k '5': give a whole number"),
+        ({"k": True}, "--k True: give a whole number"),
+        ({"k": 5.0}, "--k 5.0: give a whole number"),
+        ({"k": 1}, "k is 1: a group needs at least 2 cases to hide one"),
+        ({"missing": "kept"}, "--missing 'kept': give one of keep, drop"),
+        ({"theta": ["0.2"]}, "--theta ['0.2']: give a number or fraction, frequency"),
+        ({"model": "ipa", "dimensions": ["age", 1]}, "--dimensions ['age', 1]: give a list of"),
+        ({"model": "ppms-alpha", "alpha": "1/0"}, "--alpha '1/0': give a share such as"),
+        ({"model": "msdp-all", "epsilon": "9e99"}, "--epsilon 9000"),
+        ({"knowledge": 5}, "--knowledge 5: give the path of a CSV file"),
+        ({"draft": "yes"}, "--draft 'yes': give True or False"),
+    ],
+)
+def test_what_a_release_takes_is_said(engine: Engine, options: dict[str, Any], text: str) -> None:
+    assert refused(ReleaseError, engine.release, "2018Q3", **options).startswith(text)
+
+
+def test_numbers_lists_and_tuples_stand_for_their_text() -> None:
+    listed = make_request("", {"model": "ipa", "dimensions": ["age", "sex"], "seed": 1})
+    assert listed == make_request("", {"model": "ipa", "dimensions": "age,sex", "seed": 1})
+    assert listed.model == Ipa(dimensions="age,sex")
+    both = [
+        make_request("", {"model": "disassociation", "term_attributes": names}).terms
+        for names in (("pt", "indi_pt"), "pt, indi_pt")
+    ]
+    assert both[0] == both[1]
+    exact = make_request("", {"model": "ppms-alpha", "alpha": 0.1, "theta": 0.4}).model
+    assert exact.symptoms_limit == Fraction(1, 10)
+    assert make_request("", {"alpha": None, "k": None}).model.k == 5
+
+
+def test_the_parts_of_a_study_and_synthetic_quarters_are_as_strict(tmp_path: Path) -> None:
+    assert "did you mean theta?" in refused(CompareError, Grid, ("ms",), thetta=("0.2",))
+    assert "--k 5: give a list" in refused(CompareError, Grid, ("ms",), k=5)
+    assert "--k '5': give" in refused(CompareError, Grid, ("ms",), k=("5",))
+    assert "did you mean drug?" in refused(CompareError, Rules, drugs="x", reaction="y")
+    assert "did you mean theta?" in refused(AdviseError, Sweep, thetta=("0.2",))
+    assert "--sample -1" in refused(AdviseError, Sweep, sample=-1)
+    text = refused(SynthError, synthesize, tmp_path, ["2011Q1"], cases="9")
+    assert text == "--cases '9': give a whole number"
+    assert "did you mean cases?" in refused(SynthError, synthesize, tmp_path, [], casses=9)
+
+
+def test_an_engine_is_opened_as_strictly(tmp_path: Path) -> None:
+    text = refused(WarehouseError, Engine, tmp_path / "w.duckdb", treads=2)
+    assert text == "Engine takes no option treads: did you mean threads?"
+    assert "--threads '2'" in refused(WarehouseError, Engine, tmp_path / "w.duckdb", threads="2")
+    assert "--target 5" in refused(WarehouseError, Engine, 5)
+    assert not (tmp_path / "w.duckdb").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--thetta", "0.2"), "Did you mean --theta?"),
+        (("--k", "five"), "'five' is not a valid integer"),
+        (("--theta", "often"), "'often' is not a threshold"),
+    ],
+)
+def test_the_command_refuses_the_same(
+    tmp_path: Path, arguments: tuple[str, ...], text: str
+) -> None:
+    with Engine(tmp_path / "w.duckdb"):
+        pass
+    told = srsql("release", "--quarter", "2018Q3", "--db", tmp_path / "w.duckdb", *arguments)
+    assert (told.code, told.out) == (2, "")
+    assert text in told.err
+    assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("defaults", "text"),
+    [
+        ('[release]\nthetta = "0.2"\n', "[release] takes no option thetta: did you mean theta?"),
+        ('teta = "0.2"\n', "srsql takes no option teta: did you mean theta?"),
+        ("[release]\nk = [5]\n", "[5] is not a whole number"),
+        ("[release]\nk = 5.5\n", "5.5 is not a whole number"),
+        ('[release]\ndraft = "maybe"\n', "'maybe' is not a valid boolean"),
+        ("[release]\nseries = [1]\n", "release: series = [1]: give text"),
+        ("[metrics]\nmedical = 5\n", "metrics: medical = 5: give a path"),
+    ],
+)
+def test_defaults_of_a_file_are_read_as_strictly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, defaults: str, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("srsql.toml").write_text(defaults)
+    with Engine("srsql.duckdb"):
+        pass
+    command = "metrics" if "metrics" in defaults else "release"
+    told = srsql(command, "--quarter", "2018Q3")
+    assert told.code == 2
+    assert text in told.err
+    assert told.err.count("\n") == 1
