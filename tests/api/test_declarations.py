@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -15,17 +17,24 @@ from srsql.engine.study.advise.question import Sweep
 from srsql.engine.study.compare.grid import Grid, cells, grid_parameters
 
 ROOT = Path(cli.__file__).parent
-SOURCES = [ROOT / "cli.py", *sorted((ROOT / "engine").rglob("*.py"))]
+TEXTS = Counter(
+    node.value
+    for file in (ROOT / "cli.py", *(ROOT / "engine").rglob("*.py"))
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    if isinstance(node, ast.Constant) and isinstance(node.value, str)
+)
+"""Every text in the code, and how often it stands there."""
 OPTIONS = release_options()
-START = 24
-"""Characters of a help text by which it is looked for."""
+LEAST = 20
+"""Characters of the first part of a help text that is put together of several."""
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=list(OPTIONS))
 def test_the_help_of_an_option_stands_in_one_place(option: Option) -> None:
     for each in option.declarations:
-        start = each.parameter.help[:START]
-        assert sum(file.read_text(encoding="utf-8").count(start) for file in SOURCES) == 1
+        told = each.parameter.help
+        parts = [t for t in TEXTS if t == told or (len(t) >= LEAST and told.startswith(t))]
+        assert sum(TEXTS[text] for text in parts) == 1
 
 
 def test_the_command_has_an_option_for_every_declaration_and_no_other_of_its_own() -> None:

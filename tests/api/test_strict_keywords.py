@@ -196,7 +196,7 @@ def test_an_engine_is_opened_as_strictly(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--thetta", "0.2"), "Did you mean --theta?"),
+        (("--thetta", "0.2"), "No such option"),
         (("--k", "five"), "'five' is not a valid integer"),
         (("--theta", "often"), "'often' is not a threshold"),
     ],
