@@ -1,4 +1,4 @@
-"""A dataset schema as a whole: its parts fit together, and which of its columns are published.
+"""A dataset schema: that its parts fit together, and which of its columns are published.
 
 A dataset is one TOML file (see ``toml_file``); ``roles`` has its parts.
 """
@@ -101,15 +101,15 @@ class Dataset(Strict):
         No row of a table that has such a column is released; without ``rows``, none of any.
         """
         named = (*self.sensitive, *self.quasi_sensitive)
-        apart = {a.table for a in named if a.column in attributes}
+        affected = {a.table for a in named if a.column in attributes}
         counted = self.signals and {self.signals.drug_table, self.signals.reaction_table}
         return self.model_copy(
             update={
                 "tables": tuple(
-                    t.model_copy(update={"publish": ()}) if t.name in apart or not rows else t
+                    t.model_copy(update={"publish": ()}) if t.name in affected or not rows else t
                     for t in self.tables
                 ),
-                "signals": None if counted and (counted & apart or not rows) else self.signals,
+                "signals": None if counted and (counted & affected or not rows) else self.signals,
                 "rows": rows,
             }
         )

@@ -112,7 +112,7 @@ class Table(Strict):
     relation: Relation | None = None
     """The table or view to read, as SQL writes its name: up to database, schema, table."""
     period_column: str | None = None
-    """Its column that tells the period of a row; without one, a child row is of its report's."""
+    """Its column of periods; without one, a child row is of the periods of its report."""
     columns: tuple[Column, ...]
     unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Target column -> source columns that each become a row of their own."""
@@ -193,7 +193,7 @@ class Sensitive(Strict):
 
 
 class Signals(Strict):
-    """Which columns tell what was taken and what happened, for signals (SPEC section 14)."""
+    """The columns of what was taken and of what happened, for signals (SPEC section 14)."""
 
     drug_table: Name
     drug: Name

@@ -49,8 +49,8 @@ class IngestOptions:
     """How sources are ingested."""
 
     period: str | None = None
-    """The period's label where file names do not tell it; of tables, the one to load (None: every
-    period that they have)."""
+    """The period's label where no file name has it; of tables, the one to load (None: every period
+    that they have)."""
     replace: bool = False
     """Whether a different source is put in the place of one that is loaded."""
     max_reject_rate: float = 0.01
@@ -160,7 +160,7 @@ class _PeriodIngestion:
     ingestion: int = 0
 
     def ingest(self, origin: str) -> IngestedPeriod:
-        """The whole life of it, on one screen."""
+        """Take in every file of the period, in one transaction, or change nothing."""
         loaded = self._loaded()
         if loaded is not None:
             self.ingestion, sha256, name = loaded
@@ -206,7 +206,7 @@ class _PeriodIngestion:
     def _take_out(self, ingestion: int) -> None:
         delete_period(self.warehouse, self.dataset, self.source.quarter)
         self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
-        # withdrawals outlive the file that told of them: srsql.deleted_case stays
+        # a withdrawal outlives the list that it stood on: srsql.deleted_case stays
 
     def _open_ingestion(self) -> None:
         self.ingestion = self.warehouse.value("SELECT nextval('srsql.ingestion_ids')")

@@ -2,7 +2,7 @@
 
 A derived column holds the usable form of a value: a report's or case's id, the granules of a number
 (``units``), the node of a category, a normalized term. Where there is none, the value counts as
-missing, and ``rejects`` tells why.
+missing, and ``rejects`` says why.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ JUDGED = "srsql_judged"
 
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
-    """The raw table of a declared table."""
+    """The raw table of a declared table.
+
+    Args:
+        dataset: the dataset.
+        name: the declared table.
+        alias: what the statement calls it.
+    """
     return table(f"raw_{dataset.name}", name, alias=alias)
 
 
@@ -110,7 +116,13 @@ def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
 
 
 def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
-    """Take the raw rows of one period out."""
+    """Take the raw rows of one period out of every raw table.
+
+    Args:
+        warehouse: where the raw tables are.
+        dataset: declares them.
+        quarter: the period.
+    """
     for declared in dataset.tables:
         rows = exp.delete(raw_table(dataset, declared.name), dialect="duckdb").where(
             column("quarter").eq(exp.Placeholder())
@@ -125,7 +137,7 @@ def column_places(
 
     Args:
         file: the name of the file, for messages.
-        dataset: tells which columns are ids, without which nothing can be loaded.
+        dataset: declares which columns are ids, without which nothing can be loaded.
         declared: the table.
         records: the records of the file.
 
@@ -162,7 +174,7 @@ def load_statement(
     """The statement that inserts the records that can be loaded, with their derived columns.
 
     Args:
-        dataset: tells the roles of the columns.
+        dataset: declares the roles of the columns.
         declared: the table.
         places: where its columns are in the file (see ``column_places``).
         quarter: the period of the file.

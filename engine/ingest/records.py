@@ -2,8 +2,8 @@
 
 Every reader leaves a temporary table of records (line, lines, field, fault): the record's first
 physical line, how many lines it takes, its fields as a list, and why it cannot be read at all (or
-NULL). The header is the record of line 1; a Parquet file counts as having one. A file is never
-whole in memory.
+NULL). The header is the record of line 1; a Parquet file counts as having one. No file is read
+into memory as one piece.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def read_records(
         warehouse: where the records go.
         file: the name of the file, for messages.
         extracted: the file.
-        dataset: tells how its files are read.
+        dataset: declares how its files are read.
 
     Returns:
         The records, every physical line of the file in one of them.

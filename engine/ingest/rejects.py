@@ -28,7 +28,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 RECORD_TEXT = 10_000
-"""Characters of a rejected record that the rejects table keeps."""
+"""Characters of a rejected record that are stored."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def judge_statement(
     """The statement that fills ``srsql_judged``: every record with its reason.
 
     Args:
-        dataset: tells which columns are ids.
+        dataset: declares which columns are ids.
         declared: the table that the file fills.
         places: where its columns are in the file.
         records: the records of the file.
@@ -125,7 +125,7 @@ def store_rejects(
 
     Args:
         warehouse: with the records judged and loaded.
-        dataset: tells the roles of the columns.
+        dataset: declares the roles of the columns.
         declared: the table that the file fills.
         places: where its columns are in the file.
         key: the file.
@@ -149,7 +149,7 @@ def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int
     """The statements that store the rejected values, one for each column that may have some.
 
     Args:
-        dataset: tells the roles of the columns.
+        dataset: declares the roles of the columns.
         declared: the table that the file fills.
         places: where its columns are in the file.
 

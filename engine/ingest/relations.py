@@ -25,7 +25,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 NO_PERIOD = "no period"
-"""Why a row is rejected in every period: nothing tells which one it is of."""
+"""Why a row is rejected in every period: nothing says which one it is of."""
 _WITHOUT_TEXT = {"list", "array", "struct", "map", "union", "variant", "blob", "bit"}
 _DATES = ("date", "timestamp")
 Types = dict[str, tuple[str, Any]]
@@ -50,7 +50,7 @@ class Relation:
 
     @property
     def key(self) -> exp.Expression:
-        """What tells the period of a row, as text: its period column, or its report's id."""
+        """What gives the period of a row, as text: its period column, or its report's id."""
         if self.period_column is None:
             return as_text(self.report_id)
         if self.dated:
@@ -179,7 +179,7 @@ def find_periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> 
         The labels in their order.
 
     Raises:
-        IngestError: the table has no rows of that period, or nothing tells periods apart.
+        IngestError: the table has no rows of that period, or has no column of periods.
     """
     with warehouse.transaction():
         return _periods(warehouse, dataset, period)

@@ -96,8 +96,8 @@ def find_sources(
 
     Args:
         paths: zips, directories, single files, or directories full of zips.
-        dataset: tells which files belong to it.
-        period: the label of the period where no file name tells it.
+        dataset: declares which files belong to it.
+        period: the label of the period where no file name has it.
 
     Returns:
         One source for each period, in the order of ``paths``.

@@ -47,12 +47,18 @@ class Draws:
         return mix(mix(ids.astype(np.uint64) + start) ^ start)
 
     def bits(self, keys: Keys, purpose: str, position: Ints | int = 0) -> Keys:
-        """Return 64 random bits per key (and position)."""
+        """Return 64 random bits for each key.
+
+        Args:
+            keys: see ``keys``.
+            purpose: the name of the stream.
+            position: the place within the stream, one for all keys or one for each.
+        """
         step = np.asarray(position, dtype=np.int64).astype(np.uint64) * np.uint64(_GOLDEN)
         return mix((keys ^ np.uint64(_salt(purpose))) + step)
 
     def unit(self, keys: Keys, purpose: str, position: Ints | int = 0) -> Floats:
-        """Return uniform numbers of [0, 1)."""
+        """Return uniform numbers of [0, 1); the arguments are those of ``bits``."""
         return to_unit(self.bits(keys, purpose, position))
 
     def normal(self, keys: Keys, purpose: str) -> Floats:

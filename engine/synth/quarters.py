@@ -147,7 +147,13 @@ class Plan:
         return max(1, round(rows * (1 - followup_share(index))))
 
     def children(self, index: int, table: str, reports: int) -> int:
-        """Return the exact number of rows of a child table for so many reports."""
+        """Return the exact number of rows of a child table.
+
+        Args:
+            index: the number of the quarter.
+            table: the table.
+            reports: how many reports the quarter has.
+        """
         counts = nearest_counts(index)
         if self.scale is not None:
             return round(counts[table] * self.scale)

@@ -88,7 +88,13 @@ class Vocabulary:
         return self.at((cell + u) / CELLS)
 
     def draw(self, cell: Ints, local: Bools, u: Floats) -> Ints:
-        """Return words near the profile where ``local``, from anywhere elsewhere."""
+        """Return one word for each row.
+
+        Args:
+            cell: the profile of the row.
+            local: where the word is drawn near the profile, and not from all words.
+            u: uniform numbers.
+        """
         return np.where(local, self.near(cell, u), self.anywhere(u))
 
 
@@ -234,14 +240,14 @@ def drugs() -> Drugs:
         )
     ]
     first = {name: i for i, name in reversed(list(enumerate(names)))}
-    kept = np.array(sorted(first.values()))[:size]
-    assert len(kept) == size, "the syllables do not make enough drug names"
-    words = np.array(names, dtype=object)[kept]
+    chosen = np.array(sorted(first.values()))[:size]
+    assert len(chosen) == size, "the syllables do not make enough drug names"
+    words = np.array(names, dtype=object)[chosen]
     words[list(_RULE_DRUG_RANKS)] = RULE_DRUGS
     return Drugs(
         with_tail(words, DRUG_CURVE, head=30, lean=0.4),
         ingredients,
-        bases[kept],
+        bases[chosen],
         np.array(_RULE_DRUG_RANKS),
         np.array([*words, *(w.capitalize() for w in words), *(f"{w}." for w in words)], object),
         np.array([f"{number:06d}" for number in rng.integers(10_000, 220_000, size)], object),

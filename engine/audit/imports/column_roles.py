@@ -100,7 +100,7 @@ def match_columns(
         header: the names of its columns in lower case.
         original: whether these are raw records, in which no group and no sensitive attribute is
             looked for.
-        group_column: the column that tells the groups; None: ``group_id`` if it is there.
+        group_column: the column of the groups' labels; None: ``group_id`` if it is there.
 
     Returns:
         The role of every column that has one.

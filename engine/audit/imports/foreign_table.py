@@ -63,7 +63,7 @@ class ForeignFile:
     quarter: str
     """The period whose rows are taken where the file has a column for it."""
     group_column: str | None = None
-    """The column that tells the groups; None: ``group_id`` if it is there."""
+    """The column of the groups' labels; None: ``group_id`` if it is there."""
     separator: str = ";"
     """What stands between the values of one field."""
 

@@ -1,5 +1,5 @@
--- Step: writes what the catalog keeps of somebody else's release ($release_id), as the releases of
---   our own models leave it, so that every audit reads both alike.
+-- Step: registers somebody else's release ($release_id) in the catalog as the releases of our own
+--   models are, so that every audit reads both alike.
 -- Reads: foreign_case(case_no, case_id, reports, line), foreign_place(line, key),
 --   foreign_group(key, line, group_id), foreign_box(line, position, low, high),
 --   foreign_term(case_no, term), foreign_count(attribute, case_no, n),

@@ -1,5 +1,6 @@
--- Step: keeps the raw quasi-identifiers behind somebody else's release ($release_id), merged to one
---   super-record for each released case; given_up says that a known value was released as NULL.
+-- Step: stores the raw quasi-identifiers behind somebody else's release ($release_id), merged to
+--   one super-record for each released case; given_up says that a known value was released as
+--   NULL.
 -- Reads: original_row(line, case_id), original_box(line, position, low, high),
 --   foreign_case(case_no, case_id), node(position, node, pre, last), srsql.member, srsql.region
 -- Writes: original_known(case_no, position, low, high),

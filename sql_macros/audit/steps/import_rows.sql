@@ -20,8 +20,8 @@ SELECT
 FROM temp.main.srsql_foreign_row AS r
 GROUP BY r.case_id;
 
--- Every row with its case and its whole region; key tells its group: the label that the file gives
--- it, else the region.
+-- Every row with its case and its whole region; key is its group: the label that the file gives it,
+-- else the region.
 CREATE OR REPLACE TEMP TABLE srsql_foreign_place AS
 WITH regions AS (
     SELECT
@@ -58,14 +58,14 @@ WITH listed AS (
 ),
 
 numbers AS (
-    SELECT count(DISTINCT try_cast(l.label AS INTEGER)) = count(*) AS keep FROM listed AS l
+    SELECT count(DISTINCT try_cast(l.label AS INTEGER)) = count(*) AS numeric FROM listed AS l
 )
 
 SELECT
     l.key,
     l.line,
     CASE
-        WHEN n.keep THEN try_cast(l.label AS INTEGER)
+        WHEN n.numeric THEN try_cast(l.label AS INTEGER)
         ELSE row_number() OVER (ORDER BY l.label, l.first_case)
     END::INTEGER AS group_id
 FROM listed AS l

@@ -1,4 +1,4 @@
--- What is asked of the warehouse where raw tables are made.
+-- Facts that the creation of raw tables needs.
 
 -- name: object_of_others
 -- A table or view in $schema of this database, if the schema is none of the dataset's own.

@@ -1,4 +1,4 @@
--- What is asked of the records of one file before they are judged.
+-- Facts about the records of one file, before they are judged.
 -- Source: SPEC section 16 (every line is accounted for).
 
 -- name: header

@@ -1,4 +1,4 @@
--- What is asked of the tables and views of a connection that are read as a source.
+-- Facts about the tables and views of a connection that are read as a source.
 
 -- name: places
 -- The tables and views of every attached database that are called $name, in any case.
@@ -17,7 +17,7 @@ FROM duckdb_views() AS v
 WHERE lower(v.view_name) = lower($name);
 
 -- name: labels
--- The periods that the texts of a period column tell.
+-- The periods that the texts of a period column are of.
 SELECT DISTINCT l.label
 FROM temp.main.srsql_period_label AS l
 WHERE l.label IS NOT NULL

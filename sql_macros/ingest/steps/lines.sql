@@ -1,7 +1,7 @@
 -- Step: numbers the physical lines of a text file from 1, blank ones too. $path is a glob that
 --   names one file, $separator a noncharacter that no line holds; where $returns is true,
 --   $return_mark stands for a carriage return (see engine/ingest/records.py).
--- Reads: the file at $path
+-- Reads: nothing
 -- Writes: line(line, text)
 -- Source: SPEC section 16 (every line is accounted for).
 

@@ -1,5 +1,5 @@
--- Step: gives the distinct texts of the column that tells the period of a row their labels: NULL
---   where a text does not tell one. $rule is what the texts are (label, year, quarter, month; a
+-- Step: gives the distinct texts of a period column the labels of their periods, NULL where a text
+--   is of no period. $rule is what the texts are (label, year, quarter, month; a
 --   date as 2022-10-14, 20221014, 202210), $ends a class of white space.
 -- Reads: period_key(text)
 -- Writes: period_label(text, label)
