@@ -13,8 +13,8 @@ from srsql import cli
 from srsql.engine.models import MODELS, make_model
 from srsql.engine.parameters import declared
 from srsql.engine.release.options import Option, make_request, release_options
-from srsql.engine.study.advise.question import Sweep
-from srsql.engine.study.compare.grid import Grid, cells, grid_parameters
+from srsql.engine.study.grid import Grid, cells, grid_parameters
+from srsql.engine.study.settings import Sweep
 
 ROOT = Path(cli.__file__).parent
 TEXTS = Counter(

@@ -26,8 +26,8 @@ from srsql.engine.errors import (
 from srsql.engine.models.lattice import Ipa
 from srsql.engine.parameters.calls import arguments_of
 from srsql.engine.release.options import make_request, release_options
-from srsql.engine.study.advise.question import Sweep
-from srsql.engine.study.compare.grid import Grid, Rules
+from srsql.engine.study.grid import Grid, Rules
+from srsql.engine.study.settings import Sweep
 from srsql.engine.synth import SynthError, synthesize
 
 CALLS = {

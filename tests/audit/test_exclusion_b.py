@@ -72,3 +72,13 @@ def test_pairs_of_a_target_and_a_case_of_its_group_are_in_b_by_the_regions(
             row["case_no"] % 2 == 0,
             row["case_no"] % 3 == 0,
         )
+
+
+@REPEATABLE
+@given(target=boxes, earlier=st.one_of(st.none(), boxes))
+def test_a_region_that_does_not_cover_the_target_rules_its_case_out(
+    sql: Any, target: Box, earlier: Box | None
+) -> None:
+    known = coded(earlier) if earlier else None
+    found = sql.rows("SELECT srsql.exclusion_b(?::BIGINT[], ?::BIGINT[])", [known, coded(target)])
+    assert found == [(earlier is not None and not covers(earlier, target),)]

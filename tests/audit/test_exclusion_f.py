@@ -72,3 +72,13 @@ def test_pairs_of_a_target_and_a_case_of_its_group_are_in_f_by_the_regions(
             row["case_no"] % 2 == 0,
             row["case_no"] % 3 == 0,
         )
+
+
+@REPEATABLE
+@given(target=boxes, later=st.one_of(st.none(), boxes))
+def test_a_later_region_that_does_not_cover_the_target_rules_its_case_out(
+    sql: Any, target: Box, later: Box | None
+) -> None:
+    known = coded(later) if later else None
+    found = sql.rows("SELECT srsql.exclusion_f(?::BIGINT[], ?::BIGINT[])", [known, coded(target)])
+    assert found == [(later is not None and not covers(later, target),)]

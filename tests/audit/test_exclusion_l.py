@@ -49,3 +49,11 @@ def test_l_rules_a_case_out_besides_its_region_where_the_target_is_new(
     )
     assert {row[:2] for row in rows} == {(7, 0), (7, 1)}
     assert {row[:2] for row in rows if row[2]} == ruled_out
+
+
+def test_only_an_old_case_is_ruled_out_and_only_for_a_new_target(sql: Any) -> None:
+    ruled_out = sql.rows(
+        "SELECT t.b, c.b FROM (VALUES (true), (false)) AS t (b), (VALUES (true), (false)) AS c (b) "
+        "WHERE srsql.exclusion_l(t.b, c.b)"
+    )
+    assert ruled_out == [(True, True)]

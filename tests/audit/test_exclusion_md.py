@@ -46,3 +46,13 @@ def test_md_rules_a_case_out_besides_its_region_where_the_target_stopped(
     )
     assert {row[:2] for row in rows} == {(7, 0), (7, 1)}
     assert {row[:2] for row in rows if row[2]} == ruled_out
+
+
+def test_only_a_case_that_goes_on_is_ruled_out_and_only_for_a_target_that_stopped(
+    sql: Any,
+) -> None:
+    ruled_out = sql.rows(
+        "SELECT t.b, c.b FROM (VALUES (true), (false)) AS t (b), (VALUES (true), (false)) AS c (b) "
+        "WHERE srsql.exclusion_md(t.b, c.b)"
+    )
+    assert ruled_out == [(True, True)]
