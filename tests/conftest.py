@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +43,12 @@ def slow_tests() -> set[str]:
     """The lines of ``slow.txt``: ``file.py`` or ``file.py::test``, in whatever folder."""
     lines = SLOW.read_text(encoding="utf-8").splitlines()
     return {line for line in lines if line and not line.startswith("#")}
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter end with nothing left: Hypothesis measures collections by a callback.
+
+    A callback of the collector outlives every module, and with it what its test reached: the
+    binding of DuckDB would close the run with a page of notes about that.
+    """
+    gc.callbacks.clear()
