@@ -1,4 +1,4 @@
-"""What a step file says in its header of the tables it reads and writes, and what its statements do."""
+"""What the header of a step file says of the tables it reads and writes, and what it does."""
 
 from __future__ import annotations
 
