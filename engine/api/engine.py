@@ -15,7 +15,7 @@ import pandas as pd
 
 from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
-from srsql.engine.artifact.publish.publish import Publication, Published, publish
+from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.audit.attack import Attack, attack
 from srsql.engine.audit.audit import SCOPES, Audit, AuditOptions, audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release

@@ -115,7 +115,7 @@ def gather(
     )
     place = (subject.release_id, subject.quarter, scope)
     return [
-        GroupEvidence(*place, *row[:6], known(dataset, row[6]), *row[7:15], *_value(row[15:]))
+        GroupEvidence(*(*place, *row[:6], known(dataset, row[6]), *row[7:15], *_value(row[15:])))
         for row in rows
     ]
 
