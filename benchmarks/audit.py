@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.audit.audit import Audit, AuditOptions, audit
 from srsql.engine.warehouse.warehouse import Warehouse
 
 K, TERMS, PER_CASE, SEED = 5, 15_000, 5, 2021
@@ -146,7 +146,7 @@ def warehouse(folder: str, cases: int, *, bounded: bool) -> Warehouse:
 
 def timed(opened: Warehouse, **options: Any) -> tuple[float, Audit]:
     start = perf_counter()
-    found = audit(opened, DATASET, "main", attacks=ATTACKS, evidence=10, **options)
+    found = audit(opened, DATASET, "main", AuditOptions(attacks=ATTACKS, evidence=10, **options))
     return perf_counter() - start, found
 
 
@@ -163,7 +163,8 @@ def compare(folder: str, cases: int) -> None:
     with warehouse(folder, cases, bounded=False) as opened:
         slow, groups = by_definition(opened, release)
         start = perf_counter()
-        found = audit(opened, DATASET, "main", attacks=ATTACKS, quarter=f"{2000 + release}")
+        options = AuditOptions(attacks=ATTACKS, quarter=f"{2000 + release}")
+        found = audit(opened, DATASET, "main", options)
         fast = perf_counter() - start
     told = {e.group_id for e in found.evidence if e.scope == "match" and e.dig}
     same = "the same groups" if told == groups else "DIFFERENT GROUPS"

@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 import duckdb
 
-from srsql.engine.artifact.publish.publish import STORAGE_VERSION
+from srsql.engine.artifact.publish import STORAGE_VERSION
 from srsql.engine.audit.plan import ATTACKS
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import DatasetError, SignalError, SrsqlError

@@ -15,9 +15,9 @@ import pandas as pd
 
 from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
-from srsql.engine.artifact.publish.publish import Publication, Published, publish
+from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.audit.attack import Attack, attack
-from srsql.engine.audit.audit import SCOPES, Audit, audit
+from srsql.engine.audit.audit import SCOPES, Audit, AuditOptions, audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
@@ -277,10 +277,10 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AuditError)
-            return audit(
-                self.warehouse, schema, series, quarter=quarter, attacks=chosen,
-                scopes=tuple(scopes), k=k, theta=policy, alpha=share, evidence=evidence,
-            )  # fmt: skip
+            options = AuditOptions(
+                quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence
+            )
+            return audit(self.warehouse, schema, series, options)
 
     @api.reads(errors.SignalError)
     def signals(

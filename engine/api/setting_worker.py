@@ -12,7 +12,7 @@ from typing import Any
 
 from srsql.engine.api.cell_worker import Row, own_engine, serve
 from srsql.engine.api.engine import Engine
-from srsql.engine.audit.extremes import extremes
+from srsql.engine.audit.evidence import extremes
 from srsql.engine.errors import SrsqlError
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin

@@ -11,13 +11,9 @@ from typing import Any
 from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
 from srsql.engine.warehouse.releases import as_released, is_parted
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-_KNOWLEDGE, _CANDIDATES, _REMAINING = (
-    f"srsql_attack_{part}" for part in ("knowledge", "candidates", "remaining")
-)
 
 Region = dict[str, Any]
 """QID -> node label, or ``{"low": ..., "high": ...}`` in its unit; None where it is missing."""
@@ -134,22 +130,16 @@ def attack(
         )
     dataset = as_released(warehouse, dataset, release_id)
     known = known_intervals(warehouse, dataset, knowledge)
-    played = _Played(warehouse, dataset, release_id)
+    played = _Played(warehouse, dataset, release_id, known)
     try:
-        played.prepare(known)
-        return played.result(
-            quarter=quarter, series=series, model=model, known=known, new=new, stopped=stopped
-        )
+        return played.result(quarter=quarter, series=series, model=model, new=new, stopped=stopped)
     finally:
-        for name in (_KNOWLEDGE, _CANDIDATES, _REMAINING):
-            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+        warehouse.run("DROP TABLE IF EXISTS temp.main.srsql_attack_candidate")
 
 
 def _release(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) -> tuple[int, str]:
     rows = warehouse.rows(
-        "SELECT r.quarter, r.release_id, r.model FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
-        [dataset.name, series],
+        query("audit/attack", "releases"), {"dataset": dataset.name, "series": series}
     )
     found = [(release_id, model) for label, release_id, model in rows if label == quarter]
     if not found:
@@ -164,38 +154,27 @@ def _release(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) 
 class _Played:
     """The statements of one attack and what they return."""
 
-    def __init__(self, warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        dataset: Dataset,
+        release_id: int,
+        known: dict[str, tuple[int, int]],
+    ) -> None:
         self.warehouse, self.dataset, self.release_id = warehouse, dataset, release_id
         self.position = {qid.name: p for p, qid in enumerate(dataset.qid)}
+        self.known = known
+        self.knowledge = {
+            "release_id": release_id,
+            "positions": [self.position[name] for name in known],
+            "lows": [low for low, _ in known.values()],
+            "highs": [high for _, high in known.values()],
+        }
 
-    def prepare(self, known: dict[str, tuple[int, int]]) -> None:
-        """Fill the tables of knowledge and of candidates."""
-        boxes = [(self.position[name], *ends) for name, ends in known.items()]
-        self.warehouse.run(
-            f"CREATE OR REPLACE TEMP TABLE {_KNOWLEDGE} AS SELECT unnest($p::INTEGER[]) AS "
-            "position, unnest($low::BIGINT[]) AS low, unnest($high::BIGINT[]) AS high",
-            {key: [box[i] for box in boxes] for i, key in enumerate(("p", "low", "high"))},
-        )
-        self.warehouse.run(
-            f"CREATE OR REPLACE TEMP TABLE {_CANDIDATES} AS SELECT a.* FROM "
-            f"srsql.attack_candidates('temp.main.{_KNOWLEDGE}', {self.release_id}) AS a"
-        )
-
-    def result(
-        self,
-        *,
-        quarter: str,
-        series: str,
-        model: str,
-        known: dict[str, tuple[int, int]],
-        new: bool,
-        stopped: bool,
-    ) -> Attack:
+    def result(self, *, quarter: str, series: str, model: str, new: bool, stopped: bool) -> Attack:
         """Everything in order."""
-        listed = self.warehouse.rows(
-            "SELECT c.case_no, c.case_id, c.group_id, c.is_ss, c.in_next, c.in_previous "
-            f"FROM temp.main.{_CANDIDATES} AS c ORDER BY c.case_no"
-        )
+        self.warehouse.run(query("audit/attack", "create_candidates"), self.knowledge)
+        listed = self.warehouse.rows(query("audit/attack", "candidates"))
         case_ids = {row[0]: row[1] for row in listed}
         neighbours = self._neighbours()
         names = ["B", "F", *(["L"] if new else []), *(["MD"] if stopped else [])]
@@ -211,7 +190,9 @@ class _Played:
             quarter=quarter,
             series=series,
             model=model,
-            known={name: self._shown(self.position[name], *ends) for name, ends in known.items()},
+            known={
+                name: self._shown(self.position[name], *ends) for name, ends in self.known.items()
+            },
             new=new,
             stopped=stopped,
             candidates=tuple(Candidate(row[1], row[2], regions[row[2]]) for row in listed),
@@ -232,8 +213,7 @@ class _Played:
     def _neighbours(self) -> dict[str, str | None]:
         """Labels of the next and the previous quarter of the series."""
         after, before = self.warehouse.rows(
-            "SELECT max(a.quarter) FILTER (WHERE a.next), max(a.quarter) FILTER (WHERE a.previous) "
-            f"FROM srsql.attack_releases({self.release_id}) AS a"
+            query("audit/attack", "neighbours"), {"release_id": self.release_id}
         )[0]
         return {"next": after, "previous": before}
 
@@ -242,14 +222,7 @@ class _Played:
     ) -> tuple[tuple[ExclusionSet, ...], set[int]]:
         """The exclusion sets, and the candidates that some of them holds."""
         rows = self.warehouse.rows(
-            "SELECT e.exclusion, e.case_no, e.quarter,"
-            " list(struct_pack(position := e.position, low := e.low, high := e.high)"
-            " ORDER BY e.position) FILTER (WHERE e.position IS NOT NULL) "
-            f"FROM srsql.attack_exclusions('temp.main.{_KNOWLEDGE}', 'temp.main.{_CANDIDATES}',"
-            f" {self.release_id}) AS e WHERE list_contains($names::VARCHAR[], e.exclusion) "
-            "GROUP BY e.exclusion, e.case_no, e.quarter, e.release_id "
-            "ORDER BY e.exclusion, e.case_no, e.quarter, e.release_id",
-            {"names": names},
+            query("audit/attack", "exclusions"), {**self.knowledge, "names": names}
         )
         sets = []
         for name in names:
@@ -264,15 +237,9 @@ class _Played:
         return tuple(sets), {row[1] for row in rows}
 
     def _inferences(self, remaining: list[int]) -> tuple[Inference, ...]:
-        self.warehouse.run(
-            f"CREATE OR REPLACE TEMP TABLE {_REMAINING} AS "
-            "SELECT unnest($cases::INTEGER[]) AS case_no",
-            {"cases": remaining},
-        )
         rows = self.warehouse.rows(
-            "SELECT i.term, i.holders, i.confidence, i.theta_num, i.theta_den, i.exceeds "
-            f"FROM srsql.attack_inference('temp.main.{_REMAINING}', {self.release_id}) AS i "
-            "ORDER BY i.confidence DESC, i.term"
+            query("audit/attack", "inferences"),
+            {"release_id": self.release_id, "remaining": remaining},
         )
         return tuple(
             Inference(term, holders, confidence, f"{num}/{den}" if den else None, exceeds)
@@ -282,10 +249,7 @@ class _Played:
     def _regions(self) -> dict[int, Region]:
         """Group -> its region, of the groups that have candidates."""
         rows = self.warehouse.rows(
-            "SELECT r.group_id, r.position, r.low, r.high FROM srsql.region AS r "
-            f"SEMI JOIN temp.main.{_CANDIDATES} AS c ON r.group_id = c.group_id "
-            "WHERE r.release_id = ? ORDER BY r.group_id, r.position",
-            [self.release_id],
+            query("audit/attack", "regions"), {"release_id": self.release_id}
         )
         found: dict[int, Region] = defaultdict(dict)
         for group, position, low, high in rows:

@@ -1,17 +1,32 @@
-"""What an audit shows of the groups in danger."""
+"""What an audit shows: the groups in danger, and how far the worst target is narrowed down.
+
+An audit says which groups break bounds (``gather`` shows them); ``extremes`` says how far from them
+the worst target is, which is what settings are compared by (``srsql advise``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from srsql.engine.audit.plan import Subject
-from srsql.engine.warehouse.statements import literal
+from srsql.engine.audit.plan import (
+    SCOPE_STEPS,
+    AuditOptions,
+    Subject,
+    load_subject,
+    plan,
+    prepare,
+    step_parameters,
+    workspace,
+)
+from srsql.engine.warehouse.periods import next_cases_query, next_quarter
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-_ALL = 2**62
+_UNBOUNDED_END = 2**62
+_ALL_GROUPS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -54,67 +69,60 @@ class GroupEvidence:
     that of this target at scope=group."""
 
 
+@dataclass(frozen=True)
+class Extremes:
+    """The worst target of one release, who has every other release of the series as well."""
+
+    attacks: tuple[str, ...]
+    """Those evaluated: what the release promises to withstand, else b, f and l."""
+    fewest: int | None
+    """Fewest candidates that remain for any target in its group; None: there is no target. Where
+    regions cover their cases, no fewer remain of all cases that match: those of the other groups
+    whose region covers the target come on top. They may be very many, since a missing value
+    matches everybody, and nobody should rely on an attacker taking such a case for as likely."""
+    term: str | None
+    """The value of which most is inferred, of those with a threshold below 1."""
+    held: int | None
+    """Of a target's remaining candidates in its group, so many hold it, in units of the release;"""
+    of: int | None
+    """of so many. ``held / of`` is the confidence: the greatest of all targets and values."""
+    theta: float | None
+    """Its threshold."""
+
+
 def gather(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    subject: Subject,
-    scope: str,
-    found: tuple[str, str],
-    at_most: int | None,
+    warehouse: Warehouse, dataset: Dataset, subject: Subject, scope: str, at_most: int | None
 ) -> list[GroupEvidence]:
-    """The dangerous groups of one release at one scope, worst first."""
-    limit = at_most if at_most is not None else 2**31
-    safe = "true" if scope == "group" else "false"
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_audit_worst AS SELECT w.* FROM srsql.worst_groups("
-        f"'temp.main.srsql_audit_dangerous', {literal('temp.main.' + found[0])}, {limit:d},"
-        f" {safe}) AS w"
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_audit_shown_group AS SELECT b.* FROM "
-        f"temp.main.{found[1]} AS b SEMI JOIN temp.main.srsql_audit_worst AS w "
-        "ON b.group_id = w.group_id"
-    )
-    if scope == "group":
-        tables = ", ".join(
-            literal(f"temp.main.srsql_audit_{name}")
-            for name in ("worst", "target", "group_term_weight", "pair", "held", "bound")
-        )
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_audit_shown_group "
-            "SELECT s.target_no, s.group_id, s.term_no, s.theta_num, s.theta_den,"
-            " s.whole, s.weight "
-            f"FROM srsql.remaining_shares({tables}, {subject.weight_scale:d}) AS s"
-        )
-    told = {
-        row[0]: row[1:]
-        for row in warehouse.rows(
-            "SELECT o.* FROM srsql.outstanding('temp.main.srsql_audit_shown_group',"
-            " 'temp.main.srsql_audit_target', 'temp.main.srsql_audit_member',"
-            f" {subject.release_id:d}) AS o"
-        )
-    }
+    """The dangerous groups of one release at the scope that was evaluated last, worst first.
+
+    Source: Huang 2021, Definitions 1 to 5.
+
+    Args:
+        warehouse: where the steps of the scope were run.
+        dataset: names the quasi-identifiers.
+        subject: the release.
+        scope: one of ``SCOPES``.
+        at_most: how many groups; None: all.
+    """
     rows = warehouse.rows(
-        "SELECT w.group_id, w.dig, w.dsg, w.ssg, w.persistent, m.case_id, t.box, t.is_new,"
-        " t.stopped, w.candidates, w.b, w.f, w.l, w.md, w.remaining "
-        "FROM temp.main.srsql_audit_worst AS w "
-        "INNER JOIN temp.main.srsql_audit_target AS t ON w.target_no = t.target_no "
-        "LEFT JOIN temp.main.srsql_audit_member AS m ON t.case_no = m.case_no ORDER BY w.place"
+        query("audit/evidence", "worst_groups"),
+        {
+            "release_id": subject.release_id,
+            "at_most": at_most if at_most is not None else _ALL_GROUPS,
+            "at_scope_group": scope == "group",
+            "weight_scale": subject.weight_scale,
+        },
     )
     place = (subject.release_id, subject.quarter, scope)
     return [
-        GroupEvidence(
-            *(*place, *row[:6], known(dataset, row[6]), *row[7:], *_outstanding(told.get(row[0])))
-        )
+        GroupEvidence(*(*place, *row[:6], known(dataset, row[6]), *row[7:15], *_value(row[15:])))
         for row in rows
     ]
 
 
-def _outstanding(told: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    """``term``, ``confidence``, ``theta``, ``term_case_id``, ``ss_share``."""
-    if told is None:
-        return (None,) * 5
-    term, confidence, num, den, case_id, ss_share = told
+def _value(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``term``, ``confidence``, ``theta``, ``term_case_id``, ``ss_share`` of a group."""
+    term, confidence, num, den, case_id, ss_share = columns
     theta = str(Fraction(num, den)) if num is not None and den else None
     return term, confidence, theta, case_id, ss_share
 
@@ -124,7 +132,7 @@ def known(dataset: Dataset, box: list[int]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for position, qid in enumerate(dataset.qid):
         low, high = -box[2 * position], box[2 * position + 1]
-        if high == _ALL:
+        if high == _UNBOUNDED_END:
             found[qid.name] = None
         elif qid.kind == "categorical":
             found[qid.name] = dataset.hierarchies[qid.name].labels[low]
@@ -138,3 +146,55 @@ def known(dataset: Dataset, box: list[int]) -> dict[str, Any]:
                 )
             )
     return found
+
+
+def extremes(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    quarter: str,
+    attacks: tuple[str, ...] | None = None,
+) -> Extremes:
+    """Audit the release of one quarter for its worst target; only temporary tables are written.
+
+    Source: Huang 2021, Definitions 1 to 5; candidates as in SPEC section 9.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: whose series it is.
+        series: the releases that the attacker has.
+        quarter: its newest release is judged.
+        attacks: as of an audit; default: what the release promises, else b, f and l.
+
+    Raises:
+        AuditError: the quarter is not released in the series, or tells no bounds.
+    """
+    options = AuditOptions(quarter, attacks)
+    subjects = plan(warehouse, dataset, series, options)
+    if any("md" in s.not_evaluated for s in subjects if s.reported):
+        awaited = next_quarter(warehouse, dataset, quarter)
+        if awaited is not None:
+            options = replace(options, next_cases=next_cases_query(dataset, awaited))
+            subjects = plan(warehouse, dataset, series, options)
+    subject = [s for s in subjects if s.reported][-1]
+    with workspace(warehouse):
+        prepare(warehouse, subjects, options.next_cases)
+        load_subject(warehouse, subject, None)
+        for step in SCOPE_STEPS["group", subject.originals]:
+            warehouse.run_step(step, step_parameters(subject))
+        fewest = warehouse.value(query("audit/evidence", "fewest_remaining"))
+        return Extremes(subject.attacks, fewest, *_greatest_share(warehouse, subject))
+
+
+def _greatest_share(
+    warehouse: Warehouse, subject: Subject
+) -> tuple[str | None, int | None, int | None, float | None]:
+    """``term``, ``held``, ``of``, ``theta`` of the surest inference."""
+    rows = warehouse.rows(
+        query("audit/evidence", "greatest_share"),
+        {"release_id": subject.release_id, "weight_scale": subject.weight_scale},
+    )
+    if not rows:
+        return None, None, None, None
+    term, held, of, theta = rows[0]
+    return term, int(held), int(of), theta

@@ -1,8 +1,13 @@
-"""What an audit evaluates: the releases of a series, the attacks and bounds of each, one target."""
+"""What an audit evaluates: the releases of a series, the attacks and bounds of each, a target.
+
+``plan`` reads it off the catalog; ``prepare`` and ``load_subject`` lay it out in temporary tables,
+which the steps of a scope (``SCOPE_STEPS``) read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +18,7 @@ from sqlglot import exp
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
 from srsql.engine.ingest import units
+from srsql.engine.warehouse.statements import create, dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
@@ -21,6 +27,16 @@ ATTACKS = ("b", "f", "l", "md", "ss")
 """Backward, forward, latest, missing (next quarter) and substantial-symptoms attacks."""
 UNPROMISED = ("b", "f", "l")
 """What a release is audited for that promises nothing."""
+SCOPES = ("group", "match")
+"""Candidates are the cases of the target's group, or all whose region covers it."""
+SCOPE_STEPS = {
+    ("group", True): ("audit/targets", "audit/scope_group"),
+    ("group", False): ("audit/cells", "audit/scope_group"),
+    ("match", True): ("audit/places", "audit/points", "audit/scope_match"),
+    ("match", False): ("audit/places", "audit/cells_match", "audit/points", "audit/scope_match"),
+}
+"""Scope, whether originals are known -> the steps that evaluate it; ``match`` goes on from what
+``group`` left."""
 
 
 @dataclass(frozen=True)
@@ -50,47 +66,50 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Choice:
+class AuditOptions:
     """What the caller asks for; None leaves it to each release."""
 
     quarter: str | None = None
+    """The only one to report; the attacker has the others all the same."""
     attacks: tuple[str, ...] | None = None
+    """Some of ``ATTACKS``; default: what each release promises, else ``b``, ``f``, ``l``."""
+    scopes: tuple[str, ...] = SCOPES
+    """Some of ``SCOPES``; ``match`` is left out of a release whose cases may have several regions,
+    since a case would count in each."""
     k: int | None = None
+    """Least number of cases; default: each release's own, as for ``theta`` and ``alpha``."""
     theta: ThetaPolicy | None = None
+    """Thresholds of the values."""
     alpha: Fraction | None = None
+    """Greatest share of cases with substantially many symptoms."""
     draft: int | None = None
     """A draft that counts as released."""
     without: int | None = None
     """A release that the attacker has not got, to learn what it changes."""
-    next_cases: str | None = None
+    next_cases: exp.Query | None = None
+    """The cases (case_id), each once, of the quarter after the newest release."""
+    evidence: int | None = None
+    """At most so many groups per release and scope; default: all in danger."""
     releases: frozenset[int] | None = None
-    """The only ones to report; the attacker has the others all the same."""
+    """The only ones to report, as for ``quarter``."""
 
 
-def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) -> list[Subject]:
+def plan(
+    warehouse: Warehouse, dataset: Dataset, series: str, options: AuditOptions
+) -> list[Subject]:
     """The releases that an attacker has, in order.
 
     Raises:
         AuditError: an unknown series, quarter or attack, or a bound that nobody told.
     """
-    _check(choice)
+    _check(options)
     rows = warehouse.rows(
-        "SELECT r.release_id, r.quarter, r.model, r.status, r.k, r.weight_scale, p.attacks,"
-        " p.alpha_num, p.alpha_den,"
-        " EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = r.release_id)"
-        "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id),"
-        " EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)"
-        "  OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id) "
-        "FROM srsql.release AS r "
-        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
-        "WHERE r.dataset = $dataset AND r.series = $series AND r.release_id IN "
-        "(SELECT e.release_id FROM srsql.exposed_release AS e UNION ALL SELECT $draft) "
-        "AND r.release_id IS DISTINCT FROM $without ORDER BY r.quarter, r.release_id",
+        query("audit/plan", "releases_of_series"),
         {
             "dataset": dataset.name,
             "series": series,
-            "draft": choice.draft,
-            "without": choice.without,
+            "draft": options.draft,
+            "without": options.without,
         },
     )
     if not rows:
@@ -99,20 +118,23 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
             "or release a quarter first"
         )
     quarters = sorted({row[1] for row in rows})
-    if choice.quarter is not None and choice.quarter not in quarters:
+    if options.quarter is not None and options.quarter not in quarters:
         raise AuditError(
-            f"{choice.quarter} is not released in series {series!r} of {dataset.name} (it has: "
+            f"{options.quarter} is not released in series {series!r} of {dataset.name} (it has: "
             f"{quarters[0]} to {quarters[-1]}): give another --quarter, --series or --dataset"
         )
     subjects = []
     for seq, row in enumerate(rows):
         release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
         newest = quarter == quarters[-1]
-        asked = choice.attacks or tuple(promised or ()) or UNPROMISED
+        asked = options.attacks or tuple(promised or ()) or UNPROMISED
         unknown = [
-            *(["md"] if newest and choice.next_cases is None else []),
+            *(["md"] if newest and options.next_cases is None else []),
             *([] if known[1] else ["ss"]),
         ]
+        alpha = options.alpha
+        if alpha is None and den:
+            alpha = Fraction(num, den)
         subject = Subject(
             release_id=release_id,
             seq=seq,
@@ -120,16 +142,20 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
             quarter_no=quarters.index(quarter),
             model=model,
             status=status,
-            k=choice.k if choice.k is not None else k,
-            alpha=choice.alpha if choice.alpha is not None else Fraction(num, den) if den else None,
+            k=options.k if options.k is not None else k,
+            alpha=options.alpha
+            if options.alpha is not None
+            else Fraction(num, den)
+            if den
+            else None,
             weight_scale=weight_scale,
             attacks=tuple(a for a in ATTACKS if a in asked and a not in unknown),
             not_evaluated=tuple(a for a in ATTACKS if a in asked and a in unknown),
             undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),
             newest=newest,
             originals=known[0],
-            reported=choice.quarter in (None, quarter)
-            and (choice.releases is None or release_id in choice.releases),
+            reported=options.quarter in (None, quarter)
+            and (options.releases is None or release_id in options.releases),
         )
         if subject.reported:
             _check_bounds(subject)
@@ -137,16 +163,16 @@ def plan(warehouse: Warehouse, dataset: Dataset, series: str, choice: Choice) ->
     return subjects
 
 
-def _check(choice: Choice) -> None:
-    wrong = [name for name in choice.attacks or () if name not in ATTACKS]
-    if wrong or choice.attacks == ():
+def _check(options: AuditOptions) -> None:
+    wrong = [name for name in options.attacks or () if name not in ATTACKS]
+    if wrong or options.attacks == ():
         raise AuditError(f"--attacks {','.join(wrong)!r}: choose some of {','.join(ATTACKS)}")
-    if choice.k is not None and choice.k < 1:
-        raise AuditError(f"--k {choice.k}: give a number of cases from 1 on")
-    if choice.alpha is not None and not (
-        0 <= choice.alpha <= 1 and choice.alpha.denominator <= MAX_DENOMINATOR
+    if options.k is not None and options.k < 1:
+        raise AuditError(f"--k {options.k}: give a number of cases from 1 on")
+    if options.alpha is not None and not (
+        0 <= options.alpha <= 1 and options.alpha.denominator <= MAX_DENOMINATOR
     ):
-        raise AuditError(f"--alpha {choice.alpha}: give a share between 0 and 1")
+        raise AuditError(f"--alpha {options.alpha}: give a share between 0 and 1")
 
 
 def _check_bounds(subject: Subject) -> None:
@@ -159,40 +185,82 @@ def _check_bounds(subject: Subject) -> None:
         )
 
 
-def fill_theta(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | None) -> None:
-    """Fill ``srsql_audit_theta`` with the thresholds that one release is judged by.
+@contextmanager
+def workspace(warehouse: Warehouse) -> Iterator[None]:
+    """Temporary tables that begin with ``srsql_audit_`` are gone afterwards.
+
+    After an error within a transaction they go with its rollback.
+    """
+    yield
+    for (name,) in warehouse.rows(query("audit/plan", "temporary_tables")):
+        warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
+
+
+def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: exp.Query | None) -> None:
+    """Lay out what the attacker knows of the series as a whole, in temporary tables."""
+    none = exp.select(exp.cast(exp.null(), "VARCHAR").as_("case_id")).limit(0)
+    target = exp.to_table("srsql_audit_next")
+    warehouse.run(create(target, none if next_cases is None else next_cases, temp=True))
+    warehouse.run_step(
+        "audit/series",
+        {
+            "release_ids": [subject.release_id for subject in subjects],
+            "quarters": [subject.quarter_no for subject in subjects],
+            "reported": [subject.reported for subject in subjects],
+        },
+    )
+
+
+def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
+    """Lay out the cases, groups and bounds of one release.
+
+    Args:
+        warehouse: where ``prepare`` laid out the series.
+        subject: the release.
+        theta: thresholds of the values; None: its own.
 
     Raises:
-        AuditError: the release does not tell them, and no policy is given.
+        AuditError: the release does not tell its thresholds, and no policy is given.
     """
-    own = "FROM srsql.threshold AS t WHERE t.release_id = ?"
-    if warehouse.value(
-        "SELECT count(*) FROM (SELECT DISTINCT c.term_no FROM srsql.case_term AS c"
-        " WHERE c.release_id = $id EXCEPT"
-        " SELECT t.term_no FROM srsql.threshold AS t WHERE t.release_id = $id)",
-        {"id": subject.release_id},
-    ):
+    _fill_bounds(warehouse, subject, theta)
+    warehouse.run_step("audit/release", step_parameters(subject))
+
+
+def step_parameters(subject: Subject) -> dict[str, Any]:
+    """What the steps of an audit take of the release that is audited."""
+    return {
+        "release_id": subject.release_id,
+        "newest": subject.newest,
+        **{name: name in subject.attacks for name in ATTACKS},
+        "k": subject.k,
+        "weight_scale": subject.weight_scale,
+    }
+
+
+def _fill_bounds(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | None) -> None:
+    """Fill ``srsql_audit_bound`` with what one release is judged by."""
+    own = {"release_id": subject.release_id}
+    if warehouse.value(query("audit/plan", "terms_without_threshold"), own):
         raise AuditError(
             f"the catalog lacks thresholds of the release of {subject.quarter}: supersede it"
         )
+    if policy is None and warehouse.value(query("audit/plan", "unknown_thresholds"), own):
+        raise AuditError(f"the release of {subject.quarter} tells no thresholds: give --theta")
+    alpha = subject.alpha if subject.alpha is not None else Fraction(1)
+    warehouse.run(
+        query("audit/plan", "create_bounds"),
+        {
+            "ss": "ss" in subject.attacks,
+            "alpha_num": alpha.numerator,
+            "alpha_den": alpha.denominator,
+        },
+    )
     if policy is None:
-        if warehouse.value(f"SELECT count(*) {own} AND t.theta_den = 0", [subject.release_id]):
-            raise AuditError(f"the release of {subject.quarter} tells no thresholds: give --theta")
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_audit_theta AS "
-            f"SELECT t.term_no, t.theta_num, t.theta_den {own}",
-            [subject.release_id],
-        )
+        warehouse.run(query("audit/plan", "add_bounds_of_release"), own)
         return
-    warehouse.run(
-        f"CREATE OR REPLACE TEMP TABLE srsql_term AS SELECT t.term_no, t.term, t.cases {own}",
-        [subject.release_id],
-    )
+    warehouse.run(query("audit/plan", "create_terms"), own)
     apply_theta(warehouse, policy)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_audit_theta AS "
-        "SELECT t.term_no, t.theta_num, t.theta_den FROM temp.main.srsql_theta AS t"
-    )
+    warehouse.run(query("audit/plan", "add_bounds_of_policy"))
     for name in ("term", "theta", "level"):
         warehouse.run(f"DROP TABLE IF EXISTS temp.main.srsql_{name}")
 
@@ -252,8 +320,8 @@ def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))
     granules, reason = units.granules_or_reason(single)
     known = units.with_granules(rows, [single]).subquery("known")
-    query = exp.select(granules, reason).from_(known)
-    value, wrong = warehouse.rows(query.sql(dialect="duckdb"))[0]
+    selected = exp.select(granules, reason).from_(known)
+    value, wrong = warehouse.rows(selected.sql(dialect="duckdb"))[0]
     if value is None:
         unit = f" in {qid.unit}" if qid.unit else ""
         raise AttackError(

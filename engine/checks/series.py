@@ -12,9 +12,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from srsql.engine.audit.audit import Audit, AuditRow, audit
+from srsql.engine.audit.audit import Audit, AuditOptions, AuditRow, audit
 from srsql.engine.audit.evidence import GroupEvidence
-from srsql.engine.audit.extremes import NEXT
 from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
@@ -67,16 +66,16 @@ def check_series(release: Release, attacks: tuple[str, ...]) -> list[Measure]:
     """
     warehouse, dataset, release_id = release.warehouse, release.dataset, release.release_id
     awaited = next_quarter(warehouse, dataset, release.quarter) if "md" in attacks else None
-    if awaited is not None:
-        warehouse.run(create(exp.to_table(NEXT), next_cases_query(dataset, awaited), temp=True))
     touched = _touched(warehouse, release_id) if attacks else frozenset({release_id})
     after = audit(
         warehouse,
         dataset,
         release.series,
-        draft=release_id,
-        next_cases=f"temp.main.{NEXT}" if awaited is not None else None,
-        releases=touched,
+        AuditOptions(
+            draft=release_id,
+            next_cases=None if awaited is None else next_cases_query(dataset, awaited),
+            releases=touched,
+        ),
     )
     if attacks:
         worsened = _worsened(release, after, touched)
@@ -133,11 +132,13 @@ def measure_series(
         warehouse,
         dataset,
         series,
-        quarter=quarter,
-        attacks=attacks if "ss" in attacks else (*attacks, "ss"),
-        alpha=Fraction(alpha_num, alpha_den) if alpha_den else USUAL_ALPHA,
-        draft=release_id if draft else None,
-        evidence=0,
+        AuditOptions(
+            quarter=quarter,
+            attacks=attacks if "ss" in attacks else (*attacks, "ss"),
+            alpha=Fraction(alpha_num, alpha_den) if alpha_den else USUAL_ALPHA,
+            draft=release_id if draft else None,
+            evidence=0,
+        ),
     )
     gating = {"dir": bool(promised), "dsr": bool(promised), "ssgr": "ss" in promised}
     rows = [MeasureRow(*row) for row in shares(found, gating=True) if row[0] == release_id]
@@ -167,8 +168,7 @@ def _worsened(release: Release, after: Audit, touched: frozenset[int]) -> list[G
             release.warehouse,
             release.dataset,
             release.series,
-            without=release_id,
-            releases=touched - {release_id},
+            AuditOptions(without=release_id, releases=touched - {release_id}),
         )
         before = {(g.release_id, g.scope, g.group_id): g for g in earlier.evidence}
     made = [g for g in dangerous if g.release_id == release_id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from srsql.engine.artifact.publish.publish import Published
+from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table
 from srsql.engine.ingest import IngestedPeriod

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.audit.audit import AuditOptions, AuditRow, audit
 from srsql.engine.checks.series import measure_series
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
@@ -90,10 +90,12 @@ def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subjec
         warehouse,
         dataset,
         series,
-        quarter=subject.quarter,
-        scopes=("group",),
-        draft=None if exposed else subject.release_id,
-        evidence=1,
+        AuditOptions(
+            quarter=subject.quarter,
+            scopes=("group",),
+            draft=None if exposed else subject.release_id,
+            evidence=1,
+        ),
     )
     verdict = next(row for row in audited.releases if row.release_id == subject.release_id)
     worst = [group for group in audited.evidence if group.release_id == subject.release_id]

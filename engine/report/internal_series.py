@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.audit.audit import AuditOptions, AuditRow, audit
 from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
 from srsql.engine.report.internal_quarter import read_subject
@@ -49,7 +49,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             query("report/release", "series"), {"dataset": dataset.name, "series": series}
         )
     ]
-    audited = audit(warehouse, dataset, series, scopes=("group",), evidence=0)
+    audited = audit(warehouse, dataset, series, AuditOptions(scopes=("group",), evidence=0))
     verdicts = {row.release_id: row for row in audited.releases}
     latest = read_subject(warehouse, rows[-1].release_id)
     return render(

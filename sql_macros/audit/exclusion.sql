@@ -15,6 +15,30 @@ CASE
     ELSE [-low, high]
 END;
 
+-- What:    the positions of the boxes of some releases, with what box_part needs of each.
+-- Inputs:  releases(release_id).
+-- Outputs: release_id, position, root_low, root_high (NULL for a number), perturbed: whether the
+--          model drew the released values at random.
+-- Source:  SPEC section 9; Wu 2022, section III (perturbed quasi-identifiers).
+CREATE OR REPLACE MACRO srsql.box_positions(releases) AS TABLE
+SELECT
+    a.release_id,
+    a.position,
+    max(n.pre) AS root_low,
+    max(n.last) AS root_high,
+    bool_or(p.position IS NOT NULL) AS perturbed
+FROM query_table(releases) AS r
+INNER JOIN srsql.release AS own ON r.release_id = own.release_id
+INNER JOIN srsql.attribute AS a ON r.release_id = a.release_id
+LEFT JOIN srsql.node AS n
+    ON
+        own.dataset = n.dataset
+        AND a.attribute = n.attribute
+        AND a.kind = 'categorical'
+        AND n.parent IS NULL
+LEFT JOIN srsql.perturbation AS p ON a.release_id = p.release_id AND a.position = p.position
+GROUP BY a.release_id, a.position;
+
 -- What:    whether the first box covers the second; a box that is NULL constrains nothing.
 CREATE OR REPLACE MACRO srsql.covers(outer_box, inner_box) AS
 coalesce(

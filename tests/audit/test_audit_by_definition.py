@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from oracles.examples import REPEATABLE
+from sqlglot import exp
 
-from srsql.engine.audit.audit import Audit, audit
-from srsql.engine.audit.extremes import extremes
+from srsql.engine.audit.audit import Audit, AuditOptions, audit
+from srsql.engine.audit.evidence import extremes
 from srsql.engine.errors import AuditError
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -247,13 +248,15 @@ def test_an_audit_finds_what_the_definitions_find(
 ) -> None:
     catalog.store(releases)
     chosen = tuple(a for a in ATTACKS if a in attacks)
-    name = None
+    coming = None
     if next_ids is not None:
         catalog.con.execute("CREATE OR REPLACE TEMP TABLE coming (case_id VARCHAR)")
         for who in next_ids:
             catalog.con.execute("INSERT INTO coming VALUES (?)", [who])
-        name = "temp.main.coming"
-    found = audit(catalog.warehouse, DATASET, "main", attacks=chosen, next_cases=name)
+        coming = exp.select("case_id").from_("temp.main.coming")
+    found = audit(
+        catalog.warehouse, DATASET, "main", AuditOptions(attacks=chosen, next_cases=coming)
+    )
     check(found, releases, chosen, next_ids)
 
 
@@ -299,7 +302,7 @@ def test_without_originals_an_audit_finds_what_some_value_in_the_regions_would_t
 ) -> None:
     catalog.store(releases, originals=False)
     chosen = tuple(a for a in ATTACKS if a in attacks)
-    found = audit(catalog.warehouse, DATASET, "main", attacks=chosen)
+    found = audit(catalog.warehouse, DATASET, "main", AuditOptions(attacks=chosen))
     releases = [coded(release) for release in releases]
     for row in found.releases:
         assert row.targets == ("cells" if releases[row.release_id].groups else "originals")
@@ -339,9 +342,11 @@ def test_an_audit_works_inside_a_transaction_and_leaves_nothing(catalog: Catalog
 def test_a_draft_counts_only_if_it_is_asked_for(catalog: Catalog) -> None:
     narrow = crowd(1, 2, age=5, region=((5, 5), None))
     catalog.store([released("2011Q1", crowd(1, 2)), released("2011Q2", narrow, status="draft")])
-    without = audit(catalog.warehouse, DATASET, "main", attacks=("b", "f", "l"))
+    without = audit(catalog.warehouse, DATASET, "main", AuditOptions(attacks=("b", "f", "l")))
     assert (without.safe, {row.quarter for row in without.releases}) == (True, {"2011Q1"})
-    with_it = audit(catalog.warehouse, DATASET, "main", attacks=("b", "f", "l"), draft=1)
+    with_it = audit(
+        catalog.warehouse, DATASET, "main", AuditOptions(attacks=("b", "f", "l"), draft=1)
+    )
     assert [(row.quarter, row.scope, row.dig) for row in with_it.releases] == [
         ("2011Q1", "group", 1), ("2011Q1", "match", 1),
         ("2011Q2", "group", 0), ("2011Q2", "match", 0),
@@ -352,7 +357,9 @@ def test_a_superseded_release_stays_known_and_is_judged_itself(catalog: Catalog)
     first = released("2011Q1", crowd(1, 2, region=((0, 2), None)), status="superseded")
     second = released("2011Q1", crowd(1, 3, age=4))
     catalog.store([first, second])
-    found = audit(catalog.warehouse, DATASET, "main", attacks=("b",), scopes=("group",))
+    found = audit(
+        catalog.warehouse, DATASET, "main", AuditOptions(attacks=("b",), scopes=("group",))
+    )
     assert [(row.status, row.dig) for row in found.releases] == [("superseded", 0), ("released", 1)]
     (worst,) = [e for e in found.evidence if e.dig]
     assert (worst.case_id, worst.b, worst.remaining) == ("1", 1, 1)
@@ -364,7 +371,7 @@ def test_each_release_is_audited_for_what_it_promises(catalog: Catalog) -> None:
         "UPDATE srsql.defended_attack SET attacks = ['md', 'l'] WHERE release_id = 0"
     )
     catalog.con.execute("UPDATE srsql.defended_attack SET attacks = [] WHERE release_id = 1")
-    found = audit(catalog.warehouse, DATASET, "main", scopes=("group",))
+    found = audit(catalog.warehouse, DATASET, "main", AuditOptions(scopes=("group",)))
     assert [row.attacks for row in found.releases] == [("l", "md"), ("b", "f", "l")]
 
 
@@ -377,7 +384,7 @@ def test_cases_outside_their_region_and_regions_that_shrink_are_counted(catalog:
             released("2011Q3", crowd(1, 2, age=5, region=narrow)),
         ]
     )
-    found = audit(catalog.warehouse, DATASET, "main", scopes=("group",))
+    found = audit(catalog.warehouse, DATASET, "main", AuditOptions(scopes=("group",)))
     figures = [(r.outside, r.qid_bounding, r.qid_bounding_earliest) for r in found.releases]
     assert figures == [(2, 0, 0), (0, 0, 0), (0, 2, 0)]
 

@@ -186,3 +186,29 @@ def test_a_share_of_exactly_theta_does_not_exceed_it(
         [weight * one, *theta, cases, one],
     )
     assert rows == [(exceeds,)]
+
+
+def test_the_positions_of_boxes_know_roots_and_what_was_drawn_at_random(own_sql: Any) -> None:
+    own_sql.insert(
+        "srsql.release",
+        [(n, "d", "main", "2011Q1", "ms", "released", 5, 5, 1, "", None, "{}") for n in (1, 2)],
+    )
+    own_sql.insert(
+        "srsql.node",
+        [
+            ("d", "sex", "Any", None, 0, 2, 0, 1, 2, None, None),
+            ("d", "sex", "M", "Any", 1, 1, 1, 0, 1, None, None),
+            ("other", "sex", "Any", None, 0, 9, 0, 1, 9, None, None),
+        ],
+    )
+    own_sql.insert(
+        "srsql.attribute",
+        [(n, 0, "age", "numeric", 120) for n in (1, 2)]
+        + [(n, 1, "sex", "categorical", 2) for n in (1, 2)],
+    )
+    own_sql.insert("srsql.perturbation", [(2, 0, "laplace", "step", "laplace", 1, 2)])
+    releases = own_sql.table("chosen", "release_id INTEGER", [(2,)])
+    assert own_sql.rows(
+        "SELECT release_id, position, root_low, root_high, perturbed "
+        f"FROM srsql.box_positions({releases}) ORDER BY ALL"
+    ) == [(2, 0, None, None, True), (2, 1, 0, 2, False)]

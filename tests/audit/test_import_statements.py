@@ -33,7 +33,7 @@ def test_the_statements_of_a_foreign_table(dataset_name: str, kind: Kind) -> Non
     roles = match_columns(dataset, "t.csv", names, original=kind == ORIGINAL, group_column=None)
     file = ForeignFile(Path("t.csv"), kind, "2022Q4")
     statements = TableStatements(dataset, file, RecordTable(RECORD, names, len(names), 10), roles)
-    own = f"audit/import_{dataset_name}_{kind.removeprefix('srsql_')}"
+    own = f"audit/import_{dataset_name}_{kind}"
     composed = {
         "parsed": statements.parsed(),
         "row": statements.rows(),

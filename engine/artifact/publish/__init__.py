@@ -1,1 +1,311 @@
-"""The folder that leaves the house."""
+"""The life of a publication: read the released rows, build beside, verify, move into place.
+
+Files appear complete or not at all: the folder of an artifact, and the key file. The key file of
+pseudonymous publications has 64 random bytes in hexadecimal, readable by its owner. Whoever has the
+key can tell which pseudonym a known case id has. It stays with the steward; the same key in every
+quarter keeps the pseudonyms of a case equal.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import duckdb
+
+from srsql.engine.artifact.format import Format, Manifest, file_digest
+from srsql.engine.artifact.publish.manifest import (
+    PublishableRelease,
+    describe,
+    find_release,
+    public_facts,
+)
+from srsql.engine.artifact.publish.tables import plan_tables, plan_terms, prove, write_tables
+from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.errors import PublishError, one_line
+from srsql.engine.models import MODELS
+from srsql.engine.warehouse.releases import released_terms
+from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+Progress = Callable[[str], None]
+FORMATS: tuple[str, ...] = get_args(Format)
+CASE_IDS = ("as-released", "pseudonym")
+STORAGE_VERSION = "v1.4.0"
+"""The oldest DuckDB still in use that reads our Parquet and whose files all later ones read."""
+KEY_BYTES = 64
+_STORAGE = re.compile(r"v\d+\.\d+\.\d+|latest")
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What to publish, where to, and how."""
+
+    quarter: str
+    to: Path
+    series: str
+    format: Format = "parquet"
+    case_ids: Literal["as-released", "pseudonym"] = "as-released"
+    key_file: Path | None = None
+    storage_version: str | None = None
+    """Of a DuckDB file: the oldest DuckDB that can read it."""
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.format not in FORMATS:
+            raise PublishError(f"--format {self.format}: give one of {', '.join(FORMATS)}")
+        if self.case_ids not in CASE_IDS:
+            raise PublishError(f"--case-ids {self.case_ids}: give one of {', '.join(CASE_IDS)}")
+        if (self.case_ids == "pseudonym") != (self.key_file is not None):
+            raise PublishError("--case-ids pseudonym and --key-file FILE go together")
+        if self.key_file and self.key_file.resolve().is_relative_to(self.to.resolve()):
+            raise PublishError(
+                f"the key file {self.key_file} would lie in the artifact: keep it elsewhere"
+            )
+        if self.storage_version is not None:
+            if self.format != "duckdb":
+                raise PublishError("--storage-version is for --format duckdb")
+            if not _STORAGE.fullmatch(self.storage_version):
+                raise PublishError(
+                    f"--storage-version {self.storage_version!r}: give a version of DuckDB such as "
+                    "v1.4.0, or latest"
+                )
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was published."""
+
+    quarter: str
+    series: str
+    path: str
+    format: str
+    case_ids: str
+    counts: dict[str, int | None]
+    files: list[dict[str, Any]]
+    """name, rows (None: not a table), bytes, sha256."""
+    checks: list[str]
+    """Names of the checks of ``srsql verify`` that it passed before it was moved into place."""
+    new_key: str | None
+    """The key file, if it was made now."""
+    withdrawn: int
+    """Released cases that the regulator has withdrawn since."""
+    unfinished: list[str]
+    """Folders that publications which crashed left behind."""
+
+
+def publish(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    publication: Publication,
+    progress: Progress | None = None,
+) -> Published:
+    """Write the artifact of a released quarter; nothing in the warehouse changes.
+
+    Args:
+        warehouse: where the quarter was released.
+        dataset: whose quarter.
+        publication: what to publish, where to, and how.
+        progress: takes the name of each stage.
+
+    Raises:
+        PublishError: the quarter is not released or not ours, or the artifact cannot be written;
+            nothing is at the place it was to go to.
+        CheckFailedError: a column of it would show what the dataset schema does not let out.
+    """
+    step = progress or (lambda _: None)
+    quarter, to, key_file = publication.quarter, publication.to, publication.key_file
+    try:
+        with warehouse.transaction():
+            release = find_release(warehouse, dataset, publication.series, quarter)
+            _refuse_unpublishable(warehouse, release)
+            with built_beside(to) as (folder, scratch):
+                key, new_key = read_or_make_key(key_file) if key_file else (None, False)
+                step("lineage")
+                plans = plan_tables(dataset, release.schema, key, keyed=release.keyed)
+                if released_terms(warehouse, release.release_id):
+                    plans += plan_terms(dataset, release.schema, grouped=dataset.rows)
+                prove(warehouse, dataset, release, plans)
+                step("rows")
+                form, storage = publication.format, publication.storage_version or STORAGE_VERSION
+                tables = write_tables(warehouse, plans, folder, form, storage, scratch)
+                step("report and manifest")
+                manifest = describe(warehouse, dataset, release, key, tables, folder, form)
+                step("verification")
+                found = verify(folder)
+                if not found.passed:
+                    raise PublishError(
+                        f"{quarter} was not published, the artifact fails its own check: "
+                        + found.failures[0]
+                    )
+            withdrawn = warehouse.value(
+                query("artifact/publish", "withdrawn_cases"), [release.release_id]
+            )
+    except (duckdb.Error, OSError) as error:
+        raise PublishError(
+            f"{quarter} was not published, nothing is at {to}: {one_line(error)}"
+        ) from error
+    return Published(
+        quarter=quarter,
+        series=publication.series,
+        path=str(to),
+        format=publication.format,
+        case_ids=publication.case_ids,
+        counts=manifest.counts.model_dump(),
+        files=_files(to, manifest),
+        checks=[check.name for check in found.checks],
+        new_key=str(key_file) if new_key else None,
+        withdrawn=int(withdrawn),
+        unfinished=[str(path) for path in unfinished(to)],
+    )
+
+
+def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> None:
+    """Some models are there to be compared with alone."""
+    model = public_facts(warehouse, release)["model"]
+    refused = MODELS[str(model)].unpublishable if model in MODELS else ""
+    if refused:
+        raise PublishError(f"{release.quarter} was released by {model}, {refused}")
+
+
+def _files(folder: Path, manifest: Manifest) -> list[dict[str, Any]]:
+    rows: dict[str, int] = {}
+    for table in manifest.tables:
+        rows[table.file] = rows.get(table.file, 0) + table.rows
+    return [
+        {
+            "name": path.name,
+            "rows": rows.get(path.name),
+            "bytes": path.stat().st_size,
+            "sha256": file_digest(path),
+        }
+        for path in sorted(folder.iterdir())
+    ]
+
+
+@contextmanager
+def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield (an empty folder, a folder for scratch); the first becomes ``target`` at the end.
+
+    Until the last step, one rename, there is nothing at ``target``; after an error or a crash there
+    never will be. A crash leaves a hidden folder beside it (see ``unfinished``).
+
+    Raises:
+        PublishError: something is at ``target`` already, or at the end.
+    """
+    target = target.absolute()
+    if target.is_symlink() or (target.exists() and not _is_empty(target)):
+        raise _exists(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = target.parent / f".{target.name}.{secrets.token_hex(6)}.unfinished"
+    staging.mkdir()
+    try:
+        folder, scratch = staging / "artifact", staging / "scratch"
+        folder.mkdir()
+        scratch.mkdir()
+        yield folder, scratch
+        for path in (*folder.iterdir(), folder):
+            sync(path)
+        _move(folder, target)
+        sync(target.parent)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def unfinished(target: Path) -> list[Path]:
+    """What crashed publications to ``target`` left beside it; nothing in it is secret."""
+    prefix = f".{target.absolute().name}."
+    return sorted(
+        path
+        for path in target.absolute().parent.iterdir()
+        if path.name.startswith(prefix) and path.name.endswith(".unfinished")
+    )
+
+
+def _move(folder: Path, target: Path) -> None:
+    """In one step; what another publication put there meanwhile stays."""
+    try:
+        os.replace(folder, target)  # of an empty folder at most
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise _exists(target) from None
+        raise
+
+
+def _exists(target: Path) -> PublishError:
+    return PublishError(
+        f"{target} exists and is not an empty folder: what left the house is not overwritten, "
+        "give another --to"
+    )
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def sync(path: Path) -> None:
+    """Let a file, or the names in a folder, survive a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_or_make_key(path: Path) -> tuple[bytes, bool]:
+    """The key in the file, which is made if it is absent; and whether it was made.
+
+    Raises:
+        PublishError: the file is something else, or cannot be read or written.
+    """
+    if path.exists():
+        return _read_key(path), False
+    return _make_key(path)
+
+
+def _read_key(path: Path) -> bytes:
+    try:
+        text = path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PublishError(f"the key file {path} cannot be read: {error}") from None
+    if not re.fullmatch(r"[0-9a-f]{128}\n?", text):
+        raise PublishError(
+            f"{path} is not a key file (128 hexadecimal digits): give the one that the earlier "
+            "quarters were published with, or a name that does not exist yet"
+        )
+    return bytes.fromhex(text.strip())
+
+
+def _make_key(path: Path) -> tuple[bytes, bool]:
+    """A new key under that name, or the one that another publication made there meanwhile.
+
+    The name appears with the whole key behind it: a crash leaves a hidden file beside it, with a
+    key that nobody uses.
+    """
+    key = secrets.token_bytes(KEY_BYTES)
+    beside = path.absolute().parent / f".{path.name}.{secrets.token_hex(6)}.unfinished"
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(key.hex() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(beside, path)  # never over a file that is there
+        finally:
+            beside.unlink()
+        sync(path.absolute().parent)
+    except FileExistsError:
+        return _read_key(path), False
+    except OSError as error:
+        raise PublishError(f"the key file {path} cannot be made: {error}") from None
+    return key, True

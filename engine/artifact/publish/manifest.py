@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,6 @@ from srsql.engine.artifact.format import (
     file_digest,
     sums_text,
 )
-from srsql.engine.artifact.publish.atomic_files import key_id
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
@@ -249,3 +250,8 @@ def _hierarchies_csv(dataset: Dataset) -> bytes:
         for label, above in zip(tree.labels, tree.parent, strict=True)
     ]
     return csv_bytes(["attribute", "node", "parent"], rows)
+
+
+def key_id(key: bytes) -> str:
+    """What may be told of a key: equal for equal keys, and nothing else."""
+    return hmac.new(key, b"srsql key id", hashlib.sha256).hexdigest()

@@ -8,10 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 from pydantic import ValidationError
@@ -32,7 +33,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees, shape_faults
 from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.warehouse.statements import column, create, query, table, temporary
+from srsql.engine.warehouse.statements import column, create, query, step_file, table, temporary
 
 OPENED = "srsql_artifact"
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
@@ -134,6 +135,15 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
+def run_step(
+    con: duckdb.DuckDBPyConnection, step: str, parameters: Mapping[str, Any] | None = None
+) -> None:
+    """Run a step on a connection that is no warehouse."""
+    for statement in step_file(step).statements():
+        named = {name: (parameters or {})[name] for name in statement.named_parameters}
+        con.execute(statement, named or None)
+
+
 def loaded(name: str) -> str:
     """Temporary table with the rows of a table of the artifact."""
     return f"srsql_loaded_{name}"
@@ -209,7 +219,7 @@ def read_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
 
 def _undeclared(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[str]:
     """What a DuckDB file has beside the declared tables."""
-    found = con.execute(query("artifact/verify", "attached_objects"), [OPENED]).fetchall()
+    found = con.execute(query("artifact/reading", "attached_objects"), [OPENED]).fetchall()
     declared = {f"table main.{item.name}" for item in manifest.tables}
     return [f"{DUCKDB_FILE} holds the {name}" for (name,) in found if name not in declared]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,13 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import hierarchy_faults, uniform_faults
-from srsql.engine.artifact.verify.reading import loaded, read_hierarchies, read_thresholds, text
+from srsql.engine.artifact.verify.reading import (
+    loaded,
+    read_hierarchies,
+    read_thresholds,
+    run_step,
+    text,
+)
 from srsql.engine.checks.term_chunks import breaches, check_reconstructed, check_terms
 from srsql.engine.models import MODELS
 from srsql.engine.warehouse.released_terms import PublishedTerms
@@ -29,7 +36,6 @@ from srsql.engine.warehouse.statements import (
     create,
     parsed,
     query,
-    step_file,
     temporary,
     union_all,
 )
@@ -61,26 +67,44 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     """
     if manifest.report_table is None:
         return []
-    prepare(con, folder, manifest)
-    found, totals = findings(con)
+    run_step(con, "artifact/artifact_tables")
+    add_artifact(con, folder, manifest, 0)
+    con.execute(query("artifact/row_checks", "create_region_size"))
+    claims = {
+        "quarter": manifest.quarter,
+        "k": manifest.k,
+        "cases": manifest.counts.released_cases,
+        "reports": manifest.counts.released_reports,
+    }
     unclaimed = not_claimed(manifest)
-    found["thresholds"] = [
-        *found.get("thresholds", []),
-        *uniform_faults(*read_thresholds(folder), manifest.parameters.get("theta")),
-    ]
     checks = [
-        Check(name, found.get(name, []), totals[name])
+        run_check(con, "artifact/row_checks", name, claims)
         for name in ROW_CHECKS
         if name not in unclaimed
+    ]
+    uniform = uniform_faults(*read_thresholds(folder), manifest.parameters.get("theta"))
+    checks = [
+        replace(check, faults=[*check.faults, *uniform]) if check.name == "thresholds" else check
+        for check in checks
     ]
     return [*checks, _bounds(con, folder, manifest)]
 
 
-def findings(con: duckdb.DuckDBPyConnection) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """What the steps found: check -> where it fails; check -> how many things it looked at."""
-    faults = con.execute(query("artifact/verify", "faults")).fetchall()
-    totals = con.execute(query("artifact/verify", "totals")).fetchall()
-    return dict(faults), dict(totals)
+def run_check(
+    con: duckdb.DuckDBPyConnection, topic: str, name: str, parameters: Mapping[str, Any]
+) -> Check:
+    """One check that is a query for how many things it looked at, and where it fails.
+
+    Args:
+        con: into which the artifacts were read.
+        topic: of the query, whose name is that of the check.
+        name: of the check.
+        parameters: of all checks of the topic.
+    """
+    (statement,) = duckdb.extract_statements(query(topic, name.replace(" ", "_")))
+    named = {name: parameters[name] for name in statement.named_parameters}
+    ((total, places),) = con.execute(statement, named or None).fetchall()
+    return Check(name, places or [], total)
 
 
 def not_claimed(manifest: Manifest) -> set[str]:
@@ -94,33 +118,34 @@ def not_claimed(manifest: Manifest) -> set[str]:
     return {name for name in OF_GROUPS if name not in kind.guaranteed_bounds} | by_report
 
 
-def prepare(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> None:
-    """Run ``artifact/steps/verify_rows.sql`` on the loaded tables.
+def add_artifact(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, number: int
+) -> None:
+    """Add the loaded rows and the thresholds of an artifact to the tables of cases and values.
 
     Args:
         con: into which the tables were loaded.
         folder: of the artifact.
         manifest: that declares them.
+        number: of the artifact among those that are looked at together.
 
     Raises:
         ValueError: the thresholds cannot be read.
     """
     for name, rows in row_queries(manifest).items():
         con.execute(create(exp.to_table(f"srsql_{name}"), rows, temp=True))
-    con.execute(query("artifact/verify", "create_thresholds"), list(read_thresholds(folder)))
-    counts = manifest.counts
+    terms, nums, dens = read_thresholds(folder)
     con.execute(
-        query("artifact/verify", "create_claim"),
-        [manifest.k, manifest.quarter, counts.released_cases, counts.released_reports],
+        query("artifact/reading", "add_thresholds"),
+        {"artifact": number, "terms": terms, "nums": nums, "dens": dens},
     )
-    for statement in step_file("artifact/verify_rows").statements():
-        con.execute(statement)
+    run_step(con, "artifact/artifact_rows", {"artifact": number})
 
 
 def row_queries(manifest: Manifest) -> dict[str, exp.Query]:
-    """What fills report_row, child_row and sensitive_cell of ``artifact/steps/verify_rows.sql``.
+    """What fills report_row, child_row and sensitive_cell, which steps and checks read.
 
-    Composed from the columns that the manifest declares, over the loaded tables.
+    It is composed from the columns that the manifest declares, over the loaded tables.
     """
     reports = manifest.reports
     named = {c.role: c.name for c in reports.columns}

@@ -25,18 +25,19 @@ from srsql.engine.artifact.verify.reading import (
     loaded,
     read_hierarchies,
     read_tables,
+    run_step,
     text,
 )
 from srsql.engine.artifact.verify.rows import (
     ROW_CHECKS,
+    add_artifact,
     check_chunks,
     check_rows,
-    findings,
-    prepare,
     region_text,
+    run_check,
 )
 from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.warehouse.statements import column, query, step_file, temporary, union_all
+from srsql.engine.warehouse.statements import column, temporary, union_all
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 LOAD_CHECKS = ("columns", "rows", "content")
@@ -170,19 +171,28 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
     if not judged:
         return [series], unknown
     with connection() as con:
-        for statement in step_file("artifact/series_tables").statements():
-            con.execute(statement)
+        run_step(con, "artifact/artifact_tables")
         for number, (folder, manifest) in enumerate(given):
             unread = read_tables(con, folder, manifest)
             if unread:
                 raise VerifyError(f"{folder} was changed while it was verified: {unread[0]}")
-            prepare(con, folder, manifest)
-            _collect(con, number, manifest, claims=number in judged)
-        con.execute(query("artifact/verify", "add_ancestors"), list(_ancestors(given[0][0])))
-        for statement in step_file("artifact/verify_series").statements():
-            con.execute(statement)
-        found, totals = findings(con)
-        checks = [Check(name, found.get(name, []), total) for name, total in totals.items()]
+            add_artifact(con, folder, manifest, number)
+            regions = exp.insert(region_rows(number, manifest), temporary("srsql_series_region"))
+            con.execute(regions.sql("duckdb"))
+        claims = [given[number][1] for number in judged]
+        run_step(
+            con,
+            "artifact/new_cases",
+            {
+                "artifacts": judged,
+                "quarters": [manifest.quarter for manifest in claims],
+                "ks": [manifest.k for manifest in claims],
+            },
+        )
+        ancestors = _ancestors(given[0][0])
+        checks = [
+            run_check(con, "artifact/series_checks", name, ancestors) for name in SERIES_CHECKS[1:]
+        ]
         return [series, *checks], unknown
 
 
@@ -225,18 +235,6 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
     return faults
 
 
-def _collect(
-    con: duckdb.DuckDBPyConnection, number: int, manifest: Manifest, *, claims: bool
-) -> None:
-    """Add one artifact, as ``prepare`` laid it out, to the tables of the series."""
-    for name in ("add_cases", "add_values", "add_thresholds"):
-        con.execute(query("artifact/verify", name), [number])
-    rows = exp.insert(region_rows(number, manifest), temporary("srsql_series_region"))
-    con.execute(rows.sql("duckdb"))
-    if claims:
-        con.execute(query("artifact/verify", "add_claim"), [number, manifest.quarter, manifest.k])
-
-
 def region_rows(number: int, manifest: Manifest) -> exp.Query:
     """What fills series_region: a row per region and quasi-identifier of an artifact."""
     parts: list[exp.Query] = []
@@ -259,19 +257,17 @@ def region_rows(number: int, manifest: Manifest) -> exp.Query:
     return union_all(parts)
 
 
-def _ancestors(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Attributes, nodes and ancestors side by side, each node above itself."""
-    attributes: list[str] = []
-    nodes: list[str] = []
-    ancestors: list[str] = []
+def _ancestors(folder: Path) -> dict[str, list[str]]:
+    """``attributes``, ``nodes`` and ``ancestors`` side by side, each node above itself."""
+    found: dict[str, list[str]] = {"attributes": [], "nodes": [], "ancestors": []}
     for attribute, rows in read_hierarchies(folder).items():
         parents = dict(rows)
         for node in parents:
             above, passed = node, set[str]()
             while above and above not in passed:
                 passed.add(above)
-                attributes.append(attribute)
-                nodes.append(node)
-                ancestors.append(above)
+                found["attributes"].append(attribute)
+                found["nodes"].append(node)
+                found["ancestors"].append(above)
                 above = parents.get(above, "")
-    return attributes, nodes, ancestors
+    return found

@@ -48,9 +48,9 @@ from srsql.engine.warehouse.statements import column, create, query, temporary, 
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Source
 
-Kind = Literal["srsql_foreign", "srsql_original"]
-RELEASED: Kind = "srsql_foreign"
-ORIGINAL: Kind = "srsql_original"
+Kind = Literal["foreign", "original"]
+RELEASED: Kind = "foreign"
+ORIGINAL: Kind = "original"
 PARQUET = (".parquet", ".pq")
 
 
@@ -66,6 +66,10 @@ class ForeignFile:
     """The column of the groups' labels; None: ``group_id`` if it is there."""
     separator: str = ";"
     """What stands between the values of one field."""
+
+    def table(self, part: str) -> str:
+        """The temporary table of a part of it, such as ``box``."""
+        return f"srsql_{self.kind}_{part}"
 
 
 @dataclass(frozen=True)
@@ -114,17 +118,17 @@ def read_table(
         _refuse_lists(warehouse, name, target, roles)
     statements = TableStatements(dataset, file, records, roles)
     warehouse.run(statements.parsed())
-    refuse_fault(warehouse, name, query("audit/imports", "first_fault", row=f"{file.kind}_parsed"))
+    refuse_fault(warehouse, name, query("audit/imports", "first_fault", row=file.table("parsed")))
     warehouse.run(statements.rows())
     warehouse.run(statements.boxes())
     if file.kind == RELEASED:
         warehouse.run(statements.values())
-    rows = warehouse.value(query("audit/imports", "number_of_rows", row=f"{file.kind}_row"))
+    rows = warehouse.value(query("audit/imports", "number_of_rows", row=file.table("row")))
     if not rows:
         raise ImportReleaseError(
             f"{name}: no row of {file.quarter} in it{_other_periods(warehouse, records, roles)}"
         )
-    drop_temporary(warehouse, f"{file.kind}_parsed", records.table)
+    drop_temporary(warehouse, file.table("parsed"), records.table)
     return ForeignTable(name, extracted.sha256, rows)
 
 
@@ -214,12 +218,12 @@ class TableStatements:
         for number in range(len(self.roles.sensitive)):
             rows = rows.select(column(f"value {number}", "parsed"))
         rows = rows.select(aliased(fault, "fault"))
-        return create(exp.to_table(f"{self.file.kind}_parsed"), rows, temp=True)
+        return create(exp.to_table(self.file.table("parsed")), rows, temp=True)
 
     def rows(self) -> str:
         """``..._row`` from ``..._parsed``."""
         rows = exp.select("p.line", "p.case_id", "p.group_label").from_(self._parsed())
-        return create(exp.to_table(f"{self.file.kind}_row"), rows, temp=True)
+        return create(exp.to_table(self.file.table("row")), rows, temp=True)
 
     def boxes(self) -> str:
         """``..._box`` from ``..._parsed``."""
@@ -239,7 +243,7 @@ class TableStatements:
                     join_type="left",
                 )
             parts.append(part.select(aliased(low, "low"), aliased(high, "high")))
-        return create(exp.to_table(f"{self.file.kind}_box"), union_all(parts), temp=True)
+        return create(exp.to_table(self.file.table("box")), union_all(parts), temp=True)
 
     def values(self) -> str:
         """``..._value`` from ``..._parsed``."""
@@ -255,10 +259,10 @@ class TableStatements:
                 .from_(split.from_(self._parsed()).subquery("split"))
                 .where(known(term))
             )
-        return create(exp.to_table(f"{self.file.kind}_value"), union_all(parts), temp=True)
+        return create(exp.to_table(self.file.table("value")), union_all(parts), temp=True)
 
     def _parsed(self) -> exp.Table:
-        return temporary(f"{self.file.kind}_parsed", alias="p")
+        return temporary(self.file.table("parsed"), alias="p")
 
     def _granules(self) -> exp.Select:
         """The records of the period with the ends of numeric intervals, or why there are none."""

@@ -76,9 +76,8 @@ from srsql.version import __version__
 MULTIPLIER = Fraction(1)
 """Standard deviations above the mean that make an ss case (Huang 2021)."""
 _TEMPORARIES = (
-    *(f"{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
-    *(f"{RELEASED}_{part}" for part in ("value", "case", "place", "group", "term", "count")),
-    *(f"{ORIGINAL}_{part}" for part in ("known", "hull")),
+    *(f"srsql_{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
+    *(f"srsql_{RELEASED}_{part}" for part in ("value", "place", "term")),
     *("srsql_attribute", "srsql_node", "srsql_range", CODE),
 )
 
@@ -198,7 +197,7 @@ def _read_released(
         request.path, RELEASED, request.quarter, request.group_column, request.separator
     )
     released = read_table(warehouse, dataset, file, folder)
-    warehouse.run_step("audit/import_rows", {"attributes": attribute_names(dataset)})
+    warehouse.run_step("audit/import_rows")
     refuse_fault(warehouse, released.file, query("audit/imports", "first_contradiction"))
     return released
 

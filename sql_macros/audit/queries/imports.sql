@@ -36,12 +36,13 @@ LIMIT 1;
 -- name: first_case_without_original
 -- The first released case that has no raw record, and how many have none.
 SELECT
-    c.line,
-    concat('case ', c.case_id, ' is not among the originals') AS fault,
+    p.line,
+    concat('case ', p.case_id, ' is not among the originals') AS fault,
     count(*) OVER () AS faults
-FROM temp.main.srsql_foreign_case AS c
-ANTI JOIN temp.main.srsql_original_row AS r ON c.case_id = r.case_id
-ORDER BY c.line, fault
+FROM temp.main.srsql_foreign_place AS p
+ANTI JOIN temp.main.srsql_original_row AS r ON p.case_id = r.case_id
+WHERE p.line = p.case_line
+ORDER BY p.line, fault
 LIMIT 1;
 
 -- name: number_of_rows
@@ -75,12 +76,20 @@ VALUES ($release_id, $dataset, $series, $quarter, $model, 'released', 0, 0, 1, '
 
 -- name: value_count_moments
 -- Number of cases, sum and sum of squares of their numbers of values of one sensitive attribute.
+WITH counts AS (
+    SELECT p.case_no, count(t.term) AS terms
+    FROM temp.main.srsql_foreign_place AS p
+    LEFT JOIN temp.main.srsql_foreign_term AS t
+        ON p.case_no = t.case_no AND t.attribute = $attribute
+    WHERE p.line = p.case_line
+    GROUP BY p.case_no
+)
+
 SELECT
     count(*) AS cases,
-    sum(c.n)::HUGEINT AS total,
-    sum(c.n * c.n)::HUGEINT AS total_of_squares
-FROM temp.main.srsql_foreign_count AS c
-WHERE c.attribute = $attribute;
+    sum(c.terms)::HUGEINT AS total,
+    sum(c.terms * c.terms)::HUGEINT AS total_of_squares
+FROM counts AS c;
 
 -- name: store_ss_rule
 -- Keep from how many values of an attribute a case is an ss case (Huang 2021, Definition 6).

@@ -1,9 +1,9 @@
 -- Step: registers somebody else's release ($release_id) in the catalog as the releases of our own
 --   models are, so that every audit reads both alike.
--- Reads: foreign_case(case_no, case_id, reports, line), foreign_place(line, key),
---   foreign_group(key, line, group_id), foreign_box(line, position, low, high),
---   foreign_term(case_no, term), foreign_count(attribute, case_no, n),
---   attribute(position, name, kind, span), srsql.release, srsql.ss_rule
+-- Reads: foreign_place(line, case_no, case_id, reports, case_line, group_line, group_id),
+--   foreign_box(line, position, low, high), foreign_term(case_no, attribute, term),
+--   attribute(position, name, kind, span), srsql.member, srsql.release, srsql.exposed_release,
+--   srsql.threshold, srsql.ss_rule
 -- Writes: srsql.member, srsql.region, srsql.attribute, srsql.threshold, srsql.case_term,
 --   srsql.defended_attack, srsql.case_flag
 -- Source: SPEC section 2 (new case), section 9; Huang 2021, Definition 6 (ss case).
@@ -11,25 +11,24 @@
 INSERT INTO srsql.member
 SELECT
     $release_id AS release_id,
-    c.case_no,
-    c.case_id::VARCHAR AS case_id,
-    g.group_id,
-    c.reports,
+    p.case_no,
+    p.case_id::VARCHAR AS case_id,
+    p.group_id,
+    p.reports,
     NOT EXISTS (
         SELECT 1
         FROM srsql.member AS m
         INNER JOIN srsql.exposed_release AS r ON m.release_id = r.release_id
         INNER JOIN srsql.release AS own ON own.release_id = $release_id
         WHERE
-            m.case_id = c.case_id::VARCHAR
+            m.case_id = p.case_id::VARCHAR
             AND r.dataset = own.dataset
             AND r.series = own.series
             AND r.quarter < own.quarter
     ) AS is_new
-FROM temp.main.srsql_foreign_case AS c
-INNER JOIN temp.main.srsql_foreign_place AS p ON c.line = p.line
-INNER JOIN temp.main.srsql_foreign_group AS g ON p.key = g.key
-ORDER BY c.case_no;
+FROM temp.main.srsql_foreign_place AS p
+WHERE p.line = p.case_line
+ORDER BY p.case_no;
 
 -- Quarters may come in any order: what is in this one is not new in a later one.
 UPDATE srsql.member AS m
@@ -41,18 +40,19 @@ WHERE
     own.release_id = $release_id
     AND m.release_id = later.release_id
     AND m.is_new
-    AND m.case_id IN (SELECT c.case_id::VARCHAR FROM temp.main.srsql_foreign_case AS c);
+    AND m.case_id IN (SELECT p.case_id::VARCHAR FROM temp.main.srsql_foreign_place AS p);
 
 INSERT INTO srsql.region
 SELECT
     $release_id AS release_id,
-    g.group_id,
+    p.group_id,
     b.position,
     b.low,
     b.high
-FROM temp.main.srsql_foreign_group AS g
-INNER JOIN temp.main.srsql_foreign_box AS b ON g.line = b.line
-ORDER BY g.group_id, b.position;
+FROM temp.main.srsql_foreign_place AS p
+INNER JOIN temp.main.srsql_foreign_box AS b ON p.line = b.line
+WHERE p.line = p.group_line
+ORDER BY p.group_id, b.position;
 
 -- The span of an "observed" domain: what the regions span.
 INSERT INTO srsql.attribute
@@ -101,14 +101,22 @@ INSERT INTO srsql.defended_attack VALUES ($release_id, [], NULL, NULL);
 
 -- An ss case reaches the cutoff of some attribute.
 INSERT INTO srsql.case_flag
+WITH counts AS (
+    SELECT p.case_no, s.cutoff, count(t.term) AS terms
+    FROM temp.main.srsql_foreign_place AS p
+    INNER JOIN srsql.ss_rule AS s ON s.release_id = $release_id
+    LEFT JOIN temp.main.srsql_foreign_term AS t
+        ON p.case_no = t.case_no AND s.attribute = t.attribute
+    WHERE p.line = p.case_line
+    GROUP BY p.case_no, s.attribute, s.cutoff
+)
+
 SELECT
     $release_id AS release_id,
-    n.case_no,
+    c.case_no,
     false AS carrier,
-    coalesce(bool_or(n.n >= s.cutoff), false) AS is_ss,
+    coalesce(bool_or(c.terms >= c.cutoff), false) AS is_ss,
     NULL AS is_md
-FROM temp.main.srsql_foreign_count AS n
-INNER JOIN srsql.ss_rule AS s ON n.attribute = s.attribute
-WHERE s.release_id = $release_id
-GROUP BY n.case_no
-ORDER BY n.case_no;
+FROM counts AS c
+GROUP BY c.case_no
+ORDER BY c.case_no;

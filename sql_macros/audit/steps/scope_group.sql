@@ -1,39 +1,41 @@
--- Step of an audit: scope = group. Reads the tables of audit/steps/release.sql and
--- srsql_audit_target.
+-- Step: scope = group: what each target's exclusion sets leave of its group, and the values that
+--   more of those who remain hold than their thresholds allow. $weight_scale: the weight of a whole
+--   case.
+-- Reads: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
+--   in_previous_quarter, inside), audit_member(case_no, group_id, earlier, later, l, md, steady,
+--   in_next_quarter, in_previous_quarter), audit_group_size(group_id, cases, ...),
+--   audit_group_term_weight(group_id, term_no, weight, of_l, of_md, of_both), audit_held(case_no,
+--   term_no, weight), audit_bound(term_no, theta_num, theta_den)
+-- Writes: audit_pair(target_no, case_no, b, f, otherwise, in_next_quarter, in_previous_quarter),
+--   audit_sets(target_no, group_id, candidates, b, f, l, md, remaining, staying, staying_back),
+--   audit_breach(target_no, group_id, term_no, theta_num, theta_den, whole, weight)
+-- Source: Huang 2021, Definitions 1 to 5; SPEC section 9.
 
--- Cases that their other regions may rule out for some target of their group; steady: for none that
--- their own region covers.
-CREATE OR REPLACE TEMP TABLE srsql_audit_case_with_history AS
-WITH strays AS (
+-- case_with_history: a case that its other regions may rule out for some target of its group.
+CREATE OR REPLACE TEMP TABLE srsql_audit_pair AS
+WITH
+strays AS (
     SELECT DISTINCT t.group_id FROM temp.main.srsql_audit_target AS t WHERE NOT t.inside
+),
+
+case_with_history AS MATERIALIZED (
+    SELECT
+        m.case_no,
+        m.group_id,
+        m.earlier,
+        m.later,
+        m.l,
+        m.md,
+        m.in_next_quarter,
+        m.in_previous_quarter
+    FROM temp.main.srsql_audit_member AS m
+    LEFT JOIN strays AS s ON m.group_id = s.group_id
+    WHERE
+        (m.earlier IS NOT NULL OR m.later IS NOT NULL)
+        AND (s.group_id IS NOT NULL OR NOT m.steady)
 )
 
-SELECT
-    m.case_no,
-    m.group_id,
-    m.earlier,
-    m.later,
-    m.l,
-    m.md,
-    m.in_next_quarter,
-    m.in_previous_quarter,
-    srsql.covers(m.earlier, g.box) AND srsql.covers(m.later, g.box) AS steady
-FROM temp.main.srsql_audit_member AS m
-INNER JOIN temp.main.srsql_audit_group_size AS g ON m.group_id = g.group_id
-LEFT JOIN strays AS s ON m.group_id = s.group_id
-WHERE
-    (m.earlier IS NOT NULL OR m.later IS NOT NULL)
-    AND (
-        s.group_id IS NOT NULL
-        OR NOT (srsql.covers(m.earlier, g.box) AND srsql.covers(m.later, g.box))
-    );
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_pair AS
-SELECT p.*
-FROM
-    srsql.excluded_pairs(
-        'temp.main.srsql_audit_target', 'temp.main.srsql_audit_case_with_history'
-    ) AS p;
+SELECT p.* FROM srsql.excluded_pairs('temp.main.srsql_audit_target', 'case_with_history') AS p;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_sets AS
 SELECT s.*

@@ -1,87 +1,18 @@
--- Step of an audit: scope = match, what is not certain. Reads the tables of audit/steps/places.sql
--- and srsql_audit_target. ask: a box that targets have; question: with what else tells targets
--- apart (is_new, stopped).
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_ask AS
-SELECT row_number() OVER ()::INTEGER AS ask_no, t.box, bool_and(t.inside) AS inside
-FROM temp.main.srsql_audit_target AS t
-GROUP BY t.box;
-
--- Only asks that an unsafe place covers need work, and those some target of which its own region
--- does not cover.
-CREATE OR REPLACE TEMP TABLE srsql_audit_view AS
-SELECT p.*
-FROM srsql.projected('temp.main.srsql_audit_ask', 'temp.main.srsql_audit_unsafe') AS p;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_point AS
-SELECT row_number() OVER ()::INTEGER AS point_no, v.pattern, v.box
-FROM temp.main.srsql_audit_view AS v GROUP BY v.pattern, v.box;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_open_ask AS
-WITH covered AS (
-    SELECT DISTINCT c.point_no
-    FROM srsql.covering('temp.main.srsql_audit_point', 'temp.main.srsql_audit_unsafe') AS c
-)
-
-SELECT a.ask_no, a.box
-FROM temp.main.srsql_audit_ask AS a
-WHERE
-    NOT a.inside
-    OR a.ask_no IN (
-        SELECT v.ask_no
-        FROM covered AS c
-        INNER JOIN temp.main.srsql_audit_point AS p ON c.point_no = p.point_no
-        INNER JOIN temp.main.srsql_audit_view AS v ON p.pattern = v.pattern AND p.box = v.box
-    );
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_view AS
-SELECT p.*
-FROM srsql.projected('temp.main.srsql_audit_open_ask', 'temp.main.srsql_audit_place') AS p;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_point AS
-SELECT row_number() OVER ()::INTEGER AS point_no, v.pattern, v.box
-FROM temp.main.srsql_audit_view AS v GROUP BY v.pattern, v.box;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_view AS
-SELECT v.ask_no, p.point_no
-FROM temp.main.srsql_audit_view AS v
-INNER JOIN temp.main.srsql_audit_point AS p ON v.pattern = p.pattern AND v.box = p.box;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_cover AS
-SELECT c.*
-FROM srsql.covering('temp.main.srsql_audit_point', 'temp.main.srsql_audit_place') AS c;
-
--- Sums over the places that cover a point.
-CREATE OR REPLACE TEMP TABLE srsql_audit_point_size AS
-SELECT
-    c.point_no,
-    sum(s.cases)::BIGINT AS cases,
-    sum(s.of_l)::BIGINT AS of_l,
-    sum(s.of_md)::BIGINT AS of_md,
-    sum(s.of_both)::BIGINT AS of_both,
-    sum(s.loose)::BIGINT AS loose,
-    sum(s.loose_l)::BIGINT AS loose_l,
-    sum(s.loose_md)::BIGINT AS loose_md,
-    sum(s.loose_both)::BIGINT AS loose_both
-FROM temp.main.srsql_audit_cover AS c
-INNER JOIN temp.main.srsql_audit_place_size AS s ON c.place_no = s.place_no
-GROUP BY c.point_no;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_point_term_weight AS
-SELECT
-    c.point_no,
-    w.term_no,
-    sum(w.weight)::HUGEINT AS weight,
-    sum(w.of_l)::HUGEINT AS of_l,
-    sum(w.of_md)::HUGEINT AS of_md,
-    sum(w.of_both)::HUGEINT AS of_both
-FROM temp.main.srsql_audit_cover AS c
-INNER JOIN temp.main.srsql_audit_place_term_weight AS w ON c.place_no = w.place_no
-GROUP BY c.point_no, w.term_no;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_max_term_weight AS
-SELECT w.point_no, max(w.weight) AS weight
-FROM temp.main.srsql_audit_point_term_weight AS w GROUP BY w.point_no;
+-- Step: scope = match: the targets in danger when all cases whose region covers a target are its
+--   candidates. question: an ask with what else tells targets apart (is_new, stopped). Sums over
+--   points bound what a question can find, and only what they leave open is looked at case by case.
+--   $k: least number of cases; $weight_scale: the weight of a whole case.
+-- Reads: audit_target(target_no, box, is_new, stopped, groups), audit_open_ask(ask_no, box),
+--   audit_view(ask_no, point_no), audit_cover(point_no, place_no),
+--   audit_point_term_weight(point_no, term_no, weight, of_l, of_md, of_both),
+--   audit_point_size(point_no, cases, ..., peak), audit_kind(kind_no, place_no, earlier, later, l,
+--   md, cases, case_nos), audit_held(case_no, term_no, weight), audit_bound(term_no, theta_num,
+--   theta_den)
+-- Writes: audit_question(question_no, ask_no, box, is_new, stopped, cases, l, md, at_most,
+--   at_least, peak), audit_sets(target_no, group_id, candidates, b, f, l, md, remaining, staying,
+--   staying_back, breaches), audit_breach(target_no, group_id, term_no, theta_num, theta_den,
+--   whole, weight)
+-- Source: Huang 2021, Definitions 1 to 5; SPEC section 8 (lemma), section 9 (scope = match).
 
 -- at_most: who remains without the other regions; at_least: if these rule out all they may; peak:
 -- no value has more weight than that.
@@ -104,10 +35,9 @@ stocks AS (
         sum(s.loose_l)::BIGINT AS loose_l,
         sum(s.loose_md)::BIGINT AS loose_md,
         sum(s.loose_both)::BIGINT AS loose_both,
-        coalesce(sum(w.weight), 0)::HUGEINT AS peak
+        sum(s.peak)::HUGEINT AS peak
     FROM temp.main.srsql_audit_view AS v
     INNER JOIN temp.main.srsql_audit_point_size AS s ON v.point_no = s.point_no
-    LEFT JOIN temp.main.srsql_audit_max_term_weight AS w ON v.point_no = w.point_no
     GROUP BY v.ask_no
 )
 
@@ -134,12 +64,14 @@ SELECT
 FROM questions AS q
 LEFT JOIN stocks AS s ON q.ask_no = s.ask_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_doubt AS
+-- What may be in danger, case by case (kinds of cases that no question tells apart); breaches are
+-- the values that more hold than their thresholds allow.
+CREATE OR REPLACE TEMP TABLE srsql_audit_sets AS
 WITH
 -- Values that may exceed theta: for the places that cover a question together only if for those of
 -- some pattern, since a share of a union is not above the shares of all its parts; and only if it
 -- would with the peaks of the other patterns.
-audit_high_term AS MATERIALIZED (
+high_term AS MATERIALIZED (
     WITH views AS (
         SELECT
             v.point_no,
@@ -160,14 +92,13 @@ audit_high_term AS MATERIALIZED (
         b.theta_num,
         b.theta_den,
         $weight_scale::BIGINT AS weight_scale,
-        w.weight - k.weight AS above_peak
+        w.weight - s.peak AS above_peak
     FROM temp.main.srsql_audit_point_term_weight AS w
     INNER JOIN temp.main.srsql_audit_point_size AS s ON w.point_no = s.point_no
-    INNER JOIN temp.main.srsql_audit_max_term_weight AS k ON w.point_no = k.point_no
     INNER JOIN temp.main.srsql_audit_bound AS b ON w.term_no = b.term_no
     INNER JOIN views AS v ON w.point_no = v.point_no
     WHERE srsql.exceeds(
-        v.peak + w.weight - k.weight, b.theta_num, b.theta_den, v.at_least, $weight_scale::BIGINT
+        v.peak + w.weight - s.peak, b.theta_num, b.theta_den, v.at_least, $weight_scale::BIGINT
     )
     AND srsql.exceeds(
         srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, v.is_new, v.stopped),
@@ -181,11 +112,11 @@ audit_high_term AS MATERIALIZED (
     )
 ),
 
-audit_question_term AS MATERIALIZED (
+question_term AS MATERIALIZED (
     SELECT DISTINCT q.question_no, q.ask_no, h.term_no
     FROM temp.main.srsql_audit_question AS q
     INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
-    INNER JOIN audit_high_term AS h
+    INNER JOIN high_term AS h
         ON v.point_no = h.point_no AND q.is_new = h.is_new AND q.stopped = h.stopped
     WHERE srsql.exceeds(
         q.peak + h.above_peak, h.theta_num, h.theta_den, q.at_least, h.weight_scale
@@ -199,32 +130,31 @@ summed AS (
         sum(
             srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, q.is_new, q.stopped)
         )::HUGEINT AS weight
-    FROM audit_question_term AS a
+    FROM question_term AS a
     INNER JOIN temp.main.srsql_audit_question AS q ON a.question_no = q.question_no
     INNER JOIN temp.main.srsql_audit_view AS v ON a.ask_no = v.ask_no
     INNER JOIN temp.main.srsql_audit_point_term_weight AS w
         ON v.point_no = w.point_no AND a.term_no = w.term_no
     GROUP BY a.question_no, a.term_no
-)
+),
 
-SELECT s.question_no, s.term_no, s.weight, b.theta_num, b.theta_den
-FROM summed AS s
-INNER JOIN temp.main.srsql_audit_question AS q ON s.question_no = q.question_no
-INNER JOIN temp.main.srsql_audit_bound AS b ON s.term_no = b.term_no
-WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, $weight_scale::BIGINT);
+doubt AS MATERIALIZED (
+    SELECT s.question_no, s.term_no, s.weight, b.theta_num, b.theta_den
+    FROM summed AS s
+    INNER JOIN temp.main.srsql_audit_question AS q ON s.question_no = q.question_no
+    INNER JOIN temp.main.srsql_audit_bound AS b ON s.term_no = b.term_no
+    WHERE srsql.exceeds(s.weight, b.theta_num, b.theta_den, q.at_least, $weight_scale::BIGINT)
+),
 
--- For what is still open, case by case (kinds of cases that no question tells apart).
-CREATE OR REPLACE TEMP TABLE srsql_audit_excluded_case AS
-WITH
 open_questions AS (
     SELECT q.question_no, q.ask_no, q.box, q.is_new, q.stopped
     FROM temp.main.srsql_audit_question AS q
     WHERE
         q.at_least < $k::INTEGER
-        OR q.question_no IN (SELECT d.question_no FROM temp.main.srsql_audit_doubt AS d)
+        OR q.question_no IN (SELECT d.question_no FROM doubt AS d)
 ),
 
-pairs AS (
+question_kinds AS (
     SELECT
         q.question_no,
         k.kind_no,
@@ -236,65 +166,114 @@ pairs AS (
     INNER JOIN temp.main.srsql_audit_view AS v ON q.ask_no = v.ask_no
     INNER JOIN temp.main.srsql_audit_cover AS c ON v.point_no = c.point_no
     INNER JOIN temp.main.srsql_audit_kind AS k ON c.place_no = k.place_no
-)
+),
 
-SELECT p.* FROM pairs AS p WHERE p.b OR p.f;
+excluded AS MATERIALIZED (
+    SELECT p.* FROM question_kinds AS p WHERE p.b OR p.f
+),
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_answer AS
-WITH gone AS (
+excluded_cases AS (
     SELECT
-        g.question_no,
-        sum(g.cases) FILTER (WHERE g.b)::BIGINT AS b,
-        sum(g.cases) FILTER (WHERE g.f)::BIGINT AS f,
-        sum(g.cases) FILTER (WHERE NOT g.otherwise)::BIGINT AS alone
-    FROM temp.main.srsql_audit_excluded_case AS g
-    GROUP BY g.question_no
-)
+        e.question_no,
+        sum(e.cases) FILTER (WHERE e.b)::BIGINT AS b,
+        sum(e.cases) FILTER (WHERE e.f)::BIGINT AS f,
+        sum(e.cases) FILTER (WHERE NOT e.otherwise)::BIGINT AS alone
+    FROM excluded AS e
+    GROUP BY e.question_no
+),
 
-SELECT
-    q.*,
-    coalesce(g.b, 0) AS b,
-    coalesce(g.f, 0) AS f,
-    q.at_most - coalesce(g.alone, 0) AS remaining
-FROM temp.main.srsql_audit_question AS q
-LEFT JOIN gone AS g ON q.question_no = g.question_no;
+answers AS MATERIALIZED (
+    SELECT
+        q.*,
+        coalesce(e.b, 0) AS b,
+        coalesce(e.f, 0) AS f,
+        q.at_most - coalesce(e.alone, 0) AS remaining
+    FROM temp.main.srsql_audit_question AS q
+    LEFT JOIN excluded_cases AS e ON q.question_no = e.question_no
+),
 
-CREATE OR REPLACE TEMP TABLE srsql_audit_match_share AS
-WITH
-kind_load AS (
+kind_cases AS (
+    SELECT k.kind_no, unnest(k.case_nos) AS case_no
+    FROM temp.main.srsql_audit_kind AS k
+    SEMI JOIN excluded AS e ON k.kind_no = e.kind_no
+),
+
+kind_weights AS (
     SELECT k.kind_no, h.term_no, sum(h.weight)::HUGEINT AS weight
-    FROM temp.main.srsql_audit_kind_case AS k
+    FROM kind_cases AS k
     INNER JOIN temp.main.srsql_audit_held AS h ON k.case_no = h.case_no
-    SEMI JOIN temp.main.srsql_audit_excluded_case AS g ON k.kind_no = g.kind_no
     GROUP BY k.kind_no, h.term_no
 ),
 
-gone AS (
-    SELECT g.question_no, w.term_no, sum(w.weight)::HUGEINT AS weight
-    FROM temp.main.srsql_audit_excluded_case AS g
-    INNER JOIN kind_load AS w ON g.kind_no = w.kind_no
-    SEMI JOIN temp.main.srsql_audit_doubt AS d
-        ON g.question_no = d.question_no AND w.term_no = d.term_no
-    WHERE NOT g.otherwise
-    GROUP BY g.question_no, w.term_no
+excluded_weights AS (
+    SELECT e.question_no, w.term_no, sum(w.weight)::HUGEINT AS weight
+    FROM excluded AS e
+    INNER JOIN kind_weights AS w ON e.kind_no = w.kind_no
+    SEMI JOIN doubt AS d ON e.question_no = d.question_no AND w.term_no = d.term_no
+    WHERE NOT e.otherwise
+    GROUP BY e.question_no, w.term_no
+),
+
+breaches AS (
+    SELECT
+        d.question_no,
+        list(struct_pack(
+            term_no := d.term_no,
+            theta_num := d.theta_num,
+            theta_den := d.theta_den,
+            whole := a.remaining::HUGEINT * $weight_scale::BIGINT,
+            weight := d.weight - coalesce(e.weight, 0)
+        )) AS breaches
+    FROM doubt AS d
+    INNER JOIN answers AS a ON d.question_no = a.question_no
+    LEFT JOIN excluded_weights AS e ON d.question_no = e.question_no AND d.term_no = e.term_no
+    WHERE
+        a.remaining > 0
+        AND srsql.exceeds(
+            d.weight - coalesce(e.weight, 0),
+            d.theta_num,
+            d.theta_den,
+            a.remaining,
+            $weight_scale::BIGINT
+        )
+    GROUP BY d.question_no
+),
+
+dangers AS (
+    SELECT a.*, b.breaches
+    FROM answers AS a
+    LEFT JOIN breaches AS b ON a.question_no = b.question_no
+    WHERE a.remaining < $k::INTEGER OR b.question_no IS NOT NULL
 )
 
 SELECT
-    d.question_no,
-    d.term_no,
-    d.theta_num,
-    d.theta_den,
-    a.remaining::HUGEINT * $weight_scale::BIGINT AS whole,
-    d.weight - coalesce(g.weight, 0) AS weight
-FROM temp.main.srsql_audit_doubt AS d
-INNER JOIN temp.main.srsql_audit_answer AS a ON d.question_no = a.question_no
-LEFT JOIN gone AS g ON d.question_no = g.question_no AND d.term_no = g.term_no
-WHERE
-    a.remaining > 0
-    AND srsql.exceeds(
-        d.weight - coalesce(g.weight, 0),
-        d.theta_num,
-        d.theta_den,
-        a.remaining,
-        $weight_scale::BIGINT
-    );
+    t.target_no,
+    unnest(t.groups) AS group_id,
+    d.cases AS candidates,
+    d.b,
+    d.f,
+    d.l,
+    d.md,
+    d.remaining,
+    NULL::BIGINT AS staying,
+    NULL::BIGINT AS staying_back,
+    d.breaches
+FROM dangers AS d
+INNER JOIN temp.main.srsql_audit_target AS t
+    ON d.box = t.box AND d.is_new = t.is_new AND d.stopped = t.stopped;
+
+CREATE OR REPLACE TEMP TABLE srsql_audit_breach AS
+WITH breaches AS (
+    SELECT s.target_no, s.group_id, unnest(s.breaches) AS breach
+    FROM temp.main.srsql_audit_sets AS s
+)
+
+SELECT
+    b.target_no,
+    b.group_id,
+    struct_extract(b.breach, 'term_no') AS term_no,
+    struct_extract(b.breach, 'theta_num') AS theta_num,
+    struct_extract(b.breach, 'theta_den') AS theta_den,
+    struct_extract(b.breach, 'whole') AS whole,
+    struct_extract(b.breach, 'weight') AS weight
+FROM breaches AS b;

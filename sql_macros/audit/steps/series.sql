@@ -1,31 +1,26 @@
--- Step of an audit: what an attacker knows of the series as a whole. Reads
--- srsql_audit_release(release_id, seq, quarter_no, reported).
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_axis AS
-SELECT
-    a.release_id,
-    a.position,
-    a.kind,
-    max(n.pre) AS root_low,
-    max(n.last) AS root_high,
-    bool_or(p.position IS NOT NULL) AS perturbed
-FROM temp.main.srsql_audit_release AS r
-INNER JOIN srsql.release AS own ON r.release_id = own.release_id
-INNER JOIN srsql.attribute AS a ON r.release_id = a.release_id
-LEFT JOIN srsql.node AS n
-    ON
-        own.dataset = n.dataset
-        AND a.attribute = n.attribute
-        AND a.kind = 'categorical'
-        AND n.parent IS NULL
-LEFT JOIN srsql.perturbation AS p ON a.release_id = p.release_id AND a.position = p.position
-GROUP BY a.release_id, a.position, a.kind;
+-- Step: what an attacker knows of a series as a whole: the region of every group as a box, and of
+--   every case that is in several releases the boxes that its earlier and its later regions cover.
+--   $release_ids are its releases in the order of quarter and number, $quarters their quarters,
+--   counted, and $reported says which of them are audited.
+-- Reads: srsql.member, srsql.region, srsql.release, srsql.attribute, srsql.node, srsql.perturbation
+-- Writes: audit_region(release_id, group_id, box), audit_history(release_id, case_no, old,
+--   in_next_quarter, in_previous_quarter, earlier, later, bounds_all, bounds_earliest)
+-- Source: Huang 2021, Definitions 1 to 4; SPEC section 9.
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_region AS
-WITH groups AS (
+WITH
+series_release AS MATERIALIZED (
+    SELECT unnest($release_ids::INTEGER[]) AS release_id
+),
+
+positions AS MATERIALIZED (
+    SELECT a.* FROM srsql.box_positions('series_release') AS a
+),
+
+groups AS (
     SELECT DISTINCT m.release_id, m.group_id
     FROM srsql.member AS m
-    SEMI JOIN temp.main.srsql_audit_release AS r ON m.release_id = r.release_id
+    SEMI JOIN series_release AS r ON m.release_id = r.release_id
 )
 
 SELECT
@@ -35,7 +30,7 @@ SELECT
         list(srsql.box_part(e.low, e.high, a.root_low, a.root_high) ORDER BY a.position)
     ) AS box
 FROM groups AS g
-INNER JOIN temp.main.srsql_audit_axis AS a ON g.release_id = a.release_id
+INNER JOIN positions AS a ON g.release_id = a.release_id
 LEFT JOIN srsql.region AS e
     ON
         g.release_id = e.release_id
@@ -44,5 +39,12 @@ LEFT JOIN srsql.region AS e
 GROUP BY g.release_id, g.group_id;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_history AS
-SELECT h.*
-FROM srsql.case_history('temp.main.srsql_audit_release', 'temp.main.srsql_audit_region') AS h;
+WITH series_release AS MATERIALIZED (
+    SELECT
+        unnest($release_ids::INTEGER[]) AS release_id,
+        generate_subscripts($release_ids::INTEGER[], 1) AS seq,
+        unnest($quarters::INTEGER[]) AS quarter_no,
+        unnest($reported::BOOLEAN[]) AS reported
+)
+
+SELECT h.* FROM srsql.case_history('series_release', 'temp.main.srsql_audit_region') AS h;

@@ -1,10 +1,24 @@
--- Step of an audit: the targets of one release, from the raw quasi-identifiers. Cases of a group
--- that an attacker's questions cannot tell apart are one target, case_no the least of them; each
--- stands for its own group (srsql_audit_home). No released value tells targets apart by what was
--- perturbed. Reads the tables of audit/steps/release.sql.
+-- Step: the targets of one release ($release_id) whose cases' raw quasi-identifiers are known.
+--   Cases of a group that an attacker's questions cannot tell apart are one target, case_no the
+--   least of them. No released value tells targets apart by what was perturbed. $l, $md: whether
+--   the attacker knows that a target is new, that it stopped.
+-- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter),
+--   audit_group_size(group_id, box), srsql.case_qid
+-- Writes: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
+--   in_previous_quarter, case_no, cases, inside, groups)
+-- Source: Huang 2021, Definitions 1 to 5; SPEC section 9.
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
 WITH
+own_release AS (
+    SELECT $release_id::INTEGER AS release_id
+),
+
+positions AS MATERIALIZED (
+    SELECT a.position, a.root_low, a.root_high, a.perturbed
+    FROM srsql.box_positions('own_release') AS a
+),
+
 raw AS (
     SELECT
         m.case_no,
@@ -12,7 +26,7 @@ raw AS (
             list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
         ) AS box
     FROM temp.main.srsql_audit_member AS m
-    INNER JOIN temp.main.srsql_audit_axis AS a ON a.release_id = $release_id::INTEGER
+    CROSS JOIN positions AS a
     LEFT JOIN srsql.case_qid AS q
         ON
             $release_id::INTEGER = q.release_id
@@ -37,13 +51,11 @@ classes AS (
     GROUP BY m.group_id, r.box, is_new, stopped, m.in_next_quarter, m.in_previous_quarter
 )
 
+-- groups: those that the target stands for.
 SELECT
     row_number() OVER (ORDER BY c.case_no)::INTEGER AS target_no,
     c.*,
-    srsql.covers(g.box, c.box) AS inside
+    srsql.covers(g.box, c.box) AS inside,
+    [c.group_id] AS groups
 FROM classes AS c
 INNER JOIN temp.main.srsql_audit_group_size AS g ON c.group_id = g.group_id;
-
-CREATE OR REPLACE TEMP TABLE srsql_audit_home AS
-SELECT DISTINCT t.group_id AS home, t.group_id, t.is_new, t.stopped
-FROM temp.main.srsql_audit_target AS t;

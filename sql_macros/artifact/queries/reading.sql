@@ -1,51 +1,13 @@
--- What a verification puts into the tables of its steps, and what it reads from them.
-
--- name: create_thresholds
--- The published thresholds: $1 values, $2 numerators, $3 denominators, side by side.
-CREATE OR REPLACE TEMP TABLE srsql_value_threshold AS
-SELECT
-    unnest($1::VARCHAR[]) AS value,
-    unnest($2::BIGINT[]) AS theta_num,
-    unnest($3::BIGINT[]) AS theta_den;
-
--- name: create_claim
--- What the manifest says: $1 k, $2 period, $3 released cases, $4 released reports.
-CREATE OR REPLACE TEMP TABLE srsql_claim AS
-SELECT $1::BIGINT AS k, $2::VARCHAR AS period, $3::BIGINT AS cases, $4::BIGINT AS reports;
-
--- name: faults
--- Where each check fails, in words.
-SELECT f.check_name, list(f.place ORDER BY f.place) AS places
-FROM temp.main.srsql_fault AS f
-GROUP BY f.check_name;
-
--- name: totals
--- How many things each check looked at, in the order of the checks.
-SELECT t.check_name, t.total FROM temp.main.srsql_total AS t;
-
--- name: add_cases
--- The cases of artifact $1, with their regions.
-INSERT INTO temp.main.srsql_series_case
-SELECT $1, c.case_id::VARCHAR, c.region FROM temp.main.srsql_case_region AS c;
-
--- name: add_values
--- The sensitive values of its cases.
-INSERT INTO temp.main.srsql_series_value
-SELECT $1, v.case_id::VARCHAR, v.value FROM temp.main.srsql_case_value AS v;
+-- What a verification reads into its tables, and what it asks of a file before.
 
 -- name: add_thresholds
--- Its thresholds.
-INSERT INTO temp.main.srsql_series_threshold
-SELECT $1, t.value, t.theta_num, t.theta_den FROM temp.main.srsql_value_threshold AS t;
-
--- name: add_claim
--- What it claims: $2 quarter, $3 k.
-INSERT INTO temp.main.srsql_series_claim VALUES ($1, $2, $3);
-
--- name: add_ancestors
--- The hierarchies: $1 attributes, $2 nodes, $3 ancestors, side by side.
-INSERT INTO temp.main.srsql_node_ancestor
-SELECT unnest($1::VARCHAR[]), unnest($2::VARCHAR[]), unnest($3::VARCHAR[]);
+-- The thresholds of artifact $artifact: $terms, $nums and $dens, side by side.
+INSERT INTO temp.main.srsql_value_threshold
+SELECT
+    $artifact::INTEGER AS artifact,
+    unnest($terms::VARCHAR[]) AS value,
+    unnest($nums::BIGINT[]) AS theta_num,
+    unnest($dens::BIGINT[]) AS theta_den;
 
 -- name: attached_objects
 -- Everything that the DuckDB file attached as $1 holds, by kind and name, and all that can be
