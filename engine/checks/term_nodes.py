@@ -43,7 +43,7 @@ def _km_of_nodes(
     A set that breaks the bound is not made longer: it is a breach by itself.
     """
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_node_basket AS SELECT DISTINCT g.record, "
+        "CREATE OR REPLACE TEMP TABLE srsql_itemset_basket AS SELECT DISTINCT g.record, "
         f"g.node AS term FROM {tables.generalized_terms} AS g WHERE g.node IS NOT NULL"
     )
     warehouse.run(query(TOPIC, "node_holders"))

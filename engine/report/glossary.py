@@ -1,4 +1,4 @@
-"""What a report says in words: of terms by ``schemas/glossary.toml``, of checks by their registry."""
+"""What a report says in words: terms by ``schemas/glossary.toml``, checks by their registry."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from srsql.engine.parameters.calls import strict_class
 from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
 from srsql.engine.release.options import TERMS, make_request, release_options
 from srsql.engine.release.request import Request
-from srsql.engine.terms.choice import PolicyChoice, parse_policy
+from srsql.engine.terms.policies import PolicyChoice, parse_policy
 from srsql.engine.terms.parameters import DisassociationParameters
 
 FORMAT = 2

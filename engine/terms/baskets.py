@@ -87,24 +87,22 @@ def load_baskets(
             exp.Count(this=exp.Star()).as_("times"),
         )
         .from_(raw_table(dataset, chosen[name], alias="t"))
-        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
         .where(column(derived(name), "t").is_(exp.null()).not_())
         .group_by(column(dataset.report_id, "t"), column(derived(name), "t"))
         for name in terms.attributes
     ]
+    items = union_all(parts).sql("duckdb")
     warehouse.run(
-        create(exp.to_table("srsql_report_item"), union_all(parts), temp=True),
-        [quarter] * len(parts),
-    )
-    warehouse.run_step(
-        "terms/baskets",
+        f"CREATE OR REPLACE TEMP TABLE srsql_case_item AS WITH report_item AS ({items}) "
+        f"SELECT i.* FROM ({query('terms/baskets', 'case_items')}) AS i",
         {
             "prefixed": len(terms.attributes) > 1,
             "repeated": terms.repeated,
             "grouped": grouped,
-            "least": least,
         },
     )
+    warehouse.run_step("terms/baskets", {"grouped": grouped, "least": least})
 
 
 def term_queries(

@@ -17,7 +17,12 @@ FROM temp.main.srsql_cluster AS k
 INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no
 UNION ALL
 SELECT g.case_no, s.cluster_no
-FROM temp.main.srsql_small_part AS s
+FROM (
+    SELECT DISTINCT b.part, k.cluster_no
+    FROM temp.main.srsql_cluster AS k
+    INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no
+    WHERE b.small
+) AS s
 INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no
 ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 
@@ -25,8 +30,10 @@ ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 -- The cases without a term of such groups become original records without a term.
 INSERT INTO temp.main.srsql_original_term
 SELECT g.case_no, NULL
-FROM temp.main.srsql_small_part AS s
-INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no
+FROM temp.main.srsql_grouped AS g
+SEMI JOIN (
+    SELECT b.part FROM temp.main.srsql_basket_case AS b WHERE b.small
+) AS s ON g.group_no = s.part
 ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 
 -- name: sensitive_items
@@ -49,33 +56,33 @@ WHERE c.release_id = $release;
 
 -- name: node_holders
 -- The sets of one node, and which records hold them: record, set_no, last.
-CREATE OR REPLACE TEMP TABLE srsql_node_holder AS
+CREATE OR REPLACE TEMP TABLE srsql_itemset_holder AS
 SELECT b.record, b.term AS set_no, b.term AS last
-FROM temp.main.srsql_node_basket AS b;
+FROM temp.main.srsql_itemset_basket AS b;
 
 -- name: node_sets
 -- The sets of one node: before, term, records, set_no.
 CREATE OR REPLACE TEMP TABLE srsql_node_set AS
 SELECT b.term AS before, b.term, count(*) AS records, b.term AS set_no
-FROM temp.main.srsql_node_basket AS b
+FROM temp.main.srsql_itemset_basket AS b
 GROUP BY b.term;
 
 -- name: longer_node_sets
 -- The sets of one node more.
 CREATE OR REPLACE TEMP TABLE srsql_node_set AS
 SELECT l.set_no AS before, l.term, l.records, row_number() OVER () AS set_no
-FROM srsql.frequent_longer('temp.main.srsql_node_holder', 'temp.main.srsql_node_basket', 1) AS l;
+FROM srsql.frequent_longer('temp.main.srsql_itemset_holder', 'temp.main.srsql_itemset_basket', 1) AS l;
 
 -- name: longer_node_holders
 -- Which records hold those of them that enough records hold.
-CREATE OR REPLACE TEMP TABLE srsql_node_holder AS
+CREATE OR REPLACE TEMP TABLE srsql_itemset_holder AS
 WITH frequent_set AS MATERIALIZED (
     SELECT s.before, s.term, s.set_no FROM temp.main.srsql_node_set AS s WHERE s.records >= ?
 )
 
 SELECT h.record, h.set_no, h.last
 FROM srsql.itemset_holders(
-    'temp.main.srsql_node_holder', 'temp.main.srsql_node_basket', 'frequent_set'
+    'temp.main.srsql_itemset_holder', 'temp.main.srsql_itemset_basket', 'frequent_set'
 ) AS h;
 
 -- name: rare_node_sets
