@@ -10,6 +10,7 @@ from srsql.engine.errors import PolicyError
 from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
+
 @dataclass(frozen=True)
 class Itemset:
     """Terms, sorted, and the number of records that hold them all."""

@@ -99,9 +99,7 @@ def stored_tree(warehouse: Warehouse, dataset: str, attribute: str) -> Hierarchy
         PolicyError: it has none of the attribute.
     """
     rows = warehouse.rows(
-        "SELECT n.node, coalesce(n.parent, '') FROM srsql.node AS n "
-        "WHERE n.dataset = ? AND n.attribute = ? ORDER BY n.pre",
-        [dataset, attribute],
+        query("terms/policies", "hierarchy"), {"dataset": dataset, "attribute": attribute}
     )
     if not rows:
         raise PolicyError(f"dataset {dataset} has no hierarchy of {attribute}: give a file")
@@ -192,9 +190,7 @@ def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy
     )
 
 
-def put_policy(
-    warehouse: Warehouse, policy: UtilityPolicy, terms: str = TERMS
-) -> dict[int, str]:
+def put_policy(warehouse: Warehouse, policy: UtilityPolicy, terms: str = TERMS) -> dict[int, str]:
     """Make ``temp.main.srsql_policy_term(set_no, term)``: the policy in the terms of the data.
 
     Args:
@@ -216,20 +212,16 @@ def put_policy(
     }
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_policy_term AS "
-        f"WITH policy AS MATERIALIZED ({query('terms/policies', 'policy')}) "
-        f"SELECT p.set_no, p.term FROM srsql.policy_terms('policy', {literal(terms)}) AS p",
+        f"WITH given_policy AS MATERIALIZED ({query('terms/policies', 'policy')}) "
+        f"SELECT p.set_no, p.term FROM srsql.policy_terms('given_policy', {literal(terms)}) AS p",
         given,
     )
-    left = warehouse.rows(
-        "SELECT DISTINCT p.set_no FROM temp.main.srsql_policy_term AS p ORDER BY p.set_no"
-    )
+    left = warehouse.rows(query("terms/policies", "constraints_left"))
     labels = list(policy.constraints)
     return {number: labels[number] for (number,) in left}
 
 
-def put_constraints(
-    warehouse: Warehouse, policy: UtilityPolicy, terms: str = TERMS
-) -> int:
+def put_constraints(warehouse: Warehouse, policy: UtilityPolicy, terms: str = TERMS) -> int:
     """Make ``temp.main.srsql_constraint(term_no, constraint_no)`` of the policy for the kernels.
 
     Args:
@@ -294,6 +286,10 @@ def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None, release_id: in
     put_constraints(warehouse, policy, TERMS)
     pairs = [(name, term) for name, terms in policy.constraints.items() for term in terms]
     warehouse.run(
-        "INSERT INTO srsql.utility_constraint SELECT ?, unnest(?::VARCHAR[]), unnest(?::VARCHAR[])",
-        [release_id, [name for name, _ in pairs], [term for _, term in pairs]],
+        query("terms/policies", "keep_constraints"),
+        {
+            "release": release_id,
+            "names": [name for name, _ in pairs],
+            "terms": [term for _, term in pairs],
+        },
     )

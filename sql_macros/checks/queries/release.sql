@@ -1,30 +1,33 @@
--- What the checks of a release read of the catalog and of the tables that the release was made with.
+-- What the checks of a release read of the catalog and of the tables that it was made with.
 
 -- name: facts
 -- The model, and the fields of ReleaseFacts that the catalog has, of one release.
+WITH terms AS (
+    SELECT any_value(d.term_format) AS term_format, bool_and(d.with_rows) AS with_rows
+    FROM srsql.disassociated AS d
+    WHERE d.release_id = $release
+)
+
 SELECT
     r.model,
-    EXISTS (SELECT 1 FROM srsql.lattice AS l WHERE l.release_id = r.release_id) AS lattice,
+    (SELECT count(*) > 0 FROM srsql.lattice AS l WHERE l.release_id = r.release_id) AS lattice,
     (SELECT count(*) FROM srsql.perturbation AS p WHERE p.release_id = r.release_id) AS drawn,
     (SELECT count(*) FROM srsql.attribute AS a WHERE a.release_id = r.release_id) AS attributes,
-    EXISTS (
-        SELECT 1 FROM srsql.external_knowledge AS e WHERE e.release_id = r.release_id
+    (
+        SELECT count(*) > 0 FROM srsql.external_knowledge AS e WHERE e.release_id = r.release_id
     ) AS external_knowledge,
     coalesce(
-        (SELECT any_value(d.attacks) FROM srsql.defended_attack AS d WHERE d.release_id = r.release_id),
+        (
+            SELECT any_value(d.attacks)
+            FROM srsql.defended_attack AS d
+            WHERE d.release_id = r.release_id
+        ),
         []
     ) AS attacks,
     t.term_format,
     coalesce(t.with_rows, true) AS with_rows
 FROM srsql.release AS r
-LEFT JOIN (
-    SELECT
-        d.release_id,
-        any_value(d.term_format) AS term_format,
-        bool_and(d.with_rows) AS with_rows
-    FROM srsql.disassociated AS d
-    GROUP BY d.release_id
-) AS t ON r.release_id = t.release_id
+CROSS JOIN terms AS t
 WHERE r.release_id = $release;
 
 -- name: thresholds

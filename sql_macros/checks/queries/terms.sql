@@ -1,4 +1,4 @@
--- What the checks of terms that are released apart from records read of the tables that the release
+-- What the checks of terms that are released apart from records read of the tables that a release
 -- was made with: who is in which cluster is what only its making knows.
 
 -- name: members
@@ -9,20 +9,22 @@ FROM temp.main.srsql_cluster AS k
 INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no;
 
 -- name: members_of_groups
--- The same where clusters lie inside QID-groups: a group with too few terms is one cluster, in which
--- a case without a term counts as a record.
+-- The same where clusters lie inside QID-groups: a group with too few terms is one cluster, in
+-- which a case without a term counts as a record.
 CREATE OR REPLACE TEMP TABLE srsql_original_cluster AS
+WITH small_group AS (
+    SELECT DISTINCT b.part, k.cluster_no
+    FROM temp.main.srsql_cluster AS k
+    INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no
+    WHERE b.small
+)
+
 SELECT b.case_no AS record, k.cluster_no AS cluster
 FROM temp.main.srsql_cluster AS k
 INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no
 UNION ALL
 SELECT g.case_no, s.cluster_no
-FROM (
-    SELECT DISTINCT b.part, k.cluster_no
-    FROM temp.main.srsql_cluster AS k
-    INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no
-    WHERE b.small
-) AS s
+FROM small_group AS s
 INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no
 ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 
@@ -31,9 +33,7 @@ ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 INSERT INTO temp.main.srsql_original_term
 SELECT g.case_no, NULL
 FROM temp.main.srsql_grouped AS g
-SEMI JOIN (
-    SELECT b.part FROM temp.main.srsql_basket_case AS b WHERE b.small
-) AS s ON g.group_no = s.part
+SEMI JOIN temp.main.srsql_basket_case AS b ON g.group_no = b.part AND b.small
 ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 
 -- name: sensitive_items
@@ -71,13 +71,17 @@ GROUP BY b.term;
 -- The sets of one node more.
 CREATE OR REPLACE TEMP TABLE srsql_node_set AS
 SELECT l.set_no AS before, l.term, l.records, row_number() OVER () AS set_no
-FROM srsql.frequent_longer('temp.main.srsql_itemset_holder', 'temp.main.srsql_itemset_basket', 1) AS l;
+FROM srsql.frequent_longer(
+    'temp.main.srsql_itemset_holder', 'temp.main.srsql_itemset_basket', 1
+) AS l;
 
 -- name: longer_node_holders
 -- Which records hold those of them that enough records hold.
 CREATE OR REPLACE TEMP TABLE srsql_itemset_holder AS
 WITH frequent_set AS MATERIALIZED (
-    SELECT s.before, s.term, s.set_no FROM temp.main.srsql_node_set AS s WHERE s.records >= ?
+    SELECT s.before, s.term, s.set_no
+    FROM temp.main.srsql_node_set AS s
+    WHERE s.records >= $1
 )
 
 SELECT h.record, h.set_no, h.last
@@ -87,5 +91,5 @@ FROM srsql.itemset_holders(
 
 -- name: rare_node_sets
 -- How many of the sets fewer than k records hold, and how many sets there are.
-SELECT count(*) FILTER (WHERE s.records < ?), count(*)
+SELECT count(*) FILTER (WHERE s.records < $1), count(*)
 FROM temp.main.srsql_node_set AS s;

@@ -12,7 +12,7 @@ told AS (
         i.attribute,
         i.term,
         max(CASE WHEN $repeated::BOOLEAN THEN i.times ELSE 1 END) AS times
-    FROM temp.main.srsql_report_item AS i
+    FROM report_item AS i
     INNER JOIN temp.main.srsql_case_report AS c ON i.report_id = c.report_id
     INNER JOIN temp.main.srsql_grouped AS g ON c.case_no = g.case_no
     GROUP BY g.case_no, g.group_no, i.attribute, i.term

@@ -1,17 +1,19 @@
 -- Frequent itemsets, level by level, over srsql_itemset_basket(record, term): the baskets without
--- their infrequent terms. srsql_itemset_holder(record, set_no, last): which records hold the sets of
--- the level, and the greatest term of each.
+-- their infrequent terms. srsql_itemset_holder(record, set_no, last): which records hold the sets
+-- of the level, and the greatest term of each.
 
 -- name: first_holders
 -- The holders of the frequent terms, in the order of $terms.
 CREATE OR REPLACE TEMP TABLE srsql_itemset_holder AS
-SELECT b.record, n.set_no, b.term AS last
-FROM temp.main.srsql_itemset_basket AS b
-INNER JOIN (
+WITH numbered AS (
     SELECT
         unnest($terms::VARCHAR[]) AS term,
         unnest(range(len($terms::VARCHAR[]))) AS set_no
-) AS n ON b.term = n.term;
+)
+
+SELECT b.record, n.set_no, b.term AS last
+FROM temp.main.srsql_itemset_basket AS b
+INNER JOIN numbered AS n ON b.term = n.term;
 
 -- name: longer_sets
 -- The frequent sets of one term more: set_no (of the set without it), term, records.

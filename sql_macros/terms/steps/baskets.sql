@@ -1,12 +1,11 @@
--- Step of a release of terms apart from records: the baskets that are taken apart.
--- What:       numbers the terms and the cases that have one; of a case, its basket. repeated: terms
---             that some case holds more than once, each time under the number of the first one.
---             Within QID-groups, a group in which fewer than least cases have a term is small: its
---             terms are told of the group as a whole, so it has no basket here.
+-- Step: numbers the terms that are released apart from records and the cases that have one, and
+--   makes the basket of each. repeated: terms that some case holds more than once, each time
+--   under the number of the first one. Within QID-groups, a group in which fewer than least cases
+--   have a term is small: its terms are told of the group as a whole, so it has no basket here.
 -- Parameters: grouped (clusters lie inside QID-groups), least (records that a cluster needs).
--- Reads:      case_item.
--- Writes:     basket_term, repeated, basket_case, basket, part.
--- Source:     Loukides 2014, section 3; SPEC section 11.
+-- Reads: case_item
+-- Writes: basket_term, repeated, basket_case, basket, part
+-- Source: Loukides 2014, section 3; SPEC section 11.
 
 CREATE OR REPLACE TEMP TABLE srsql_basket_term AS
 SELECT (row_number() OVER (ORDER BY d.item) - 1)::INTEGER AS term_no, d.item AS term
