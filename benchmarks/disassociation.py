@@ -15,7 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernel import peak_mib
-from srsql.engine.terms.disassociate import JOINT_CLUSTERS, disassociate, step_parameters
+from srsql.engine.terms.disassociate import (
+    JOINT_CLUSTERS,
+    ClusterSizes,
+    disassociate,
+    step_parameters,
+)
 from srsql.engine.warehouse.statements import step_file
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -90,7 +95,7 @@ def measure(n: int, compare: bool) -> Row:
     seconds = perf_counter() - began
     peak = peak_mib()
     steps: dict[str, float] = {}
-    values = step_parameters(K, M, 2 * K, K, None, None)
+    values = step_parameters(K, M, ClusterSizes.of(K), None)
     for statement in step_file(STEP).statements():
         began = perf_counter()
         con.execute(statement, {name: values[name] for name in statement.named_parameters})

@@ -1,14 +1,23 @@
-"""The uniform row in which every check and every metric is told."""
+"""The uniform row that every check and every metric answers with, and the type of a check's entry.
+
+The entries themselves stand in ``engine/checks/registry.py``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar
+
+Subject = TypeVar("Subject")
+"""What a check is given: ``engine.checks.Evidence``."""
+Stage = Literal["checks", "audit", "metrics"]
+Severity = Literal["refuses the release", "is told"]
 
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """The uniform row of every check and metric (see ``sql_macros/loss.sql``)."""
+    """The uniform row of every check and metric (see ``sql_macros/risk/uniform_row.sql``)."""
 
     release: int
     measure: str
@@ -22,3 +31,133 @@ class MeasureRow:
 
 Measure = tuple[Any, ...]
 """release, measure, scope, violating, total, ratio, threshold, passed."""
+
+
+@dataclass(frozen=True)
+class ReleaseFacts:
+    """What the catalog says of a release and of what its model guarantees."""
+
+    bounds: frozenset[str] = frozenset()
+    """What every group keeps: k and theta, or what a comparator claims in their place."""
+    case_rows: bool = False
+    """Rows of cases are released."""
+    synthetic_rows: bool = False
+    """Rows over a lattice are released, which are no case's."""
+    has_rows: bool = False
+    """Some row of either kind is released; there is nothing to look at in an empty release."""
+    regions: bool = False
+    """Some quasi-identifier is released as the region of its group."""
+    draws: bool = False
+    """Some quasi-identifier is drawn at random."""
+    external_knowledge: bool = False
+    """The thresholds hold against what drugs tell of diseases, too."""
+    covers_earlier_categories: bool = False
+    """Generalized categories of an old case cover those of its earlier releases."""
+    term_format: str | None = None
+    """How terms that are released apart from records are published: chunks or nodes."""
+    generalized_terms: bool = False
+    """Some term is published as part of a node, not suppressed."""
+    sensitive_terms: bool = False
+    """Some terms are to be told of clusters alone."""
+    attacks: tuple[str, ...] = ()
+    """The attacks on a series that the model withstands."""
+
+
+@dataclass(frozen=True)
+class Applicability:
+    """To which releases a check applies."""
+
+    words: str
+    holds: Callable[[ReleaseFacts], bool]
+
+
+def _claiming(claim: str, words: str) -> Applicability:
+    return Applicability(words, lambda facts: facts.case_rows and claim in facts.bounds)
+
+
+EVERY_RELEASE = Applicability("every release", lambda facts: True)
+KEEPS_K = Applicability("what keeps k", lambda facts: "k" in facts.bounds)
+KEEPS_THETA = Applicability("what keeps θ", lambda facts: "theta" in facts.bounds)
+CASES = Applicability("rows of cases", lambda facts: facts.case_rows)
+ROWS_WITH_K = _claiming("k", "rows of cases of a model that keeps k")
+ROWS_WITH_THETA = _claiming("theta", "rows of cases of a model that keeps θ")
+ROWS_WITH_REPORTS = _claiming("reports", "rows of a comparator that claims k reports")
+ROWS_WITH_ALPHA = _claiming("alpha", "rows of a comparator that claims α")
+ROWS_WITH_VALUES = _claiming("values", "rows of a comparator that claims l values")
+KNOWLEDGE = Applicability(
+    "rows of cases of a model that keeps θ, with external knowledge",
+    lambda facts: ROWS_WITH_THETA.holds(facts) and facts.external_knowledge,
+)
+REGIONS = Applicability(
+    "rows of cases with a region, if there are any",
+    lambda facts: facts.case_rows and facts.regions and facts.has_rows,
+)
+DRAWS = Applicability(
+    "rows of cases with values drawn at random, if there are any",
+    lambda facts: facts.case_rows and facts.draws and facts.has_rows,
+)
+BESIDE_DRAWS = Applicability(
+    "rows of cases with values drawn at random and regions beside them",
+    lambda facts: facts.case_rows and facts.draws and facts.regions,
+)
+COVERING = Applicability(
+    "rows of cases of a model whose categories cover those of earlier releases",
+    lambda facts: facts.case_rows and facts.covers_earlier_categories,
+)
+LATTICE = Applicability(
+    "rows over a lattice, if there are any",
+    lambda facts: facts.synthetic_rows and facts.has_rows,
+)
+CHUNKS = Applicability("disassociated terms", lambda facts: facts.term_format == "chunks")
+SENSITIVE = Applicability(
+    "disassociated terms some of which are named as sensitive",
+    lambda facts: facts.term_format == "chunks" and facts.sensitive_terms,
+)
+NODES = Applicability("generalized terms", lambda facts: facts.term_format == "nodes")
+SOME_NODES = Applicability(
+    "generalized terms, unless all are suppressed",
+    lambda facts: facts.term_format == "nodes" and facts.generalized_terms,
+)
+DEFENDED = Applicability(
+    "what withstands attacks on a series",
+    lambda facts: bool(facts.attacks) and not facts.synthetic_rows,
+)
+UNDEFENDED = Applicability(
+    "what withstands no attack on a series, but for rows over a lattice",
+    lambda facts: not facts.attacks and not facts.synthetic_rows,
+)
+
+
+@dataclass(frozen=True)
+class Check(Generic[Subject]):
+    """One entry of the registry of checks."""
+
+    name: str
+    """Of the measure in its uniform rows, unless ``emits`` says otherwise."""
+    applies: Applicability
+    proves: str
+    """In a whole sentence."""
+    source: str
+    """Paper with definition or section, or section of the specification."""
+    run: Callable[[Subject], list[Measure]] | None
+    """Its uniform rows; None: they are among those that its stage measures anyway."""
+    composed_by: str = ""
+    """The function that composes its statement; empty: it is the macro that has its name."""
+    stage: Stage = "checks"
+    """The stage of a release in which it runs."""
+    severity: Severity = "refuses the release"
+    """What happens where it fails."""
+    of_making: bool = False
+    """It needs tables that the release was made with, so it does not run again for a draft."""
+    emits: tuple[str, ...] | None = None
+    """Measures in its uniform rows, where they are not one of its own name."""
+
+    @property
+    def statement(self) -> str:
+        """The macro or function that computes it."""
+        return self.composed_by or f"srsql.{self.name}"
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures in its uniform rows."""
+        return (self.name,) if self.emits is None else self.emits

@@ -16,6 +16,8 @@ import duckdb
 
 from srsql.engine.artifact.publish import STORAGE_VERSION
 from srsql.engine.audit.plan import ATTACKS
+from srsql.engine.checks import catalog_facts
+from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import DatasetError, SignalError, SrsqlError
 from srsql.engine.measures import MeasureRow
@@ -38,7 +40,7 @@ from srsql.engine.risk.metrics import measure
 from srsql.engine.risk.term_metrics import measure_terms
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
-from srsql.engine.warehouse.releases import need_cases, over_lattice
+from srsql.engine.warehouse.releases import need_cases
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
 
@@ -225,11 +227,13 @@ def all_measures(
         medical: what diseases say of a patient; None: the table that ships.
     """
     known = read_medical(dataset, Path(medical)) if medical else shipped_medical(dataset)
-    if over_lattice(warehouse, release_id):  # no row that could be linked
+    facts = catalog_facts(warehouse, release_id)
+    metrics = judged(facts, measure(warehouse, release_id))
+    if facts.synthetic_rows:  # no row that could be linked
         answers = group_answers(warehouse, dataset, release_id)
-        return [*measure(warehouse, release_id), *answer_errors(release_id, answers)]
+        return [*metrics, *answer_errors(release_id, answers)]
     return [
-        *measure(warehouse, release_id),
+        *metrics,
         *measure_linkage(warehouse, dataset, release_id, known),
         *measure_series(warehouse, dataset, series, release_id, quarter),
         *measure_terms(warehouse, dataset, release_id),

@@ -1,80 +1,105 @@
-"""The check of released rows over the lattice after the fact: see ``checks/lattice.sql``.
+"""The checks of released rows over the lattice: see ``sql_macros/checks/lattice.sql``.
 
-It reads the published view, the dataset schema, and which node the catalog says was taken.
+They read the published view, the dataset schema, and which node the catalog says was taken.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from srsql.engine.checks.postcheck import require_passed
+from srsql.engine.checks import TOPIC, Evidence
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.dimensions import dimensions_of, load_nodes, value_columns
 from srsql.engine.warehouse.layout import NUMBER, ROWS
 from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
-from srsql.schemas import Qid
+from srsql.engine.warehouse.statements import (
+    column,
+    literal,
+    query,
+    table,
+    temporary,
+    union_all,
+)
+from srsql.schemas import Dataset, Qid
+
+SEEN, ALLOWED = "seen_dimension", "allowed_dimension"
 
 
-def check_lattice_rows(release: Release) -> list[Measure]:
-    """Rows are numbered anew, all of one node, and every class has as many as is claimed.
+def check_row_numbers(evidence: Evidence) -> list[Measure]:
+    """Rows are numbered anew."""
+    release = evidence.release
+    _, _, informative, _ = _taken(release)
+    numbered = exp.select(
+        column(NUMBER, "v").as_("number"), column(informative, "v").as_("informative")
+    ).from_(table(release.schema, ROWS, alias="v"))
+    return evidence.ask(
+        "check_row_numbers", literal("seen_number"), tables={"seen_number": numbered.sql("duckdb")}
+    )
 
-    Args:
-        release: within a transaction.
 
-    Raises:
-        CheckFailedError: one check failed; the text names it.
-    """
-    warehouse, dataset = release.warehouse, release.dataset
-    release_id, schema = release.release_id, release.schema
-    names, levels, informative, least = warehouse.rows(
-        "SELECT l.dimensions, l.levels, l.informative, l.least FROM srsql.lattice AS l "
-        "WHERE l.release_id = ?",
-        [release_id],
-    )[0]
-    dimensions = dimensions_of(dataset, names)
-    load_nodes(warehouse, dimensions)
-    seen: list[exp.Query] = []
-    allowed: list[exp.Query] = []
-    for place, (dimension, level) in enumerate(zip(dimensions, levels, strict=True)):
+def check_row_levels(evidence: Evidence) -> list[Measure]:
+    """All rows are of the node that was taken."""
+    release = evidence.release
+    names, levels, _, _ = _taken(release)
+    load_nodes(release.warehouse, dimensions_of(release.dataset, names))
+    tables = {
+        SEEN: dimension_values(release.dataset, release.schema, names).sql("duckdb"),
+        ALLOWED: values_of_levels(release.dataset, names, levels).sql("duckdb"),
+    }
+    return evidence.ask("check_row_levels", *map(literal, tables), tables=tables)
+
+
+def check_row_classes(evidence: Evidence) -> list[Measure]:
+    """Every class has as many rows as is claimed."""
+    release = evidence.release
+    names, _, _, least = _taken(release)
+    shown = dimension_values(release.dataset, release.schema, names).sql("duckdb")
+    return evidence.ask("check_row_classes", literal(SEEN), least, tables={SEEN: shown})
+
+
+def _taken(release: Release) -> tuple[list[str], list[int], str, int]:
+    """Dimensions, their levels, the informative column and the least number of rows of a class."""
+    ((names, levels, informative, least),) = release.warehouse.rows(
+        query(TOPIC, "lattice"), {"release": release.release_id}
+    )
+    return names, levels, informative, least
+
+
+def dimension_values(dataset: Dataset, schema: str, names: list[str]) -> exp.Query:
+    """(number, place, shown): every published value of a dimension as text."""
+    parts: list[exp.Query] = []
+    for place, dimension in enumerate(dimensions_of(dataset, names)):
         qid = dataset.qid[dimension.position]
-        shown = list(value_columns(dataset, qid, "n"))
-        seen.append(
+        published = [column(name, "v") for name in value_columns(dataset, qid, "n")]
+        parts.append(
             exp.select(
                 column(NUMBER, "v").as_("number"),
                 exp.convert(place).as_("place"),
-                _text(qid, [column(name, "v") for name in shown]).as_("shown"),
+                _text(qid, published).as_("shown"),
             ).from_(table(schema, ROWS, alias="v"))
         )
+    return union_all(parts)
+
+
+def values_of_levels(dataset: Dataset, names: list[str], levels: list[int]) -> exp.Query:
+    """(place, shown): the values that the levels have; needs ``srsql_dimension_node``."""
+    parts: list[exp.Query] = []
+    dimensions = dimensions_of(dataset, names)
+    for place, (dimension, level) in enumerate(zip(dimensions, levels, strict=True)):
+        qid = dataset.qid[dimension.position]
         values = list(value_columns(dataset, qid, "n").values())
-        allowed.append(
+        parts.append(
             exp.select(exp.convert(place).as_("place"), _text(qid, values).as_("shown"))
             .from_(temporary("srsql_dimension_node", alias="n"))
             .where(column("position", "n").eq(dimension.position))
             .where(column("level", "n").eq(level))
         )
-    numbered = exp.select(
-        column(NUMBER, "v").as_("number"), column(informative, "v").as_("informative")
-    ).from_(table(schema, ROWS, alias="v"))
-    for name, query in (
-        ("srsql_seen_number", numbered),
-        ("srsql_seen_dimension", union_all(seen)),
-        ("srsql_allowed_dimension", union_all(allowed)),
-    ):
-        warehouse.run(create(exp.to_table(name), query, temp=True))
-    measures = warehouse.rows(
-        "SELECT n.* FROM srsql.check_row_numbers('temp.main.srsql_seen_number', ?) AS n "
-        "UNION ALL SELECT d.* FROM srsql.check_row_levels('temp.main.srsql_seen_dimension',"
-        " 'temp.main.srsql_allowed_dimension', ?) AS d "
-        "UNION ALL SELECT c.* FROM srsql.check_row_classes('temp.main.srsql_seen_dimension',"
-        " ?, ?) AS c",
-        [release_id, release_id, least, release_id],
-    )
-    require_passed(measures)
-    return measures
+    return union_all(parts)
 
 
-def _text(qid: Qid, values: list[exp.Expr]) -> exp.Expr:
+def _text(qid: Qid, values: Sequence[exp.Expr]) -> exp.Expr:
     """One text of a published value; missing bounds are ``*``."""
     texts = [exp.cast(value, "VARCHAR") for value in values]
     if not qid.bounded:

@@ -1,17 +1,23 @@
-"""What the rows of a release show: regions, and the terms of each case, as checks read them.
+"""What the rows of a release show, as checks read them: regions, terms of each case, drawn values.
 
 Composed from the dataset schema; shares no code with what makes the rows.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Sequence
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import bare, column, create, literal, table, union_all
-from srsql.schemas import Dataset, Sensitive
+from srsql.engine.warehouse.statements import (
+    bare,
+    check_row,
+    column,
+    table,
+    temporary,
+    union_all,
+)
+from srsql.schemas import Dataset, Qid, Sensitive
 
 
 def _published_qids(dataset: Dataset) -> list[str]:
@@ -26,15 +32,55 @@ def region_text(dataset: Dataset) -> exp.Expr:
     return exp.func("to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)]))
 
 
-def seen_rows(dataset: Dataset, schema: str) -> exp.Query:
-    """(region, case_id) of every released report; region is a text."""
-    return exp.select(
+def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Query:
+    """(region, case_id) of every released report; region is a text.
+
+    ``reports``: with ``report_id``, since reports are counted.
+    """
+    query = exp.select(
         exp.cast(region_text(dataset), "VARCHAR").as_("region"),
         column(dataset.case_id, "v").as_("case_id"),
-    ).from_(table(schema, dataset.report_table, alias="v"))
+    )
+    if reports:
+        query = query.select(column(dataset.report_id, "v").as_("report_id"))
+    return query.from_(table(schema, dataset.report_table, alias="v"))
 
 
-def seen_terms(
+def internal_group_rows(
+    dataset: Dataset, schema: str, release_id: int, shown: Sequence[str] = ()
+) -> exp.Query:
+    """(region, case_id[, shown]) of every released report; region is its internal group.
+
+    Needs ``srsql_identity``; ``shown``: published columns that go into a text.
+    """
+    query = (
+        exp.select(
+            exp.cast(column("group_id", "m"), "VARCHAR").as_("region"),
+            column(dataset.case_id, "v").as_("case_id"),
+        )
+        .from_(table(schema, dataset.report_table, alias="v"))
+        .join(
+            temporary("srsql_identity", alias="i"),
+            on=exp.and_(
+                column(dataset.report_id, "v").eq(column("public_report", "i")),
+                column(dataset.case_id, "v").eq(column("public_case", "i")),
+            ),
+        )
+        .join(
+            table("srsql", "member", alias="m"),
+            on=exp.and_(
+                exp.cast(column("case_id", "i"), "VARCHAR").eq(column("case_id", "m")),
+                column("release_id", "m").eq(release_id),
+            ),
+        )
+    )
+    if not shown:
+        return query
+    text = exp.func("to_json", exp.func("row", *[column(name, "v") for name in shown]))
+    return query.select(exp.cast(text, "VARCHAR").as_("shown"))
+
+
+def case_terms(
     dataset: Dataset, schema: str, name: str, apart: dict[str, str], *, drugs: bool = False
 ) -> exp.Query:
     """Distinct (case, normalized value) of the released sensitive (or drug) columns.
@@ -85,41 +131,13 @@ def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: st
     )
 
 
-def claim_calls(release: Release, claims: dict[str, Fraction], region: exp.Expr) -> list[str]:
-    """Calls that return uniform rows, one for each claim; needs ``srsql_seen_row``.
-
-    ``region``: the text of the published quasi-identifiers of a row ``v`` of the report table.
-    """
-    warehouse, dataset, release_id = release.warehouse, release.visible_dataset, release.release_id
-    schema = release.schema
-    reports = exp.select(
-        exp.cast(region, "VARCHAR").as_("region"), column(dataset.report_id, "v").as_("report_id")
-    ).from_(table(schema, dataset.report_table, alias="v"))
-    warehouse.run(create(exp.to_table("srsql_seen_report_row"), reports, temp=True))
-    shown = {item.name: item.publish for item in dataset.tables}
-    seen = [a for a in dataset.sensitive if a.column in shown[a.table]]
-    values_seen = _values(dataset, schema, seen)
-    warehouse.run(create(exp.to_table("srsql_seen_report_value"), values_seen, temp=True))
-    names = dict.fromkeys(a.column for a in seen)
-    rows, values = (literal(f"temp.main.srsql_seen_report_{name}") for name in ("row", "value"))
-    listed = exp.Array(expressions=[exp.Literal.string(name) for name in names]).sql("duckdb")
-    calls = []
-    for claim, bound in claims.items():
-        least = f"{bound.numerator:d}"
-        calls.append(
-            {
-                "k": f"srsql.check_k('temp.main.srsql_seen_row', {least}, {release_id:d})",
-                "reports": f"srsql.check_reports({rows}, {least}, {release_id:d})",
-                "alpha": f"srsql.check_alpha({rows}, {values}, {least}, {bound.denominator:d},"
-                f" {release_id:d})",
-                "values": f"srsql.check_values({rows}, {values}, {listed}, {least},"
-                f" {release_id:d})",
-            }[claim]
-        )
-    return calls
+def published_sensitive(dataset: Dataset) -> list[Sensitive]:
+    """The sensitive attributes whose column is published."""
+    published = {item.name: item.publish for item in dataset.tables}
+    return [a for a in dataset.sensitive if a.column in published[a.table]]
 
 
-def _values(dataset: Dataset, schema: str, seen: list[Sensitive]) -> exp.Query:
+def report_values(dataset: Dataset, schema: str) -> exp.Query:
     """(report_id, attribute, normalized term) of the released sensitive columns."""
     parts: list[exp.Query] = [
         exp.select(
@@ -130,7 +148,7 @@ def _values(dataset: Dataset, schema: str, seen: list[Sensitive]) -> exp.Query:
         .distinct()
         .from_(table(schema, attribute.table, alias="v"))
         .where(bare(column(attribute.column, "v")).neq(""))
-        for attribute in seen
+        for attribute in published_sensitive(dataset)
     ]
     if not parts:
         parts = [
@@ -143,3 +161,145 @@ def _values(dataset: Dataset, schema: str, seen: list[Sensitive]) -> exp.Query:
             .where(exp.false())
         ]
     return union_all(parts)
+
+
+def region_ends(dataset: Dataset, schema: str) -> exp.Query:
+    """(report, position, low, high) of the released rows, coded as the catalog codes them."""
+    parts: list[exp.Query] = []
+    for position, qid in enumerate(dataset.qid):
+        query = exp.select(
+            column(dataset.report_id, "v").as_("report"),
+            exp.Literal.number(position).as_("position"),
+        ).from_(table(schema, dataset.report_table, alias="v"))
+        if qid.kind == "numeric":
+            size = exp.Literal.number(format(qid.granularity, "f"))
+            for end in ("low", "high"):
+                granules = exp.Div(this=column(f"{qid.name}_{end}", "v"), expression=size.copy())
+                query = query.select(exp.cast(granules, "BIGINT").as_(end))
+        elif qid.ranged:
+            query = _range_nodes(dataset, qid, query)
+        else:
+            query = query.join(
+                table("srsql", "node", alias="n"),
+                on=exp.and_(
+                    column("dataset", "n").eq(exp.Literal.string(dataset.name)),
+                    column("attribute", "n").eq(exp.Literal.string(qid.name)),
+                    column("node", "n").eq(column(qid.name, "v")),
+                ),
+                join_type="left",
+            ).select(column("pre", "n").as_("low"), column("last", "n").as_("high"))
+        parts.append(query)
+    return union_all(parts)
+
+
+def _range_nodes(dataset: Dataset, qid: Qid, query: exp.Select) -> exp.Select:
+    """The node that a published range stands for; a missing one is shown as no range."""
+    nodes = _node_ranges(dataset, qid, "n")
+    low, high = column(f"{qid.name}_low", "v"), column(f"{qid.name}_high", "v")
+    missing = low.is_(exp.null())
+    return query.join(
+        nodes,
+        on=exp.and_(low.eq(column("low", "n")), high.eq(column("high", "n"))),
+        join_type="left",
+    ).select(
+        exp.case().when(missing, exp.Literal.number(0)).else_(column("pre", "n")).as_("low"),
+        exp.case()
+        .when(missing.copy(), exp.Literal.number(len(dataset.groups[qid.name].labels) - 1))
+        .else_(column("last", "n"))
+        .as_("high"),
+    )
+
+
+def case_symptoms(dataset: Dataset, schema: str) -> exp.Query:
+    """(case_id, attribute, symptoms): distinct released values of each sensitive attribute."""
+    parts: list[exp.Query] = []
+    published = {t.name: t.publish for t in dataset.tables}
+    for name in dict.fromkeys(a.column for a in dataset.sensitive):
+        values: list[exp.Query] = [
+            exp.select(
+                column(dataset.case_id, "v").as_("case_id"),
+                exp.func("upper", bare(column(name, "v"))).as_("term"),
+            )
+            .from_(table(schema, attribute.table, alias="v"))
+            .where(bare(column(name, "v")).neq(""))
+            for attribute in dataset.sensitive
+            if attribute.column == name and name in published[attribute.table]
+        ]
+        if values:
+            parts.append(
+                exp.select(
+                    column("case_id", "s"),
+                    exp.Literal.string(name).as_("attribute"),
+                    exp.Count(this=exp.Distinct(expressions=[column("term", "s")])).as_("symptoms"),
+                )
+                .from_(union_all(values).subquery("s"))
+                .group_by(column("case_id", "s"))
+            )
+    if not parts:
+        parts = [
+            exp.select(
+                column(dataset.case_id, "v").as_("case_id"),
+                exp.Literal.string("").as_("attribute"),
+                exp.Literal.number(0).as_("symptoms"),
+            )
+            .from_(table(schema, dataset.report_table, alias="v"))
+            .where(exp.false())
+        ]
+    return union_all(parts)
+
+
+def _node_ranges(dataset: Dataset, qid: Qid, alias: str) -> exp.Table:
+    """A call of ``srsql.node_ranges`` for one quasi-identifier."""
+    names = [exp.Literal.string(dataset.name), exp.Literal.string(qid.name)]
+    return exp.Table(
+        this=exp.Anonymous(this="node_ranges", expressions=names),
+        db=exp.to_identifier("srsql"),
+        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+    )
+
+
+def drawn_values_query(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
+    """The uniform row: released values are some that could be released at all."""
+    query = exp.select().from_(table(schema, dataset.report_table, alias="v"))
+    strange: list[exp.Expr] = []
+    for position, qid in enumerate(dataset.qid):
+        if qid.kind == "numeric":
+            strange.append(_off_domain(qid))
+            continue
+        alias = f"n{position}"
+        name = exp.Literal.string(qid.name)
+        if qid.ranged:
+            low, high = column(f"{qid.name}_low", "v"), column(f"{qid.name}_high", "v")
+            nodes = _node_ranges(dataset, qid, alias)
+            found = exp.and_(low.eq(column("low", alias)), high.eq(column("high", alias)))
+            shown = exp.or_(low.copy().is_(exp.null()).not_(), high.copy().is_(exp.null()).not_())
+        else:
+            nodes = table("srsql", "node", alias=alias)
+            found = exp.and_(
+                column("dataset", alias).eq(exp.Literal.string(dataset.name)),
+                column("attribute", alias).eq(name),
+                column("node", alias).eq(column(qid.name, "v")),
+            )
+            shown = exp.true()
+        query = query.join(nodes, on=found, join_type="left")
+        strange.append(exp.and_(shown, column("pre", alias).is_(exp.null())))
+    wrong = exp.func("coalesce", exp.or_(*strange), exp.true())
+    return query.select(check_row(release_id, ("check_values", "report"), wrong))
+
+
+def _off_domain(qid: Qid) -> exp.Expr:
+    """A number that is not one value of the declared domain on a granule; missing is fine."""
+    low, high = (exp.cast(column(f"{qid.name}_{end}", "v"), "DECIMAL(28, 9)")
+                 for end in ("low", "high"))  # fmt: skip
+    bounds = qid.domain if isinstance(qid.domain, tuple) else qid.limits
+    size = exp.Literal.number(format(qid.granularity, "f"))
+    inside: list[exp.Expr] = [low.eq(high), exp.Mod(this=low.copy(), expression=size).eq(0)]
+    if bounds is not None:
+        inside += [
+            exp.GTE(this=low.copy(), expression=exp.Literal.number(format(bounds[0], "f"))),
+            exp.LTE(this=low.copy(), expression=exp.Literal.number(format(bounds[1], "f"))),
+        ]
+    missing = exp.and_(low.copy().is_(exp.null()), high.copy().is_(exp.null()))
+    return exp.and_(
+        exp.not_(missing), exp.not_(exp.func("coalesce", exp.and_(*inside), exp.false()))
+    )

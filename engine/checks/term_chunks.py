@@ -7,18 +7,43 @@ is that the originals are one of the datasets that they stand for.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
-from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.term_counts import ORIGINALS
+from srsql.engine.checks import Evidence, measured
+from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
 from srsql.engine.warehouse.releases import Release, ReleasedTerms
-from srsql.engine.warehouse.statements import literal
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.warehouse.statements import literal, query
 
 CHUNKS = ("record_chunk", "shared_chunk")
 PLACES = ("joint_clusters", "record_chunk", "shared_chunk", "item_chunk")
 BARE = ("clusters", "record_chunk", "item_chunk")
+
+
+def chunk_calls(
+    tables: PublishedTerms, release_id: int, k: int, m: int, size: int
+) -> dict[str, str]:
+    """Macro -> its call, of every check that needs the published tables alone.
+
+    Args:
+        tables: of the release.
+        release_id: stands in the rows.
+        k: least number of records that share what an attacker knows.
+        m: number of terms that they may know, of any size.
+        size: least number of records of a cluster.
+    """
+    id_ = f"{release_id:d}"
+    bounds = f"{k:d}", f"{m:d}", id_
+    return {
+        "check_term_structure": tables.call("check_term_structure", ALL, id_),
+        "check_km": tables.call("check_km", CHUNKS, *bounds),
+        "check_cluster_size": tables.call(
+            "check_cluster_size", ("clusters",), f"{max(size, k):d}", id_
+        ),
+        "check_bare_clusters": tables.call("check_bare_clusters", BARE, *bounds),
+        "check_one_place": tables.call("check_one_place", PLACES, id_),
+    }
 
 
 def check_terms(
@@ -38,23 +63,14 @@ def check_terms(
         tables: of the release.
         release_id: stands in the rows.
         k: least number of records that share what an attacker knows.
-        m: number of terms that he may know, of any size.
+        m: number of terms that they may know, of any size.
         cluster_size: least number of records of a cluster: max(k, l); None: k.
         sensitive: name of a table ``(term)`` of the terms that are kept apart.
     """
-    id_ = f"{release_id:d}"
-    bounds = f"{k:d}", f"{m:d}", id_
-    size = max(k, cluster_size or k)
-    calls = [
-        tables.call("check_term_structure", ALL, id_),
-        tables.call("check_km", CHUNKS, *bounds),
-        tables.call("check_cluster_size", ("clusters",), f"{size:d}", id_),
-        tables.call("check_bare_clusters", BARE, *bounds),
-        tables.call("check_one_place", PLACES, id_),
-    ]
+    calls = [*chunk_calls(tables, release_id, k, m, cluster_size or k).values()]
     if sensitive is not None:
-        calls.append(tables.call("check_kept_apart", CHUNKS, literal(sensitive), id_))
-    return _measured(warehouse, calls)
+        calls.append(_apart_call(tables, release_id, literal(sensitive)))
+    return measured(warehouse, calls)
 
 
 def check_originals(
@@ -74,20 +90,23 @@ def check_originals(
         members: name of a table ``(record, cluster)``, cluster as published: then the chunks are
             compared with what the records show there. None: only counts are compared.
     """
-    id_ = f"{release_id:d}"
-    calls = [
-        tables.call(
-            "check_term_support",
-            ("clusters", "record_chunk", "shared_chunk", "item_chunk"),
-            literal(originals),
-            id_,
-        )
-    ]
+    calls = [_support_call(tables, release_id, literal(originals))]
     if members is not None:
-        calls.append(
-            tables.call("check_projection", ALL, literal(originals), literal(members), id_)
-        )
-    return _measured(warehouse, calls)
+        calls.append(_projection_call(tables, release_id, literal(originals), literal(members)))
+    return measured(warehouse, calls)
+
+
+def _support_call(tables: PublishedTerms, release_id: int, originals: str) -> str:
+    counted = ("clusters", "record_chunk", "shared_chunk", "item_chunk")
+    return tables.call("check_term_support", counted, originals, f"{release_id:d}")
+
+
+def _projection_call(tables: PublishedTerms, release_id: int, originals: str, members: str) -> str:
+    return tables.call("check_projection", ALL, originals, members, f"{release_id:d}")
+
+
+def _apart_call(tables: PublishedTerms, release_id: int, sensitive: str) -> str:
+    return tables.call("check_kept_apart", CHUNKS, sensitive, f"{release_id:d}")
 
 
 def check_reconstructed(
@@ -99,17 +118,14 @@ def check_reconstructed(
     not in it, so they are not missed.
     """
     assert tables.reconstructed is not None
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_sampled_member AS "
-        f"SELECT DISTINCT r.record, r.cluster FROM {tables.reconstructed} AS r"
-    )
-    rows = check_originals(
-        warehouse, tables, release_id, tables.reconstructed, "temp.main.srsql_sampled_member"
+    member = f"SELECT DISTINCT r.record, r.cluster FROM {tables.reconstructed} AS r"
+    call = _projection_call(
+        tables, release_id, literal(tables.reconstructed), literal("sampled_member")
     )
     return [
         replace(row, measure="check_reconstructed")
-        for row in rows
-        if row.measure == "check_projection" and row.scope != "record"
+        for row in measured(warehouse, [call], {"sampled_member": member})
+        if row.scope != "record"
     ]
 
 
@@ -156,80 +172,69 @@ def breaches(
     return found
 
 
-def _measured(warehouse: Reader, calls: list[str]) -> list[MeasureRow]:
-    return [
-        MeasureRow(*row)
-        for call in calls
-        for row in warehouse.rows(f"SELECT c.* FROM {call} AS c ORDER BY c.scope")
-    ]
+def check_chunks(evidence: Evidence, macro: str) -> list[Measure]:
+    """One of the checks that the published tables allow."""
+    release, terms = evidence.release, _terms(evidence)
+    size = max(release.k, terms.diversity)
+    calls = chunk_calls(_tables(release), release.release_id, release.k, terms.m, size)
+    return _rows(measured(release.warehouse, [calls[macro]]))
 
 
-MEMBERS = "temp.main.srsql_original_cluster"
+def check_kept_apart(evidence: Evidence) -> list[Measure]:
+    """Sensitive terms stand in item chunks alone."""
+    release, sensitive = evidence.release, "sensitive_item"
+    call = _apart_call(_tables(release), release.release_id, literal(sensitive))
+    items = query("checks/terms", "sensitive_items")
+    return _rows(measured(release.warehouse, [call], {sensitive: items}))
 
 
-APART = "temp.main.srsql_sensitive_item"
+def check_term_support(evidence: Evidence) -> list[Measure]:
+    """Every term is published as often as the originals hold it."""
+    originals, _ = _originals(evidence)
+    call = _support_call(_tables(evidence.release), evidence.release.release_id, originals)
+    return _rows(measured(evidence.release.warehouse, [call]))
 
 
-def check_chunks_and_originals(
-    release: Release, terms: ReleasedTerms, *, grouped: bool
-) -> list[MeasureRow]:
-    """Every check of the chunks beside the originals; needs ``srsql_cluster`` and ``ORIGINALS``.
+def check_projection(evidence: Evidence) -> list[Measure]:
+    """The chunks are what the originals show there."""
+    release = evidence.release
+    call = _projection_call(_tables(release), release.release_id, *_originals(evidence))
+    return _rows(measured(release.warehouse, [call]))
 
-    ``grouped``: a group with too few terms is one cluster, its cases without a term included.
+
+def check_sampled_dataset(evidence: Evidence) -> list[Measure]:
+    """The sampled dataset is one that the chunks stand for."""
+    release = evidence.release
+    return _rows(check_reconstructed(release.warehouse, _tables(release), release.release_id))
+
+
+def _originals(evidence: Evidence) -> tuple[str, str]:
+    """Tables (record, term) and (record, cluster) of the originals.
+
+    Where clusters lie inside QID-groups, a group with too few terms is one cluster, its cases
+    without a term included.
     """
-    warehouse, release_id = release.warehouse, release.release_id
-    tables = PublishedTerms.in_schema(release.schema)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_original_cluster AS "
-        "SELECT b.case_no AS record, k.cluster_no AS cluster FROM temp.main.srsql_cluster AS k "
-        "INNER JOIN temp.main.srsql_basket_case AS b ON k.record_no = b.record_no"
-    )
-    if grouped:
-        _add_members_without_terms(warehouse)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_sensitive_item AS SELECT DISTINCT i.item AS term "
-        "FROM temp.main.srsql_case_item AS i "
-        "SEMI JOIN temp.main.srsql_sensitive_term AS s ON i.term = s.term"
-    )
-    rows = check_terms(
-        warehouse,
-        tables,
-        release_id,
-        release.k,
-        terms.m,
-        cluster_size=max(release.k, terms.diversity),
-        sensitive=APART if terms.sensitive else None,
-    )
-    rows += check_originals(warehouse, tables, release_id, ORIGINALS, MEMBERS)
-    return rows + check_reconstructed(warehouse, tables, release_id)
+    release, terms = evidence.release, _terms(evidence)
+    warehouse = release.warehouse
+
+    def fill() -> None:
+        load_originals(warehouse, release.dataset, release.release_id, terms)
+        grouped = evidence.facts.case_rows
+        warehouse.run(query("checks/terms", "members_of_groups" if grouped else "members"))
+        if grouped:
+            warehouse.run(query("checks/terms", "add_cases_without_terms"))
+
+    return literal(ORIGINALS), evidence.once("srsql_original_cluster", fill)
 
 
-def check_published_chunks(release: Release, terms: ReleasedTerms) -> list[MeasureRow]:
-    """What the chunks show by themselves."""
-    return check_terms(
-        release.warehouse,
-        PublishedTerms.in_schema(release.schema),
-        release.release_id,
-        release.k,
-        terms.m,
-        cluster_size=max(release.k, terms.diversity),
-    )
+def _tables(release: Release) -> PublishedTerms:
+    return PublishedTerms.in_schema(release.schema)
 
 
-def _add_members_without_terms(warehouse: Warehouse) -> None:
-    """Cases without a term count as records where their group is a cluster as a whole."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_case_without_term AS "
-        "SELECT g.case_no AS record, s.cluster_no AS cluster "
-        "FROM temp.main.srsql_small_part AS s "
-        "INNER JOIN temp.main.srsql_grouped AS g ON s.part = g.group_no "
-        "ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record"
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_original_cluster "
-        "SELECT b.record, b.cluster FROM temp.main.srsql_case_without_term AS b"
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_original_term "
-        "SELECT b.record, NULL FROM temp.main.srsql_case_without_term AS b"
-    )
+def _terms(evidence: Evidence) -> ReleasedTerms:
+    assert evidence.terms is not None, "the check applies to releases with terms"
+    return evidence.terms
+
+
+def _rows(found: list[MeasureRow]) -> list[Measure]:
+    return [astuple(row) for row in found]

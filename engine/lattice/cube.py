@@ -15,12 +15,10 @@ from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.warehouse.dimensions import Dimension
-from srsql.engine.warehouse.statements import create
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs import Ints
 from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
-
-CELLS, CUBE, CLASSES = (f"temp.main.srsql_{name}" for name in ("cell", "cube", "node_class"))
 
 
 def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int | None) -> None:
@@ -35,41 +33,26 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
         dimensions: of the lattice.
         seed: of an experiment; None: the secure generator.
     """
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_leaf_end"
-        " (place INTEGER, position INTEGER, low BIGINT, high BIGINT, leaf INTEGER)"
-    )
-    for place, dimension in enumerate(dimensions):
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_leaf_end "
-            "SELECT ?, ?, unnest(?::BIGINT[]), unnest(?::BIGINT[]), unnest(?::INTEGER[])",
-            [
-                place,
-                dimension.position,
-                [low for low, _ in dimension.ends],
-                [high for _, high in dimension.ends],
-                list(range(len(dimension.ends))),
-            ],
-        )
+    ends = [
+        (place, dimension.position, low, high, leaf)
+        for place, dimension in enumerate(dimensions)
+        for leaf, (low, high) in enumerate(dimension.ends)
+    ]
+    names = ("places", "positions", "lows", "highs", "leaves")
     warehouse.run_step(
         "lattice/cube",
-        {"unknown": [dimension.unknown for dimension in dimensions], "seed": seed},
+        {"unknown": [dimension.unknown for dimension in dimensions], "seed": seed}
+        | {name: [end[at] for end in ends] for at, name in enumerate(names)},
     )
 
 
 def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> Node:
     """Group the cube at one node of the lattice."""
     maps = [list(d.maps[level]) for d, level in zip(dimensions, levels, strict=True)]
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_node_class AS "
-        f"SELECT c.* FROM srsql.node_classes('{CELLS}', ?::INTEGER[][]) AS c",
-        [maps],
-    )
+    warehouse.run(query("lattice/nodes", "classes"), {"maps": maps})
     nodes = _nodes(warehouse, len(dimensions))
-    owner, value, count = _columns(
-        warehouse, f"SELECT c.* FROM srsql.rolled_counts('{CUBE}', '{CLASSES}') AS c"
-    )
-    domain = int(warehouse.value("SELECT count(*) FROM temp.main.srsql_informative"))
+    owner, value, count = _columns(warehouse, query("lattice/nodes", "counts"))
+    domain = int(warehouse.value(query("lattice/nodes", "informative_values")))
     return Node(levels, nodes, Counts(owner, value, count, len(nodes), domain), dimensions)
 
 
@@ -94,14 +77,7 @@ class Node:
 def smallest_class(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> int:
     """Records of the smallest class of a node; 0 if there is none."""
     maps = [list(d.maps[level]) for d, level in zip(dimensions, levels, strict=True)]
-    return int(
-        warehouse.value(
-            "SELECT coalesce(min(s.records), 0) FROM (SELECT sum(e.records) AS records "
-            f"FROM srsql.node_classes('{CELLS}', ?::INTEGER[][]) AS c "
-            "INNER JOIN temp.main.srsql_cell AS e ON c.cell = e.cell GROUP BY c.class_no) AS s",
-            [maps],
-        )
-    )
+    return int(warehouse.value(query("lattice/nodes", "smallest_class"), {"maps": maps}))
 
 
 def _nodes(warehouse: Warehouse, width: int) -> Ints:
@@ -109,20 +85,18 @@ def _nodes(warehouse: Warehouse, width: int) -> Ints:
         exp.func("list_extract", exp.column("nodes", table="c"), exp.convert(place + 1))
         for place in range(width)
     ]
-    query = (
+    values = (
         exp.select(exp.column("class_no", table="c"))
         .select(*[item.as_(f"node_{place}") for place, item in enumerate(each)])
         .distinct()
         .from_("temp.main.srsql_node_class AS c")
         .order_by(exp.column("class_no", table="c"))
     )
-    warehouse.run(create(exp.to_table("srsql_class"), query, temp=True))
-    columns = _columns(warehouse, "SELECT c.* FROM temp.main.srsql_class AS c ORDER BY c.class_no")
-    return np.stack(columns[1:], axis=1)
+    return np.stack(_columns(warehouse, values.sql("duckdb"))[1:], axis=1)
 
 
-def _columns(warehouse: Warehouse, query: str) -> list[Ints]:
-    found = warehouse.con.execute(query).fetchnumpy()
+def _columns(warehouse: Warehouse, statement: str) -> list[Ints]:
+    found = warehouse.con.execute(statement).fetchnumpy()
     return [np.asarray(values, dtype=np.int64) for values in found.values()]
 
 

@@ -11,7 +11,6 @@ from srsql.engine.lattice.cube import Made
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.dimensions import (
     Dimension,
-    _insert,
     dimensions_of,
     informative_attribute,
     load_nodes,
@@ -27,7 +26,7 @@ from srsql.engine.warehouse.layout import (
     raw_table,
     store_of,
 )
-from srsql.engine.warehouse.statements import STORE, column, create, table, temporary
+from srsql.engine.warehouse.statements import STORE, column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -40,7 +39,7 @@ def load_held_values(warehouse: Warehouse, dataset: Dataset, name: str) -> None:
         "INNER JOIN temp.main.srsql_run AS u ON r.release_id = u.release_id"
     )
     term = column(derived(attribute.column), "t")
-    query = (
+    values = (
         exp.select(
             column("case_no", "c"),
             term.as_("term"),
@@ -55,7 +54,7 @@ def load_held_values(warehouse: Warehouse, dataset: Dataset, name: str) -> None:
         .where(term.copy().is_(exp.null()).not_())
         .group_by(column("case_no", "c"), term.copy())
     )
-    warehouse.run(create(exp.to_table("srsql_held_value"), query, temp=True), [quarter])
+    warehouse.run(create(exp.to_table("srsql_held_value"), values, temp=True), [quarter])
 
 
 def make_rows(
@@ -78,39 +77,40 @@ def make_rows(
             "rows: leave that dimension out (--dimensions), or rename it in the dataset"
         )
     records = made.records
-    _insert(
-        warehouse,
-        "srsql_made",
-        {"class_no": "BIGINT", "value": "INTEGER", "records": "BIGINT"},
-        [records.owner.tolist(), records.value.tolist(), records.count.tolist()],
-    )
-    kinds = {"class_no": "BIGINT"} | {f"node_{d.position}": "INTEGER" for d in dimensions}
-    columns = [list(range(len(made.nodes))), *made.nodes.T.tolist()]
-    _insert(warehouse, "srsql_made_class", kinds, columns)
     load_nodes(warehouse, dimensions)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_shuffled_row AS "
-        "SELECT s.* FROM srsql.shuffled_records('temp.main.srsql_made', ?) AS s",
-        [seed],
-    )
-    query = (
+    rows = (
         exp.select(column("row", "r").as_(NUMBER, quoted=True))
-        .from_(temporary("srsql_shuffled_row", alias="r"))
+        .from_(table("shuffled_row", alias="r"))
         .join(
-            temporary("srsql_made_class", alias="c"),
+            table("class_node", alias="c"),
             on=column("class_no", "r").eq(column("class_no", "c")),
             join_type="left",
         )
     )
-    for dimension in dimensions:
-        query = _with_values(query, dataset, dimension)
+    for place, dimension in enumerate(dimensions):
+        rows = _with_values(rows, dataset, dimension, place)
     spelling = column("spelling", "i").as_(informative, quoted=True)
-    query = query.select(spelling).join(
+    rows = rows.select(spelling).join(
         temporary("srsql_informative", alias="i"),
         on=column("value", "r").eq(column("value", "i")),
     )
-    query = query.order_by(column("row", "r"))
-    warehouse.run(create(exp.to_table(SOURCE), query, temp=True))
+    parts = {
+        "record_count": query("lattice/rows", "record_counts"),
+        "class_node": query("lattice/rows", "class_nodes"),
+        "shuffled_row": query("lattice/rows", "shuffled_rows"),
+    }
+    named = ", ".join(f"{name} AS MATERIALIZED ({text})" for name, text in parts.items())
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS WITH {named} "
+        + rows.order_by(column("row", "r")).sql("duckdb"),
+        {
+            "owners": records.owner.tolist(),
+            "values": records.value.tolist(),
+            "counts": records.count.tolist(),
+            "nodes": made.nodes.tolist(),
+            "seed": seed,
+        },
+    )
 
 
 def build_rows(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Built]:
@@ -120,24 +120,29 @@ def build_rows(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[
         [release_id],
     )[0]
     shown = [NUMBER, *shown_columns(dataset, dimensions_of(dataset, names)), informative]
-    query = (
+    rows = (
         exp.select(*[column(name, "t") for name in shown])
         .from_(temporary(SOURCE, alias="t"))
         .order_by(column(NUMBER, "t"))
     )
     store = store_of(release_id, ROWS)
-    warehouse.run(create(table(STORE, store), query))
-    return [Built(ROWS, store, query)]
+    warehouse.run(create(table(STORE, store), rows))
+    return [Built(ROWS, store, rows)]
 
 
-def _with_values(query: exp.Select, dataset: Dataset, dimension: Dimension) -> exp.Select:
+def _with_values(
+    query: exp.Select, dataset: Dataset, dimension: Dimension, place: int
+) -> exp.Select:
+    """The rows with the values of one dimension, the ``place``-th of the nodes of a class."""
     alias = f"n{dimension.position}"
     values = value_columns(dataset, dataset.qid[dimension.position], alias)
     return query.select(*[value.as_(name, quoted=True) for name, value in values.items()]).join(
         temporary("srsql_dimension_node", alias=alias),
         on=exp.and_(
             column("position", alias).eq(dimension.position),
-            column("node", alias).eq(column(f"node_{dimension.position}", "c")),
+            column("node", alias).eq(
+                exp.func("list_extract", column("nodes", "c"), exp.convert(place + 1))
+            ),
         ),
         join_type="left",
     )

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from sqlglot import exp
 
-from srsql.engine.checks.lattice import check_lattice_rows
-from srsql.engine.checks.postcheck import check_bounds
-from srsql.engine.checks.released_terms import check_published_terms
-from srsql.engine.checks.series import check_series
+from srsql.engine.checks import Evidence
+from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
@@ -38,10 +35,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     """
     series = find_series(warehouse, dataset, series_name)
     drafts = series and warehouse.rows(
-        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest,"
-        " coalesce(p.attacks, []) "
-        "FROM srsql.release AS r "
-        "LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id "
+        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest FROM srsql.release AS r "
         "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
         [dataset.name, series_name, quarter],
     )
@@ -50,7 +44,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
             f"no draft of {quarter} in series {series_name!r}: make one with "
             f"'srsql release --quarter {quarter} --draft'"
         )
-    release_id, schema, k, manifest, attacks = drafts[0]
+    release_id, schema, k, manifest = drafts[0]
     with warehouse.transaction():
         later = warehouse.value(
             "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
@@ -78,15 +72,14 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         if perturbed_positions(warehouse, release_id) or terms_apart(warehouse, release_id):
             _identify(warehouse, dataset, series, release_id, quarter)
         seen = as_released(warehouse, dataset, release_id)
-        draft = Release(warehouse, dataset, seen, release_id, series.name, quarter, schema, k)
-        if seen.rows:
-            check_bounds(draft)
-        check_published_terms(draft)
-        if over_lattice(warehouse, release_id):
-            check_lattice_rows(replace(draft, dataset=dataset.with_categories()))
+        taken = dataset.with_categories() if over_lattice(warehouse, release_id) else dataset
+        evidence = Evidence(
+            Release(warehouse, taken, seen, release_id, series.name, quarter, schema, k)
+        )
+        prove(evidence, "checks", again=True)
         for name in ("srsql_released", "srsql_identity"):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
-        check_series(draft, tuple(attacks))
+        prove(evidence, "audit", again=True)
         supersede_release(warehouse, series, quarter, but=release_id)
         stores = dict(
             warehouse.rows(

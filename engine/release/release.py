@@ -7,11 +7,8 @@ from dataclasses import asdict, astuple, replace
 
 import duckdb
 
-from srsql.engine.checks.lattice import check_lattice_rows
-from srsql.engine.checks.lineage import check_lineage
-from srsql.engine.checks.postcheck import check_release, require_passed
-from srsql.engine.checks.released_terms import check_released_terms
-from srsql.engine.checks.series import check_catalog, check_series
+from srsql.engine.checks import Evidence
+from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.grouping.cases import load_cases
 from srsql.engine.grouping.feasibility import (
@@ -24,7 +21,6 @@ from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasi
 from srsql.engine.grouping.perturbation import keep_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
-from srsql.engine.measures import Measure
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.manifest import (
     Parameters,
@@ -166,7 +162,6 @@ def release(
                     infeasible,
                 )
             with clock.stage("checks"):
-                check_lineage(warehouse, told, released.schema, built)
                 made = Release(
                     warehouse,
                     dataset,
@@ -177,22 +172,19 @@ def release(
                     released.schema,
                     request.model.k,
                 )
-                checks = _check(made, request)
+                evidence = _evidence(made, request, built)
+                checks = prove(evidence, "checks")
             with clock.stage("audit"):
-                shares = (
-                    []  # no row is a case's
-                    if request.model.releases_synthetic_rows
-                    else check_series(made, request.model.defended_attacks)
-                )
+                shares = prove(evidence, "audit")
             with clock.stage("metrics"):
                 store_measures(warehouse, release_id, "check", checks)
-                found = measure(warehouse, release_id)
+                found = judged(evidence.facts, measure(warehouse, release_id))
+                require_bounds(evidence.facts, found)  # k and theta once more, from the catalog
                 if perturbed(warehouse, release_id):
                     found += measure_linkage(
                         warehouse, dataset, release_id, shipped_medical(dataset)
                     )
                 metrics = [astuple(row) for row in found] + shares
-                require_passed(metrics)  # k and theta once more, from the catalog
                 store_measures(warehouse, release_id, "metric", metrics)
                 keep_metrics(warehouse, release_id, released.manifest, metrics)
             if not request.draft:
@@ -206,25 +198,16 @@ def release(
     return released
 
 
-def _check(release: Release, request: Request) -> list[Measure]:
-    """What was released, judged by its rows and by its terms."""
-    checks: list[Measure] = []
-    if release.visible_dataset.rows:
-        checks += check_release(
-            release,
-            covers=request.model.covers_earlier_regions == "later",
-            by_report=request.model.record_unit == "report",
-        )
-        checks += check_catalog(release)
-    if request.model.releases_synthetic_rows:
-        checks += check_lattice_rows(release)
-    if request.terms:
-        checks += check_released_terms(
-            release,
-            request.terms.released(request.model.term_format),
-            grouped=release.visible_dataset.rows,
-        )
-    return checks
+def _evidence(release: Release, request: Request, built: list[Built]) -> Evidence:
+    """What the checks of the release are given."""
+    terms, model = request.terms, request.model
+    return Evidence(
+        release,
+        built=built,
+        covers=model.covers_earlier_regions == "later",
+        by_report=model.record_unit == "report",
+        terms=terms.released(model.term_format) if terms else None,
+    )
 
 
 def _history_rule(model: GroupingModel) -> HistoryRule:

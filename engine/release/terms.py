@@ -7,9 +7,9 @@ from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
 from srsql.engine.terms.baskets import check_attributes, load_baskets
-from srsql.engine.terms.choice import put_chosen
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.terms.policies import put_chosen
 from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

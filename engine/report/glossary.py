@@ -1,9 +1,10 @@
-"""What a report says in words, taken from the glossary (``schemas/glossary.toml``)."""
+"""What a report says in words: terms by ``schemas/glossary.toml``, checks by their registry."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from srsql.engine.checks.registry import CHECKS
 from srsql.schemas.glossary import Term, term, terms
 
 ATTACKS = ("b", "f", "l", "md", "ss")
@@ -21,11 +22,11 @@ _LIMITS = (
 
 
 def measure_meaning(measure: str) -> str:
-    """What a measure of a uniform row says; empty where the glossary does not have it."""
+    """What a measure of a uniform row says; empty where neither has it."""
     entry = terms().get(measure)
-    if entry is None:
-        return ""
-    return entry.text if measure.startswith("check_") else f"{entry.term}: {entry.short}"
+    if entry is not None:
+        return f"{entry.term}: {entry.short}"
+    return " ".join(check.proves for check in CHECKS if check.name == measure)
 
 
 def reason_meaning(reason: str) -> str:

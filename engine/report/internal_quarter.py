@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from srsql.engine.audit.audit import AuditOptions, AuditRow, audit
+from srsql.engine.checks import catalog_facts
+from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
@@ -137,7 +139,9 @@ def _metrics(
 ) -> list[MeasureRow]:
     """Every metric of the release, measured now."""
     return [
-        *measure(warehouse, subject.release_id),
+        *judged(
+            catalog_facts(warehouse, subject.release_id), measure(warehouse, subject.release_id)
+        ),
         *measure_linkage(warehouse, dataset, subject.release_id, shipped_medical(dataset)),
         *measure_series(warehouse, dataset, series, subject.release_id, subject.quarter),
     ]

@@ -26,9 +26,10 @@ SUPPRESSED = ("suppressed", "chosen")
 def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
     """Every metric that applies to the release, computed now from the catalog.
 
-    Of a comparator, k and theta are measured without a verdict, since it does not keep them. Of
-    somebody else's release neither k nor theta nor what was withheld is known, so nothing is
-    said about them; nor of what its cases lost, unless their originals were told.
+    Which of its bounds the release keeps, and so which verdict stands, the registry of checks
+    says (``engine.checks.registry.judged``). Of somebody else's release neither k nor theta nor
+    what was withheld is known, so nothing is said about them; nor of what its cases lost, unless
+    their originals were told.
     """
     rows = [
         MeasureRow(*row)
@@ -47,15 +48,6 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",
         [release_id],
     )[0]
-    claims = {
-        row[0]
-        for row in warehouse.rows(
-            "SELECT c.claim FROM srsql.claim AS c WHERE c.release_id = ?", [release_id]
-        )
-    }
-    if claims:
-        kept = {"group_size"} if "k" in claims else set()
-        return [row if row.measure in kept else replace(row, passed=None) for row in rows]
     if perturbs:  # a draw has no width, so the loss of regions says nothing
         return [row for row in rows if row.measure not in ("nil", "il_per_group")]
     if model != IMPORTED:

@@ -163,7 +163,7 @@ def matching_errors(
     """MRE (Definition 3) of every constraint that has a term in the data.
 
     A record matches a constraint when it holds one of its terms or more: "a combination of the
-    codes in" it (section 1.1, where four records match u3 and three hold both of its codes).
+    codes in" it (section 1.1, where four records of Fig. 1 match u3 and none holds both codes).
     """
     warehouse.run(
         "CREATE OR REPLACE TEMP TABLE srsql_known_term AS "

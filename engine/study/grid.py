@@ -19,8 +19,8 @@ from srsql.engine.parameters.calls import strict_class
 from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
 from srsql.engine.release.options import TERMS, make_request, release_options
 from srsql.engine.release.request import Request
-from srsql.engine.terms.choice import PolicyChoice, parse_policy
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.terms.policies import PolicyChoice, parse_policy
 
 FORMAT = 2
 """Of the files of cells; another one makes every cell anew."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import sqlglot
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import (
-    CLUSTER_GROUP,
     CLUSTERS,
     COLUMNS,
     REGION,
@@ -24,7 +24,15 @@ from srsql.engine.warehouse.layout import (
     source_of,
     store_of,
 )
-from srsql.engine.warehouse.statements import STORE, column, create, table, temporary, union_all
+from srsql.engine.warehouse.statements import (
+    STORE,
+    column,
+    create,
+    query,
+    table,
+    temporary,
+    union_all,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -87,24 +95,22 @@ def load_baskets(
             exp.Count(this=exp.Star()).as_("times"),
         )
         .from_(raw_table(dataset, chosen[name], alias="t"))
-        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
         .where(column(derived(name), "t").is_(exp.null()).not_())
         .group_by(column(dataset.report_id, "t"), column(derived(name), "t"))
         for name in terms.attributes
     ]
+    items = union_all(parts).sql("duckdb")
     warehouse.run(
-        create(exp.to_table("srsql_report_item"), union_all(parts), temp=True),
-        [quarter] * len(parts),
-    )
-    warehouse.run_step(
-        "terms/baskets",
+        f"CREATE OR REPLACE TEMP TABLE srsql_case_item AS WITH report_item AS ({items}) "
+        f"SELECT i.* FROM ({query('terms/baskets', 'case_items')}) AS i",
         {
             "prefixed": len(terms.attributes) > 1,
             "repeated": terms.repeated,
             "grouped": grouped,
-            "least": least,
         },
     )
+    warehouse.run_step("terms/baskets", {"grouped": grouped, "least": least})
 
 
 def term_queries(
@@ -116,13 +122,14 @@ def term_queries(
     """
     queries: dict[str, exp.Query] = {}
     for name, columns in shape.items():
-        query = exp.select(*[column(shown, "t") for shown in columns])
-        query = query.from_(temporary(source_of(name), alias="t"))
+        rows = exp.select(*[column(shown, "t") for shown in columns])
+        rows = rows.from_(temporary(source_of(name), alias="t"))
         if name == CLUSTERS and grouped:
-            query = (
-                query.select(*[column(shown, "r") for shown in region_columns(dataset)])
+            groups = sqlglot.parse_one(query("terms/baskets", "cluster_groups"), dialect="duckdb")
+            rows = (
+                rows.select(*[column(shown, "r") for shown in region_columns(dataset)])
                 .join(
-                    temporary(CLUSTER_GROUP, alias="g"),
+                    exp.Subquery(this=groups, alias=exp.to_identifier("g", quoted=True)),
                     on=column("cluster", "t").eq(column("cluster", "g")),
                 )
                 .join(
@@ -130,7 +137,7 @@ def term_queries(
                     on=column("group_no", "g").eq(column("group_no", "r")),
                 )
             )
-        queries[name] = query.order_by(*[column(shown, "t") for shown in columns])
+        queries[name] = rows.order_by(*[column(shown, "t") for shown in columns])
     return queries
 
 
@@ -144,8 +151,8 @@ def build_term_tables(
 ) -> list[Built]:
     """Fill one table per released view in the schema ``STORE``."""
     built = []
-    for name, query in term_queries(dataset, grouped=grouped, shape=shape).items():
+    for name, rows in term_queries(dataset, grouped=grouped, shape=shape).items():
         store = store_of(release_id, name)
-        warehouse.run(create(table(STORE, store), query))
-        built.append(Built(name, store, query))
+        warehouse.run(create(table(STORE, store), rows))
+        built.append(Built(name, store, rows))
     return built

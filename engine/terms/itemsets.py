@@ -7,16 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from srsql.engine.errors import PolicyError
-from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
-
-FREQUENT = literal("temp.main.srsql_frequent_basket")
-
-
-HOLDERS = literal("temp.main.srsql_itemset_holder")
-
-
-LONGER = literal("temp.main.srsql_itemset_longer")
 
 
 @dataclass(frozen=True)
@@ -64,11 +56,7 @@ def frequent_itemsets(
     }
     sets, start = dict(found), len(found)
     while found and (longest is None or len(next(iter(found.values())).terms) < longest):
-        rows = warehouse.rows(
-            f"SELECT l.set_no, l.term, l.records "
-            f"FROM srsql.frequent_longer({HOLDERS}, {FREQUENT}, {at_least:d}) AS l "
-            "ORDER BY l.set_no, l.term"
-        )
+        rows = warehouse.rows(query("terms/itemsets", "longer_sets"), {"at_least": at_least})
         found = {
             start + i: Itemset((*found[before].terms, term), count)
             for i, (before, term, count) in enumerate(rows)
@@ -89,34 +77,18 @@ def _first_level(warehouse: Warehouse, originals: str, at_least: int) -> list[tu
         f"SELECT f.set_no, f.term, f.records "
         f"FROM srsql.frequent_terms({literal(originals)}, {at_least:d}) AS f ORDER BY f.term"
     )
+    frequent = [row[1] for row in rows]
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_frequent_basket AS "
+        "CREATE OR REPLACE TEMP TABLE srsql_itemset_basket AS "
         f"SELECT o.record, o.term FROM {originals} AS o WHERE list_contains(?::VARCHAR[], o.term)",
-        [[row[1] for row in rows]],
+        [frequent],
     )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_itemset_holder AS "
-        "SELECT b.record, n.set_no, b.term AS last FROM temp.main.srsql_frequent_basket AS b "
-        "INNER JOIN (SELECT unnest(?::VARCHAR[]) AS term, "
-        "unnest(range(len(?::VARCHAR[]))) AS set_no) AS n ON b.term = n.term",
-        [[row[1] for row in rows]] * 2,
-    )
+    warehouse.run(query("terms/itemsets", "first_holders"), {"terms": frequent})
     return rows
 
 
 def _next_level(warehouse: Warehouse, before: list[int], terms: list[str], start: int) -> None:
     """Holders of the sets of the next level, which are numbered from ``start``."""
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_itemset_longer AS "
-        "SELECT unnest(?::BIGINT[]) AS before, unnest(?::VARCHAR[]) AS term, "
-        "unnest(range(?::BIGINT, ?::BIGINT)) AS set_no",
-        [before, terms, start, start + len(terms)],
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_itemset_next AS SELECT h.* "
-        f"FROM srsql.itemset_holders({HOLDERS}, {FREQUENT}, {LONGER}) AS h"
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_itemset_holder AS "
-        "SELECT n.* FROM temp.main.srsql_itemset_next AS n"
+        query("terms/itemsets", "next_holders"), {"before": before, "terms": terms, "start": start}
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import declared, option_name, parameter, read_fields
 from srsql.engine.parameters.takes import Flag, Names, Parsed, Whole
-from srsql.engine.terms.choice import WAYS, PolicyChoice, parse_policy
+from srsql.engine.terms.policies import WAYS, PolicyChoice, parse_policy
 from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
 

@@ -13,10 +13,14 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 
 from srsql.engine.errors import PolicyError
-from srsql.engine.terms.itemsets import Itemset
-from srsql.engine.warehouse.statements import literal
+from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
+from srsql.engine.warehouse.released_terms import put_originals
+from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
+
+TERMS = "temp.main.srsql_basket_term"
+WAYS = "a CSV file (constraint, term), level:N:FILE, sim:N:FILE or sup:PERCENT"
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,7 @@ def stored_tree(warehouse: Warehouse, dataset: str, attribute: str) -> Hierarchy
         PolicyError: it has none of the attribute.
     """
     rows = warehouse.rows(
-        "SELECT n.node, coalesce(n.parent, '') FROM srsql.node AS n "
-        "WHERE n.dataset = ? AND n.attribute = ? ORDER BY n.pre",
-        [dataset, attribute],
+        query("terms/policies", "hierarchy"), {"dataset": dataset, "attribute": attribute}
     )
     if not rows:
         raise PolicyError(f"dataset {dataset} has no hierarchy of {attribute}: give a file")
@@ -188,9 +190,7 @@ def frequency_policy(itemsets: Iterable[Itemset], percent: str) -> UtilityPolicy
     )
 
 
-def put_policy(
-    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_basket_term"
-) -> dict[int, str]:
+def put_policy(warehouse: Warehouse, policy: UtilityPolicy, terms: str = TERMS) -> dict[int, str]:
     """Make ``temp.main.srsql_policy_term(set_no, term)``: the policy in the terms of the data.
 
     Args:
@@ -206,25 +206,22 @@ def put_policy(
         for number, members in enumerate(policy.constraints.values())
         for term in members
     ]
+    given = {
+        "constraints": [number for number, _ in rows],
+        "members": [term for _, term in rows],
+    }
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_policy AS "
-        "SELECT unnest(?::INTEGER[]) AS constraint_no, unnest(?::VARCHAR[]) AS term",
-        [[number for number, _ in rows], [term for _, term in rows]],
+        "CREATE OR REPLACE TEMP TABLE srsql_policy_term AS "
+        f"WITH given_policy AS MATERIALIZED ({query('terms/policies', 'policy')}) "
+        f"SELECT p.set_no, p.term FROM srsql.policy_terms('given_policy', {literal(terms)}) AS p",
+        given,
     )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_policy_term AS SELECT p.set_no, p.term "
-        f"FROM srsql.policy_terms('temp.main.srsql_policy', {literal(terms)}) AS p"
-    )
-    left = warehouse.rows(
-        "SELECT DISTINCT p.set_no FROM temp.main.srsql_policy_term AS p ORDER BY p.set_no"
-    )
+    left = warehouse.rows(query("terms/policies", "constraints_left"))
     labels = list(policy.constraints)
     return {number: labels[number] for (number,) in left}
 
 
-def put_constraints(
-    warehouse: Warehouse, policy: UtilityPolicy, terms: str = "temp.main.srsql_basket_term"
-) -> int:
+def put_constraints(warehouse: Warehouse, policy: UtilityPolicy, terms: str = TERMS) -> int:
     """Make ``temp.main.srsql_constraint(term_no, constraint_no)`` of the policy for the kernels.
 
     Args:
@@ -242,3 +239,57 @@ def put_constraints(
         f"FROM temp.main.srsql_policy_term AS p INNER JOIN {terms} AS t ON p.term = t.term"
     )
     return len(left)
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """One utility policy, or where in the data it comes from."""
+
+    name: str
+    """For the manifests; never a path."""
+    fixed: UtilityPolicy | None = None
+    percent: str | None = None
+    """Minimum support of the itemsets that become constraints, in percent of the records."""
+
+    def find(self, warehouse: Warehouse) -> UtilityPolicy:
+        """The policy itself; of itemsets, those of the quarter's baskets."""
+        if self.fixed is not None:
+            return self.fixed
+        percent = self.percent or ""
+        originals = put_originals(warehouse, terms=TERMS)
+        return frequency_policy(frequent_itemsets(warehouse, originals, percent), percent)
+
+
+def parse_policy(text: str) -> PolicyChoice:
+    """``FILE``, ``level:N:FILE``, ``sim:N:FILE`` or ``sup:PERCENT``.
+
+    Raises:
+        PolicyError: it is none of them, or the file is wrong.
+    """
+    kind, _, rest = text.partition(":")
+    if kind == "sup":
+        return PolicyChoice(text, percent=rest)
+    if kind in ("level", "sim"):
+        number, _, file = rest.partition(":")
+        if not number.isdecimal() or not file:
+            raise PolicyError(f"--policy {text!r}: give {WAYS}")
+        make = hierarchy_policy if kind == "level" else similarity_policy
+        made = make(load_tree(Path(file)), int(number))
+        return PolicyChoice(f"{kind}:{number}", made)
+    policy = load_policy(Path(text))
+    return PolicyChoice(f"file of {len(policy.constraints)} constraints", policy)
+
+
+def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None, release_id: int) -> None:
+    """Fill ``srsql_constraint`` for the kernels, and the catalog; without a choice it is empty."""
+    policy = choice.find(warehouse) if choice else UtilityPolicy("none", {})
+    put_constraints(warehouse, policy, TERMS)
+    pairs = [(name, term) for name, terms in policy.constraints.items() for term in terms]
+    warehouse.run(
+        query("terms/policies", "keep_constraints"),
+        {
+            "release": release_id,
+            "names": [name for name, _ in pairs],
+            "terms": [term for _, term in pairs],
+        },
+    )

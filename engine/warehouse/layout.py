@@ -93,10 +93,6 @@ SHAPES: dict[Literal["chunks", "nodes"], dict[str, tuple[str, ...]]] = {
 """By ``GroupingModel.term_format``."""
 
 
-CLUSTER_GROUP = "srsql_cluster_group"
-"""cluster, group_no: where clusters lie inside QID-groups."""
-
-
 def source_of(name: str) -> str:
     """The temporary table of a released one."""
     return f"srsql_pub_{name}"

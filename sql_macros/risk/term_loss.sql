@@ -59,7 +59,8 @@ LEFT JOIN found AS f ON p.set_no = f.set_no;
 
 -- What:    how many records match each constraint: hold one of its terms or more.
 -- Outputs: set_no, records.
--- Source:  Loukides 2014, section 1.1: four records match {401.0, 404.00}, three of them hold both.
+-- Source:  Loukides 2014, section 1.1: four records of Fig. 1 match {401.0, 404.00}, none of which
+--          holds both.
 CREATE OR REPLACE MACRO srsql.basket_matches(baskets, sets) AS TABLE
 SELECT s.set_no, count(DISTINCT b.record) AS records
 FROM query_table(sets) AS s

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from srsql.engine.checks.registry import CHECKS
 from srsql.schemas.glossary import papers, term, terms
 
 BUILDER = Path(__file__).parents[2] / "docs" / "build_glossary.py"
@@ -25,13 +27,26 @@ ASKED_FOR = {
 }
 
 
-def test_the_glossary_page_is_the_one_that_the_glossary_generates() -> None:
+@pytest.fixture(scope="module")
+def builder() -> ModuleType:
     spec = importlib.util.spec_from_file_location("build_glossary", BUILDER)
     assert spec is not None
     assert spec.loader is not None
-    builder = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(builder)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_glossary_page_is_the_one_that_the_glossary_generates(builder: ModuleType) -> None:
     assert builder.PAGE.read_text(encoding="utf-8") == builder.page()
+
+
+def test_the_page_of_the_models_has_every_check_of_the_registry(builder: ModuleType) -> None:
+    text = builder.MODELS.read_text(encoding="utf-8")
+    assert text == builder.models_page(text)
+    assert builder.check_table() in text
+    for check in CHECKS:
+        assert check.proves in text
 
 
 @pytest.mark.parametrize("topic", ASKED_FOR)
@@ -52,7 +67,8 @@ def test_definitions_are_sentences_and_legends_are_phrases() -> None:
 def test_names_differ_and_every_paper_that_is_cited_is_listed() -> None:
     entries = terms().values()
     assert len({entry.term for entry in entries}) == len(entries)
-    cited = {name for name in papers() for entry in entries if entry.source.startswith(name)}
+    sources = [entry.source for entry in entries] + [check.source for check in CHECKS]
+    cited = {name for name in papers() for source in sources if source.startswith(name)}
     assert cited == set(papers())
     assert all(any(entry.source.startswith(name) for name in cited) for entry in entries
                if entry.source)  # fmt: skip

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.checks.lattice import check_lattice_rows
+from srsql.engine.checks import Evidence
+from srsql.engine.checks.registry import prove
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
 from srsql.engine.lattice import ipa
 from srsql.engine.risk.group_queries import by_age_group
@@ -136,7 +137,7 @@ def test_rows_that_were_tampered_with_fail_their_check(engine: Engine) -> None:
         engine.con.execute("BEGIN")
         engine.con.execute(change)
         with pytest.raises(CheckFailedError, match=measure):
-            check_lattice_rows(made_release)
+            prove(Evidence(made_release), "checks", again=True)
         engine.con.execute("ROLLBACK")
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import duckdb
 from support.published_terms import Published
 
-from srsql.engine.terms.disassociate import disassociate
+from srsql.engine.terms.disassociate import ClusterSizes, disassociate
 from srsql.engine.warehouse.warehouse import Warehouse
 
+SIZES = ("least", "max_size", "joint_limit")
 INPUTS = {
     "srsql_basket": "record_no INTEGER, term_no INTEGER",
     "srsql_part": "record_no INTEGER, part_no INTEGER",
@@ -50,7 +51,8 @@ class Desk:
         self._fill("srsql_basket_term", [(t, names[t] if names else f"T{t:03}") for t in terms])
 
     def run(self, k: int, m: int, **options: Any) -> None:
-        disassociate(self.warehouse, k=k, m=m, **options)
+        sizes = {name: options.pop(name) for name in SIZES if name in options}
+        disassociate(self.warehouse, k=k, m=m, sizes=ClusterSizes.of(k, **sizes), **options)
 
     def rows(self, table: str) -> list[tuple[Any, ...]]:
         return self.con.execute(f"SELECT t.* FROM temp.main.{table} AS t").fetchall()
@@ -70,7 +72,7 @@ class Desk:
     def joints(self) -> dict[int, frozenset[int]]:
         """Clusters of each joint cluster."""
         found: dict[int, set[int]] = {}
-        for joint, cluster in self.rows("srsql_joint"):
+        for joint, cluster in self.rows("srsql_pub_joint_clusters"):
             found.setdefault(joint, set()).add(cluster)
         return {joint: frozenset(found[joint]) for joint in sorted(found)}
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from support.baskets import Desk
 
-from srsql.engine.checks.released_terms import check_nodes, measured
+from srsql.engine.checks import measured
+from srsql.engine.checks.term_nodes import check_nodes
 from srsql.engine.measures import MeasureRow
 from srsql.engine.terms.generalize import generalize_terms
 from srsql.engine.warehouse.released_terms import PublishedNodes

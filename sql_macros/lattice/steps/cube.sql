@@ -1,6 +1,12 @@
--- Step of a release over the lattice (Lee 2020): the base cube of its records. Reads
--- srsql_grouped(case_no), srsql_box, srsql_leaf_end, srsql_lattice_run(unknown, seed) and
--- srsql_held_value(case_no, term, spelling): the informative values of each case.
+-- Step: makes the base cube of the records of a release over the lattice. Every released case is
+--   one record; one that holds several informative values shows one of them, drawn for the case
+--   alone. cell: the leaves that occur together; cube: records by cell and informative value.
+-- Parameters: unknown INTEGER[] (by dimension, the leaf of a case without such a value), seed
+--   (of an experiment; NULL: the secure generator), places, positions, lows, highs, leaves: the
+--   leaves of each dimension, one after the other.
+-- Reads: grouped, box, held_value
+-- Writes: informative, record, cell, cube
+-- Source: Lee 2020, "Problem settings" and Algorithm 1, lines 1 to 4.
 
 CREATE OR REPLACE TEMP TABLE srsql_informative AS
 SELECT
@@ -13,6 +19,15 @@ GROUP BY h.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_record AS
 WITH
+leaf_end AS MATERIALIZED (
+    SELECT
+        unnest($places::INTEGER[]) AS place,
+        unnest($positions::INTEGER[]) AS position,
+        unnest($lows::BIGINT[]) AS low,
+        unnest($highs::BIGINT[]) AS high,
+        unnest($leaves::INTEGER[]) AS leaf
+),
+
 -- A case of several values shows one, drawn for the case alone.
 several AS MATERIALIZED (
     SELECT h.case_no, list(i.value ORDER BY i.value) AS values_held
@@ -47,7 +62,7 @@ SELECT l.leaves, v.value
 FROM srsql.case_leaves(
     'shown_value',
     'temp.main.srsql_box',
-    'temp.main.srsql_leaf_end',
+    'leaf_end',
     $unknown::INTEGER[]
 ) AS l
 INNER JOIN shown_value AS v ON l.case_no = v.case_no;

@@ -1,11 +1,15 @@
--- Step of a release that is disassociated: clusters, chunks, joint clusters, and what is published.
--- Reads srsql_basket(record_no, term_no), srsql_part(record_no, part_no),
--- srsql_constraint(term_no, constraint_no), srsql_sensitive_number(term_no),
--- srsql_repeated(term_no, base_no): the times a term is told,
--- srsql_basket_term(term_no, term),
--- srsql_disassociation(k, m, max_size, least, joint_limit, order_seed, chunk_seed, item_seed): one
--- row. Makes srsql_cluster, srsql_chunk_term, srsql_joint, srsql_shared_term (numbers, internal)
--- and srsql_pub_* (to be published: no table has, or is ordered by, what identifies a record).
+-- Step: disassociates the baskets, and makes what is published of them: HORPART makes the
+--   clusters, VERPART their chunks, refining what joint clusters share. The tables cluster,
+--   chunk_term and shared_term have numbers and stay internal; no table that is published has,
+--   or is ordered by, what identifies a record.
+-- Parameters: k, m (Definition 1), max_size (a part with fewer records is a cluster), least
+--   (records of a cluster), joint_limit (records of a joint cluster), order_seed (of an
+--   experiment; NULL: the secure generator).
+-- Reads: basket, part, constraint, sensitive_number, repeated, basket_term
+-- Writes: term_role, cluster, chunk_term, refined, shared_term, subrecord, pub_clusters,
+--   pub_joint_clusters, pub_record_chunk, pub_shared_chunk, pub_item_chunk
+-- Source: Loukides 2014, section 4 (HORPART, VERPART, refining) and 7 (repeated and sensitive
+--   terms); SPEC section 11.
 
 CREATE OR REPLACE TEMP TABLE srsql_term_role AS
 SELECT r.*
@@ -92,9 +96,11 @@ FROM srsql.refined(
     $joint_limit::INTEGER
 ) AS r;
 
-CREATE OR REPLACE TEMP TABLE srsql_joint AS
-SELECT m.member.joint_no, m.member.cluster_no
-FROM (SELECT unnest(r.members) AS member FROM temp.main.srsql_refined AS r) AS m;
+-- Rows stand in the order of what is published, so that their order tells nothing.
+CREATE OR REPLACE TEMP TABLE srsql_pub_joint_clusters AS
+SELECT m.member.joint_no AS joint, m.member.cluster_no AS cluster
+FROM (SELECT unnest(r.members) AS member FROM temp.main.srsql_refined AS r) AS m
+ORDER BY m.member.joint_no, m.member.cluster_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_shared_term AS
 SELECT t.term.joint_no, t.term.chunk_no, t.term.term_no
@@ -105,73 +111,60 @@ DROP TABLE temp.main.srsql_refined;
 -- What is shared has left the item chunks below.
 CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
 WITH lent AS (
-    SELECT j.cluster_no, s.term_no
-    FROM temp.main.srsql_joint AS j
-    INNER JOIN temp.main.srsql_shared_term AS s ON j.joint_no = s.joint_no
+    SELECT j.cluster AS cluster_no, s.term_no
+    FROM temp.main.srsql_pub_joint_clusters AS j
+    INNER JOIN temp.main.srsql_shared_term AS s ON j.joint = s.joint_no
 )
 
 SELECT c.cluster_no, c.chunk_no, c.term_no
 FROM temp.main.srsql_chunk_term AS c
 ANTI JOIN lent AS l ON c.cluster_no = l.cluster_no AND c.term_no = l.term_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_located AS
-SELECT false AS shared, t.cluster_no AS owner, t.chunk_no, b.record_no, b.term_no
-FROM temp.main.srsql_basket AS b
-INNER JOIN temp.main.srsql_cluster AS c ON b.record_no = c.record_no
-INNER JOIN temp.main.srsql_chunk_term AS t
-    ON c.cluster_no = t.cluster_no AND b.term_no = t.term_no
-WHERE t.chunk_no > 0
-UNION ALL
-SELECT true, s.joint_no, s.chunk_no, b.record_no, b.term_no
-FROM temp.main.srsql_basket AS b
-INNER JOIN temp.main.srsql_cluster AS c ON b.record_no = c.record_no
-INNER JOIN temp.main.srsql_joint AS j ON c.cluster_no = j.cluster_no
-INNER JOIN temp.main.srsql_shared_term AS s
-    ON j.joint_no = s.joint_no AND b.term_no = s.term_no;
-
 CREATE OR REPLACE TEMP TABLE srsql_subrecord AS
-SELECT o.shared, o.owner, o.chunk_no, o.record_no, o.subrecord
-FROM srsql.subrecord_order(
-    'temp.main.srsql_located', $order_seed::BIGINT
-) AS o;
+WITH
+located AS MATERIALIZED (
+    SELECT false AS shared, t.cluster_no AS owner, t.chunk_no, b.record_no, b.term_no
+    FROM temp.main.srsql_basket AS b
+    INNER JOIN temp.main.srsql_cluster AS c ON b.record_no = c.record_no
+    INNER JOIN temp.main.srsql_chunk_term AS t
+        ON c.cluster_no = t.cluster_no AND b.term_no = t.term_no
+    WHERE t.chunk_no > 0
+    UNION ALL
+    SELECT true, s.joint_no, s.chunk_no, b.record_no, b.term_no
+    FROM temp.main.srsql_basket AS b
+    INNER JOIN temp.main.srsql_cluster AS c ON b.record_no = c.record_no
+    INNER JOIN temp.main.srsql_pub_joint_clusters AS j ON c.cluster_no = j.cluster
+    INNER JOIN temp.main.srsql_shared_term AS s
+        ON j.joint = s.joint_no AND b.term_no = s.term_no
+)
 
--- Rows stand in the order of what is published, so that their order tells nothing.
+SELECT p.shared, p.owner, p.chunk_no, o.subrecord, t.term
+FROM located AS p
+INNER JOIN srsql.subrecord_order('located', $order_seed::BIGINT) AS o
+    ON
+        p.shared = o.shared
+        AND p.owner = o.owner
+        AND p.chunk_no = o.chunk_no
+        AND p.record_no = o.record_no
+INNER JOIN temp.main.srsql_basket_term AS t ON p.term_no = t.term_no;
+
 CREATE OR REPLACE TEMP TABLE srsql_pub_clusters AS
 SELECT c.cluster_no AS cluster, count(*)::INTEGER AS records
 FROM temp.main.srsql_cluster AS c
 GROUP BY c.cluster_no
 ORDER BY c.cluster_no;
 
-CREATE OR REPLACE TEMP TABLE srsql_pub_joint_clusters AS
-SELECT j.joint_no AS joint, j.cluster_no AS cluster
-FROM temp.main.srsql_joint AS j
-ORDER BY j.joint_no, j.cluster_no;
-
 CREATE OR REPLACE TEMP TABLE srsql_pub_record_chunk AS
-SELECT p.owner AS cluster, p.chunk_no AS chunk, s.subrecord, t.term
-FROM temp.main.srsql_located AS p
-INNER JOIN temp.main.srsql_subrecord AS s
-    ON
-        p.shared = s.shared
-        AND p.owner = s.owner
-        AND p.chunk_no = s.chunk_no
-        AND p.record_no = s.record_no
-INNER JOIN temp.main.srsql_basket_term AS t ON p.term_no = t.term_no
-WHERE NOT p.shared
-ORDER BY p.owner, p.chunk_no, s.subrecord, t.term;
+SELECT s.owner AS cluster, s.chunk_no AS chunk, s.subrecord, s.term
+FROM temp.main.srsql_subrecord AS s
+WHERE NOT s.shared
+ORDER BY s.owner, s.chunk_no, s.subrecord, s.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_shared_chunk AS
-SELECT p.owner AS joint, p.chunk_no AS chunk, s.subrecord, t.term
-FROM temp.main.srsql_located AS p
-INNER JOIN temp.main.srsql_subrecord AS s
-    ON
-        p.shared = s.shared
-        AND p.owner = s.owner
-        AND p.chunk_no = s.chunk_no
-        AND p.record_no = s.record_no
-INNER JOIN temp.main.srsql_basket_term AS t ON p.term_no = t.term_no
-WHERE p.shared
-ORDER BY p.owner, p.chunk_no, s.subrecord, t.term;
+SELECT s.owner AS joint, s.chunk_no AS chunk, s.subrecord, s.term
+FROM temp.main.srsql_subrecord AS s
+WHERE s.shared
+ORDER BY s.owner, s.chunk_no, s.subrecord, s.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_item_chunk AS
 SELECT c.cluster_no AS cluster, t.term
@@ -179,7 +172,5 @@ FROM temp.main.srsql_chunk_term AS c
 INNER JOIN temp.main.srsql_basket_term AS t ON c.term_no = t.term_no
 WHERE c.chunk_no = 0
 ORDER BY c.cluster_no, t.term;
-
-DROP TABLE temp.main.srsql_located;
 
 DROP TABLE temp.main.srsql_subrecord;

@@ -1,9 +1,11 @@
--- Step of a release with disassociated terms inside QID-groups: the numbers of clusters are drawn.
--- Those they were made under follow the numbers of the groups, which are not published, and come
--- last where too few cases of a group have a term, which nothing else tells: fewer than k of them
--- could then hold what an attacker knows. Reads srsql_disassociation(order_seed); changes
--- srsql_cluster, srsql_chunk_term, srsql_small_part and the published tables; there are no joint
--- clusters.
+-- Step: draws the numbers of clusters that lie inside QID-groups anew. Those that clusters were
+--   made under follow the numbers of the groups, which are not published, and come last where
+--   too few cases of a group have a term, which nothing else tells: fewer than k of them could
+--   then hold what an attacker knows. There are no joint clusters.
+-- Parameters: order_seed (of an experiment; NULL: the secure generator).
+-- Reads: pub_clusters
+-- Writes: drawn_number, cluster, chunk_term, pub_clusters, pub_record_chunk, pub_item_chunk
+-- Source: SPEC section 11 (clusters within QID-groups).
 
 CREATE OR REPLACE TEMP TABLE srsql_drawn_number AS
 SELECT
@@ -26,10 +28,6 @@ WHERE srsql_cluster.cluster_no = n.cluster_no;
 UPDATE temp.main.srsql_chunk_term SET cluster_no = n.drawn
 FROM temp.main.srsql_drawn_number AS n
 WHERE srsql_chunk_term.cluster_no = n.cluster_no;
-
-UPDATE temp.main.srsql_small_part SET cluster_no = n.drawn
-FROM temp.main.srsql_drawn_number AS n
-WHERE srsql_small_part.cluster_no = n.cluster_no;
 
 UPDATE temp.main.srsql_pub_clusters SET cluster = n.drawn
 FROM temp.main.srsql_drawn_number AS n

@@ -1,0 +1,346 @@
+"""The one registry of checks: everything that is proved of a release before it is committed.
+
+A release runs the entries of its stages in this order; the first that fails ends it. The legends of
+reports, docs/glossary.md and docs/models.md are made of the same entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, replace
+from functools import partial
+
+from srsql.engine import measures as of
+from srsql.engine.checks import Evidence, lattice, lineage, require_proof, series
+from srsql.engine.checks import released_rows as rows
+from srsql.engine.checks import term_chunks as chunks
+from srsql.engine.checks import term_nodes as nodes
+from srsql.engine.measures import Check, Measure, MeasureRow, ReleaseFacts, Stage
+
+CHECKS: tuple[Check[Evidence], ...] = (
+    Check(
+        "lineage",
+        of.EVERY_RELEASE,
+        "Every published column derives only from columns that the dataset's schema lets out.",
+        "SPEC section 16",
+        lineage.check_views,
+        composed_by="lineage.check_lineage",
+        emits=(),
+        of_making=True,
+    ),
+    Check(
+        "check_k",
+        of.ROWS_WITH_K,
+        "Every region of the released rows has at least k distinct cases.",
+        "Lin 2016, Definition 3 (1)",
+        rows.check_k,
+    ),
+    Check(
+        "check_theta",
+        of.ROWS_WITH_THETA,
+        "No sensitive value of the released rows exceeds its threshold in any region.",
+        "Lin 2016, Definition 3 (2)",
+        rows.check_theta,
+    ),
+    Check(
+        "check_theta_knowledge",
+        of.KNOWLEDGE,
+        "No sensitive value exceeds its threshold in any region, external knowledge included.",
+        "Lin 2016, Definition 3 (2)",
+        rows.check_theta_knowledge,
+    ),
+    Check(
+        "check_reports",
+        of.ROWS_WITH_REPORTS,
+        "Every region of the released rows has at least k reports, of however few cases.",
+        'Lin 2016, section "Privacy models for microdata publishing"',
+        rows.check_reports,
+    ),
+    Check(
+        "check_alpha",
+        of.ROWS_WITH_ALPHA,
+        "No sensitive value is held by a larger share of a region's reports than α.",
+        "Wong et al. 2006, (α, k)-anonymity",
+        rows.check_alpha,
+    ),
+    Check(
+        "check_values",
+        of.ROWS_WITH_VALUES,
+        "For l-diversity: every region has at least l distinct values of each sensitive attribute.",
+        'Lin 2016, section "Privacy models for microdata publishing"',
+        rows.check_values,
+    ),
+    Check(
+        "check_manifest",
+        of.CASES,
+        "The public manifest names thresholds of released values only.",
+        "SPEC section 16",
+        rows.check_manifest,
+    ),
+    Check(
+        "check_internal",
+        of.DRAWS,
+        "Every internal group of a model with noise has at least k carriers, and no sensitive "
+        "value is held by more of them than its threshold allows.",
+        "Wu 2022, Definitions 1 and 3",
+        rows.check_internal,
+    ),
+    Check(
+        "check_draws",
+        of.DRAWS,
+        "Every released case has one value of each perturbed quasi-identifier, missing exactly "
+        "where its own was missing or given up, and every draw is charged once in the ledger.",
+        "SPEC section 10",
+        rows.check_draws,
+    ),
+    Check(
+        "check_values",
+        of.DRAWS,
+        "For models with noise: every released value is one that can be released at all.",
+        "SPEC section 10",
+        rows.check_drawn_values,
+        composed_by="published_regions.drawn_values_query",
+    ),
+    Check(
+        "check_common",
+        of.BESIDE_DRAWS,
+        "All cases of an internal group show the same categories where these are generalized.",
+        "SPEC section 10",
+        rows.check_common,
+    ),
+    Check(
+        "check_complete",
+        of.CASES,
+        "Every report of the quarter is either released or withheld.",
+        "SPEC section 16",
+        rows.check_complete,
+        of_making=True,
+    ),
+    Check(
+        "check_inside",
+        of.REGIONS,
+        "Every original value of a released case lies in the region that is published of it.",
+        "Lin 2016, Definition 3",
+        rows.check_inside,
+        composed_by="released_rows.inside_query",
+        of_making=True,
+    ),
+    Check(
+        "check_earlier",
+        of.COVERING,
+        "The generalized categories of an old case cover those of its earlier releases.",
+        "Wu 2022, Definition 2",
+        rows.check_earlier,
+        of_making=True,
+    ),
+    Check(
+        "check_catalog",
+        of.CASES,
+        "The catalog of the warehouse has what the released views show.",
+        "SPEC section 9",
+        rows.check_catalog,
+        of_making=True,
+    ),
+    Check(
+        "check_row_numbers",
+        of.LATTICE,
+        "Rows over a lattice have the numbers from 1 on, each once, and an informative value.",
+        "SPEC section 12",
+        lattice.check_row_numbers,
+    ),
+    Check(
+        "check_row_levels",
+        of.LATTICE,
+        "Every dimension value of a row is one of the level that was taken, or says nothing.",
+        "Lee 2020, full-domain generalization",
+        lattice.check_row_levels,
+    ),
+    Check(
+        "check_row_classes",
+        of.LATTICE,
+        "Every class of rows with the same dimension values has as many rows as is claimed.",
+        'Lee 2020, "Data utility"',
+        lattice.check_row_classes,
+    ),
+    Check(
+        "check_term_structure",
+        of.CHUNKS,
+        "The published tables of clusters and chunks are such as disassociation makes.",
+        "Loukides 2014, section 3.1",
+        partial(chunks.check_chunks, macro="check_term_structure"),
+    ),
+    Check(
+        "check_km",
+        of.CHUNKS,
+        "Every set of at most m terms that occurs in a chunk is in at least k of its subrecords.",
+        "Loukides 2014, section 3.1",
+        partial(chunks.check_chunks, macro="check_km"),
+    ),
+    Check(
+        "check_cluster_size",
+        of.CHUNKS,
+        "Every cluster has at least k records, and l where sensitive terms are named.",
+        "Loukides 2014, section 7.2",
+        partial(chunks.check_chunks, macro="check_cluster_size"),
+    ),
+    Check(
+        "check_bare_clusters",
+        of.CHUNKS,
+        "A cluster without item chunk has subrecords enough for k records to hold the same terms.",
+        "SPEC section 11, after Terrovitis et al. 2012",
+        partial(chunks.check_chunks, macro="check_bare_clusters"),
+    ),
+    Check(
+        "check_one_place",
+        of.CHUNKS,
+        "A term stands in one place of a cluster.",
+        "Loukides 2014, section 4",
+        partial(chunks.check_chunks, macro="check_one_place"),
+    ),
+    Check(
+        "check_kept_apart",
+        of.SENSITIVE,
+        "A sensitive term stands in item chunks only.",
+        "Loukides 2014, section 7.2",
+        chunks.check_kept_apart,
+        of_making=True,
+    ),
+    Check(
+        "check_term_support",
+        of.CHUNKS,
+        "The chunks hold as many records as the originals, and every term as often.",
+        "Loukides 2014, section 3.1",
+        chunks.check_term_support,
+        of_making=True,
+    ),
+    Check(
+        "check_projection",
+        of.CHUNKS,
+        "The originals are one of the datasets that the chunks stand for.",
+        "Loukides 2014, section 3.1",
+        chunks.check_projection,
+        of_making=True,
+    ),
+    Check(
+        "check_reconstructed",
+        of.CHUNKS,
+        "The sampled dataset is one of the datasets that the chunks stand for.",
+        "Loukides 2014, section 3.1",
+        chunks.check_sampled_dataset,
+        composed_by="term_chunks.check_reconstructed",
+        of_making=True,
+    ),
+    Check(
+        "check_node_structure",
+        of.NODES,
+        "A generalized term is in one node, and a node has a term and a record.",
+        "SPEC section 13",
+        nodes.check_node_structure,
+    ),
+    Check(
+        "check_node_constraints",
+        of.NODES,
+        "No node mixes terms of a utility constraint with other terms.",
+        "Loukides 2014, section 1.1",
+        nodes.check_node_constraints,
+    ),
+    Check(
+        "check_node_km",
+        of.SOME_NODES,
+        "Every set of at most m nodes that a record has is had by at least k records.",
+        "Loukides 2014, section 1.1",
+        nodes.check_node_km,
+        composed_by="term_nodes.check_node_km",
+    ),
+    Check(
+        "check_generalized_records",
+        of.NODES,
+        "Every record has the nodes of its own terms, no other, and none is missing.",
+        "SPEC section 13",
+        nodes.check_generalized_records,
+        of_making=True,
+    ),
+    Check(
+        "series audit",
+        of.DEFENDED,
+        "No attack that the models of a series withstand puts a group in danger that was not, or "
+        "more than before.",
+        "Huang 2021, section 5.1",
+        series.check_series,
+        composed_by="series.check_series",
+        stage="audit",
+        emits=("dir", "dsr", "ssgr"),
+    ),
+    Check(
+        "series audit",
+        of.UNDEFENDED,
+        "The shares of groups that attacks on the series put in danger are known.",
+        "Huang 2021, section 5.1",
+        series.check_series,
+        composed_by="series.check_series",
+        stage="audit",
+        severity="is told",
+        emits=("dir", "dsr", "ssgr"),
+    ),
+    Check(
+        "group_size",
+        of.KEEPS_K,
+        "Every group of the catalog has at least k distinct cases.",
+        "Lin 2016, Definition 3 (1)",
+        None,
+        composed_by="srsql.group_sizes",
+        stage="metrics",
+    ),
+    Check(
+        "dr",
+        of.KEEPS_THETA,
+        "No sensitive value exceeds its threshold in any group of the catalog.",
+        "Lin 2016, eq. (10)",
+        None,
+        composed_by="srsql.danger_ratio",
+        stage="metrics",
+    ),
+)
+
+
+def prove(evidence: Evidence, stage: Stage, *, again: bool = False) -> list[Measure]:
+    """Run every check of the stage that applies to a release.
+
+    Args:
+        evidence: of the release, within its transaction.
+        stage: of the release.
+        again: a draft is confirmed, of which the tables that it was made with are gone.
+
+    Raises:
+        CheckFailedError: one of them failed, or proves nothing; the text names it.
+    """
+    found: list[Measure] = []
+    for check in CHECKS:
+        if check.run and check.stage == stage and check.applies.holds(evidence.facts):
+            if again and check.of_making:
+                continue
+            measured = check.run(evidence)
+            require_proof(check, measured)
+            found += measured
+    return found
+
+
+def judged(facts: ReleaseFacts, measured: Iterable[MeasureRow]) -> list[MeasureRow]:
+    """Metrics, with a verdict only where a check of that measure applies to the release."""
+    bounded = {name for check in _of_metrics(facts) for name in check.measures}
+    return [row if row.measure in bounded else replace(row, passed=None) for row in measured]
+
+
+def require_bounds(facts: ReleaseFacts, measured: Iterable[MeasureRow]) -> None:
+    """Refuse a release of which a metric with a bound does not keep it.
+
+    Raises:
+        CheckFailedError: the text names the measure.
+    """
+    listed = [astuple(row) for row in measured]
+    for check in _of_metrics(facts):
+        require_proof(check, [row for row in listed if row[1] in check.measures])
+
+
+def _of_metrics(facts: ReleaseFacts) -> list[Check[Evidence]]:
+    return [check for check in CHECKS if check.stage == "metrics" and check.applies.holds(facts)]

@@ -1,0 +1,322 @@
+"""The checks of released rows of cases, from the rows alone.
+
+They share no code with what makes a release: groups are read off the published regions, terms off
+the published child rows, and both are compared with the thresholds by the macros of
+``sql_macros/checks``. Only "the original lies in its region", "nothing is lost" and what was drawn
+at random look at anything else. A perturbed release does not show its groups: they are those of the
+member table, found by ``srsql_identity``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from srsql.engine.checks import TOPIC, Evidence, asked
+from srsql.engine.checks.published_regions import (
+    case_symptoms,
+    case_terms,
+    drawn_values_query,
+    internal_group_rows,
+    published_sensitive,
+    region_ends,
+    region_rows,
+    report_values,
+)
+from srsql.engine.measures import Measure
+from srsql.engine.warehouse.releases import terms_apart
+from srsql.engine.warehouse.statements import (
+    check_row,
+    column,
+    literal,
+    query,
+    table,
+    temporary,
+)
+from srsql.schemas import Dataset
+
+OF_REPORTS = frozenset({"reports", "alpha", "values"})
+"""What a comparator claims of the reports of a region, not of its cases."""
+THETA, DRUG, KNOWLEDGE = "seen_theta", "seen_drug", "seen_knowledge"
+VALUES = "seen_report_value"
+
+
+def check_k(evidence: Evidence) -> list[Measure]:
+    """k distinct cases."""
+    least = evidence.claims.get("k", Fraction(evidence.release.k))
+    return evidence.ask("check_k", _rows(evidence), least.numerator)
+
+
+def check_theta(evidence: Evidence) -> list[Measure]:
+    """Every threshold, by what the rows show."""
+    return evidence.ask(
+        "check_theta",
+        _rows(evidence),
+        _values(evidence),
+        literal(THETA),
+        tables={THETA: query(TOPIC, "thresholds")},
+        parameters={"release": evidence.release.release_id},
+    )
+
+
+def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
+    """Every threshold, by what the rows show and their drugs suggest."""
+    drugs = _case_terms(evidence, "drug", drugs=True)
+    return evidence.ask(
+        "check_theta_knowledge",
+        _rows(evidence),
+        _values(evidence),
+        *(literal(name) for name in (DRUG, KNOWLEDGE, THETA)),
+        tables={
+            DRUG: drugs.sql("duckdb"),
+            KNOWLEDGE: query(TOPIC, "external_knowledge"),
+            THETA: query(TOPIC, "thresholds"),
+        },
+        parameters={"release": evidence.release.release_id},
+    )
+
+
+def check_reports(evidence: Evidence) -> list[Measure]:
+    """k reports."""
+    return evidence.ask("check_reports", _rows(evidence), evidence.claims["reports"].numerator)
+
+
+def check_alpha(evidence: Evidence) -> list[Measure]:
+    """The share of reports that hold a value."""
+    share = evidence.claims["alpha"]
+    return evidence.ask(
+        "check_alpha",
+        _rows(evidence),
+        literal(VALUES),
+        share.numerator,
+        share.denominator,
+        tables=_report_values(evidence),
+    )
+
+
+def check_values(evidence: Evidence) -> list[Measure]:
+    """l distinct values of each sensitive attribute."""
+    names = dict.fromkeys(a.column for a in published_sensitive(evidence.release.visible_dataset))
+    listed = exp.Array(expressions=[exp.Literal.string(name) for name in names])
+    return evidence.ask(
+        "check_values",
+        _rows(evidence),
+        literal(VALUES),
+        listed.sql("duckdb"),
+        evidence.claims["values"].numerator,
+        tables=_report_values(evidence),
+    )
+
+
+def check_manifest(evidence: Evidence) -> list[Measure]:
+    """The thresholds that the public manifest tells."""
+    manifest = table(evidence.release.schema, "manifest", alias="m").sql("duckdb")
+    thresholds = f"(SELECT m.thresholds FROM {manifest})"
+    return evidence.ask("check_manifest", thresholds, _values(evidence))
+
+
+def check_internal(evidence: Evidence) -> list[Measure]:
+    """k and theta of the groups in the catalog."""
+    return evidence.ask("check_internal")
+
+
+def check_draws(evidence: Evidence) -> list[Measure]:
+    """What was drawn, and charged."""
+    return evidence.ask("check_draws")
+
+
+def check_drawn_values(evidence: Evidence) -> list[Measure]:
+    """Numbers lie in the declared domain on its granules, nodes are nodes of the hierarchy."""
+    release = evidence.release
+    rows = drawn_values_query(release.visible_dataset, release.schema, release.release_id)
+    return asked(release.warehouse, rows.subquery().sql("duckdb"))
+
+
+def check_common(evidence: Evidence) -> list[Measure]:
+    """Categories that are generalized beside the drawn values."""
+    release, seen = evidence.release, "seen_common"
+    dataset = release.visible_dataset
+    common = [
+        name
+        for position, qid in enumerate(dataset.qid)
+        if position not in evidence.perturbed
+        for name in ([f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name])
+    ]
+    rows = internal_group_rows(dataset, release.schema, release.release_id, common)
+    return evidence.ask("check_common", literal(seen), tables={seen: rows.sql("duckdb")})
+
+
+def check_complete(evidence: Evidence) -> list[Measure]:
+    """Released and withheld reports together are those of the quarter.
+
+    Where every report was taken for a case of its own, reports are withheld, not cases.
+    """
+    release, by_report = evidence.release, evidence.by_report
+    dataset = release.visible_dataset
+    quarter = quarter_reports(dataset, release.quarter, by_report=by_report)
+    released = released_reports(dataset, release.schema, by_report=by_report)
+    return evidence.ask(
+        "check_complete",
+        *(literal(name) for name in ("quarter_report", "released_report", "withheld_case")),
+        tables={
+            "quarter_report": quarter.sql("duckdb"),
+            "released_report": released.sql("duckdb"),
+            "withheld_case": query(TOPIC, "withheld_reports" if by_report else "withheld_cases"),
+        },
+        parameters={} if by_report else {"release": release.release_id},
+    )
+
+
+def check_inside(evidence: Evidence) -> list[Measure]:
+    """Originals lie in their regions."""
+    release = evidence.release
+    rows = inside_query(
+        release.visible_dataset, release.schema, release.release_id, evidence.perturbed
+    )
+    return asked(release.warehouse, rows.subquery().sql("duckdb"))
+
+
+def check_earlier(evidence: Evidence) -> list[Measure]:
+    """Categories of old cases."""
+    return evidence.ask("check_earlier")
+
+
+def check_catalog(evidence: Evidence) -> list[Measure]:
+    """The catalog has the regions, terms and substantial symptoms that the views show."""
+    dataset, schema = evidence.release.visible_dataset, evidence.release.schema
+    return evidence.ask(
+        "check_catalog",
+        literal("temp.main.srsql_identity"),
+        literal("seen_end"),
+        _values(evidence),
+        literal("seen_symptom"),
+        tables={
+            "seen_end": region_ends(dataset, schema).sql("duckdb"),
+            "seen_symptom": case_symptoms(dataset, schema).sql("duckdb"),
+        },
+    )
+
+
+def _rows(evidence: Evidence) -> str:
+    """The region of every released report, or its internal group where regions are not shown."""
+    release, facts = evidence.release, evidence.facts
+    dataset, schema = release.visible_dataset, release.schema
+    return evidence.table(
+        "srsql_seen_row",
+        lambda: (
+            internal_group_rows(dataset, schema, release.release_id)
+            if facts.draws
+            else region_rows(dataset, schema, reports=bool(facts.bounds & OF_REPORTS))
+        ),
+    )
+
+
+def _values(evidence: Evidence) -> str:
+    """The sensitive terms of every released case, normalized anew."""
+    return evidence.table("srsql_seen_value", lambda: _case_terms(evidence, "term"))
+
+
+def _case_terms(evidence: Evidence, name: str, *, drugs: bool = False) -> exp.Query:
+    release = evidence.release
+    apart = terms_apart(release.warehouse, release.release_id)
+    return case_terms(release.visible_dataset, release.schema, name, apart, drugs=drugs)
+
+
+def _report_values(evidence: Evidence) -> dict[str, str]:
+    release = evidence.release
+    return {VALUES: report_values(release.visible_dataset, release.schema).sql("duckdb")}
+
+
+def quarter_reports(dataset: Dataset, quarter: str, *, by_report: bool) -> exp.Query:
+    """(report_id, case_id) of every report of the quarter.
+
+    ``by_report``: every report is a case of its own.
+    """
+    case_id = dataset.report_id if by_report else dataset.case_id
+    return (
+        exp.select(
+            exp.cast(column(dataset.report_id, "t"), "VARCHAR").as_("report_id"),
+            exp.cast(column(case_id, "t"), "VARCHAR").as_("case_id"),
+        )
+        .from_(table(f"raw_{dataset.name}", dataset.report_table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    )
+
+
+def released_reports(dataset: Dataset, schema: str, *, by_report: bool) -> exp.Query:
+    """(report_id, case_id) of the originals behind the released reports.
+
+    ``by_report``: every report is a case of its own.
+    """
+    case_id = "report_id" if by_report else "case_id"
+    return (
+        exp.select(
+            exp.cast(column("report_id", "i"), "VARCHAR").as_("report_id"),
+            exp.cast(column(case_id, "i"), "VARCHAR").as_("case_id"),
+        )
+        .from_(temporary("srsql_identity", alias="i"))
+        .join(
+            table(schema, dataset.report_table, alias="v"),
+            on=exp.and_(
+                column("public_report", "i").eq(column(dataset.report_id, "v")),
+                column("public_case", "i").eq(column(dataset.case_id, "v")),
+            ),
+        )
+    )
+
+
+def inside_query(dataset: Dataset, schema: str, release_id: int, drawn: set[int]) -> exp.Query:
+    """The uniform row: every known original QID of a released report lies in its published region.
+
+    Args:
+        dataset: with the tables of which the release has rows.
+        schema: of its views.
+        release_id: stands in the row.
+        drawn: the positions of perturbed ones, which need not.
+    """
+    misses: list[exp.Expr] = []
+    rows = (
+        exp.select()
+        .from_(table(schema, dataset.report_table, alias="v"))
+        .join(
+            temporary("srsql_identity", alias="i"),
+            on=column(dataset.report_id, "v").eq(column("public_report", "i")),
+        )
+        .join(
+            table(f"raw_{dataset.name}", dataset.report_table, alias="t"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+        )
+        .where(column("quarter", "t").eq(column("quarter", "v")))
+    )
+    for position, qid in enumerate(dataset.qid):
+        if position in drawn:
+            continue
+        value = column(f"srsql_{qid.name}", "t")
+        if qid.bounded:
+            scaled = exp.Mul(
+                this=value, expression=exp.Literal.number(format(qid.granularity, "f"))
+            )
+            low, high = column(f"{qid.name}_low", "v"), column(f"{qid.name}_high", "v")
+            misses.append(
+                exp.or_(
+                    exp.LT(this=scaled, expression=low), exp.GT(this=scaled.copy(), expression=high)
+                )
+            )
+        else:
+            alias = f"h_{qid.name}"
+            rows = rows.join(
+                table("srsql", "hierarchy", alias=alias),
+                on=exp.and_(
+                    column("dataset", alias).eq(exp.Literal.string(dataset.name)),
+                    column("attribute", alias).eq(exp.Literal.string(qid.name)),
+                    column("node", alias).eq(value),
+                    column("ancestor", alias).eq(column(qid.name, "v")),
+                ),
+                join_type="left",
+            )
+            misses.append(
+                exp.and_(value.is_(exp.null()).not_(), column("node", alias).is_(exp.null()))
+            )
+    outside = exp.func("coalesce", exp.or_(*misses), exp.false())
+    return rows.select(check_row(release_id, ("check_inside", "report"), outside))

@@ -1,0 +1,106 @@
+"""The checks of generalized terms: k^m of the nodes, and that each record has those of its terms.
+
+The originals that they are compared with are read off the raw rows anew; the published number of a
+record is the one thing that only the making of the release knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+from srsql.engine.checks import Evidence, asked, measured
+from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.risk.term_counts import ORIGINALS, load_originals
+from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
+from srsql.engine.warehouse.statements import query
+
+TOPIC = "checks/terms"
+CONSTRAINTS, NUMBERS = "constraint_term", "published_number"
+
+
+def check_nodes(
+    warehouse: Reader, tables: PublishedNodes, release_id: int, k: int, m: int, constraints: str
+) -> list[MeasureRow]:
+    """Every check that the published tables and the policy allow; ``passed`` tells.
+
+    Args:
+        warehouse: or any connection with the macros in it.
+        tables: of the release.
+        release_id: stands in the rows.
+        k: least number of records that share what an attacker knows.
+        m: number of terms that they may know, of any size.
+        constraints: name of a table ``(name, term)``: the utility policy.
+    """
+    calls = tables.check(release_id, constraints)
+    return measured(warehouse, calls) + _km_of_nodes(warehouse, tables, release_id, k, m)
+
+
+def _km_of_nodes(
+    warehouse: Reader, tables: PublishedNodes, release_id: int, k: int, m: int
+) -> list[MeasureRow]:
+    """Each set of up to m nodes that a record holds is held by k: one row for each size.
+
+    A set that breaks the bound is not made longer: it is a breach by itself.
+    """
+    warehouse.run(
+        "CREATE OR REPLACE TEMP TABLE srsql_itemset_basket AS SELECT DISTINCT g.record, "
+        f"g.node AS term FROM {tables.generalized_terms} AS g WHERE g.node IS NOT NULL"
+    )
+    warehouse.run(query(TOPIC, "node_holders"))
+    warehouse.run(query(TOPIC, "node_sets"))
+    rows = []
+    for size in range(1, m + 1):
+        if size > 1:
+            warehouse.run(query(TOPIC, "longer_node_sets"))
+            warehouse.run(query(TOPIC, "longer_node_holders"), [k])
+        ((rare, sets),) = warehouse.rows(query(TOPIC, "rare_node_sets"), [k])
+        if not sets:
+            break
+        scope = f"{size} of them" if size > 1 else "1 generalized term"
+        rows.append(
+            MeasureRow(release_id, "check_node_km", scope, rare, sets, rare / sets, k, rare == 0)
+        )
+    return rows
+
+
+def check_node_structure(evidence: Evidence) -> list[Measure]:
+    """The published tables are such as generalization makes."""
+    structure, _ = _calls(evidence)
+    return _rows(measured(evidence.release.warehouse, [structure]))
+
+
+def check_node_constraints(evidence: Evidence) -> list[Measure]:
+    """No node mixes constraints of the policy in the catalog."""
+    _, constraints = _calls(evidence)
+    policy = {CONSTRAINTS: query(TOPIC, "utility_constraints")}
+    given = {"release": evidence.release.release_id}
+    return asked(evidence.release.warehouse, constraints, policy, given)
+
+
+def check_node_km(evidence: Evidence) -> list[Measure]:
+    """Every set of nodes that a record holds is held by k records."""
+    release, terms = evidence.release, evidence.terms
+    assert terms is not None, "the check applies to releases with terms"
+    tables = PublishedNodes.in_schema(release.schema)
+    return _rows(_km_of_nodes(release.warehouse, tables, release.release_id, release.k, terms.m))
+
+
+def check_generalized_records(evidence: Evidence) -> list[Measure]:
+    """Every record has the nodes of its own terms."""
+    release, terms = evidence.release, evidence.terms
+    assert terms is not None, "the check applies to releases with terms"
+    load_originals(release.warehouse, release.dataset, release.release_id, terms)
+    call = PublishedNodes.in_schema(release.schema).check_records(
+        release.release_id, ORIGINALS, NUMBERS
+    )
+    numbers = {NUMBERS: query(TOPIC, "generalized_numbers")}
+    return _rows(measured(release.warehouse, [call], numbers))
+
+
+def _calls(evidence: Evidence) -> list[str]:
+    release = evidence.release
+    return PublishedNodes.in_schema(release.schema).check(release.release_id, CONSTRAINTS)
+
+
+def _rows(found: list[MeasureRow]) -> list[Measure]:
+    return [astuple(row) for row in found]

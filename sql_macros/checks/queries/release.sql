@@ -1,0 +1,77 @@
+-- What the checks of a release read of the catalog and of the tables that it was made with.
+
+-- name: facts
+-- The model, and the fields of ReleaseFacts that the catalog has, of one release.
+WITH terms AS (
+    SELECT any_value(d.term_format) AS term_format, bool_and(d.with_rows) AS with_rows
+    FROM srsql.disassociated AS d
+    WHERE d.release_id = $release
+)
+
+SELECT
+    r.model,
+    (SELECT count(*) > 0 FROM srsql.lattice AS l WHERE l.release_id = r.release_id) AS lattice,
+    (SELECT count(*) FROM srsql.perturbation AS p WHERE p.release_id = r.release_id) AS drawn,
+    (SELECT count(*) FROM srsql.attribute AS a WHERE a.release_id = r.release_id) AS attributes,
+    (
+        SELECT count(*) > 0 FROM srsql.external_knowledge AS e WHERE e.release_id = r.release_id
+    ) AS external_knowledge,
+    coalesce(
+        (
+            SELECT any_value(d.attacks)
+            FROM srsql.defended_attack AS d
+            WHERE d.release_id = r.release_id
+        ),
+        []
+    ) AS attacks,
+    t.term_format,
+    coalesce(t.with_rows, true) AS with_rows
+FROM srsql.release AS r
+CROSS JOIN terms AS t
+WHERE r.release_id = $release;
+
+-- name: thresholds
+-- The thresholds that the catalog keeps of a release: term, theta_num, theta_den.
+SELECT t.term, t.theta_num, t.theta_den
+FROM srsql.threshold AS t
+WHERE t.release_id = $release;
+
+-- name: external_knowledge
+-- What drugs tell of diseases, as the release took account of it: drug, disease.
+SELECT e.drug, e.disease
+FROM srsql.external_knowledge AS e
+WHERE e.release_id = $release;
+
+-- name: withheld_cases
+-- The cases that the catalog has as withheld: case_id.
+SELECT w.case_id
+FROM srsql.withheld AS w
+WHERE w.release_id = $release;
+
+-- name: withheld_reports
+-- The reports that a comparator withheld which takes every report for a case of its own: case_id.
+SELECT c.report_id::VARCHAR AS case_id
+FROM temp.main.srsql_withheld AS w
+INNER JOIN temp.main.srsql_case_report AS c ON w.case_no = c.case_no
+UNION ALL
+SELECT d.report_id
+FROM temp.main.srsql_deleted AS d;
+
+-- name: touched_releases
+-- The release, those that share a case with it, and those of the quarter before it.
+SELECT t.release_id
+FROM srsql.touched_releases($release) AS t;
+
+-- name: guarantee
+-- Of the release to be measured: whether it is a draft, the attacks that its model withstands, the
+-- share of cases with substantially many symptoms that it bounds, and k.
+SELECT r.status = 'draft', coalesce(p.attacks, []), p.alpha_num, p.alpha_den, r.k
+FROM srsql.release AS r
+LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id
+WHERE r.release_id = $release;
+
+-- name: lattice
+-- The node of the lattice that a release took, and the number of rows that each class claims.
+SELECT l.dimensions, l.levels, l.informative, l.least
+FROM srsql.lattice AS l
+WHERE l.release_id = $release;

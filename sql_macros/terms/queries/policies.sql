@@ -1,0 +1,25 @@
+-- Utility policies, as the kernels take them.
+
+-- name: policy
+-- The constraints as they were given, numbered from 0: constraint_no, term.
+SELECT
+    unnest($constraints::INTEGER[]) AS constraint_no,
+    unnest($members::VARCHAR[]) AS term;
+
+-- name: constraints_left
+-- The constraints that have a term in the data, by number.
+SELECT DISTINCT p.set_no
+FROM temp.main.srsql_policy_term AS p
+ORDER BY p.set_no;
+
+-- name: hierarchy
+-- The nodes of a hierarchy that the catalog has, in preorder, with their parents.
+SELECT n.node, coalesce(n.parent, '')
+FROM srsql.node AS n
+WHERE n.dataset = $dataset AND n.attribute = $attribute
+ORDER BY n.pre;
+
+-- name: keep_constraints
+-- The policy that a release followed, into the catalog.
+INSERT INTO srsql.utility_constraint
+SELECT $release, unnest($names::VARCHAR[]), unnest($terms::VARCHAR[]);
