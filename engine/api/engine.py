@@ -32,8 +32,8 @@ from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.risk.term_metrics import count_term_sets, term_combinations
+from srsql.engine.signals import signals
 from srsql.engine.signals.results import Signals
-from srsql.engine.signals.signals import signals
 from srsql.engine.study.advise import advise
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.compare import Compared, compare

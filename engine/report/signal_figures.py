@@ -22,9 +22,9 @@ from srsql.engine.report.drawing import (
 )
 from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
+from srsql.engine.signals import signals
 from srsql.engine.signals.results import Measures, Signal
 from srsql.engine.signals.rules import AGE, Condition
-from srsql.engine.signals.signals import signals
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import term
