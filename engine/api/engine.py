@@ -30,8 +30,8 @@ from srsql.engine.release.release import release
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
+from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
-from srsql.engine.risk.term_metrics import count_term_sets, term_combinations
 from srsql.engine.signals import signals
 from srsql.engine.signals.results import Signals
 from srsql.engine.study.advise import advise

@@ -36,9 +36,9 @@ from srsql.engine.ingest.records import (
 )
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
-from srsql.engine.warehouse.catalog import SPACE, register_dataset
+from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.periods import misplaced
-from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.statements import SPACE, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__

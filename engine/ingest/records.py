@@ -23,8 +23,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest.sources import CHUNK, Member
-from srsql.engine.warehouse.catalog import SPACE, SPACES
-from srsql.engine.warehouse.statements import column, create, query, temporary
+from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Source
 

@@ -19,8 +19,7 @@ from srsql.engine.errors import IngestError
 from srsql.engine.ingest.raw_tables import identifier
 from srsql.engine.ingest.records import drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
-from srsql.engine.warehouse.catalog import SPACES
-from srsql.engine.warehouse.statements import column, create, query, table, temporary
+from srsql.engine.warehouse.statements import SPACES, column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 

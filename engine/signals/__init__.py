@@ -224,12 +224,10 @@ class _Run:
         """Tables and measures of the pairs on each side, and what the release changes of them."""
         for side in self.sides:
             prior = self.prior[side]
+            fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
             self.warehouse.run(
                 self._of_side("measure", side, "measure", "weight", "drug", "reaction"),
-                {
-                    name: getattr(prior, name)
-                    for name in ("alpha1", "beta1", "alpha2", "beta2", "p")
-                },
+                {name: getattr(prior, name) for name in fitted},
             )
         if ORIGINAL in self.sides:
             self.warehouse.run(query(_TABLES, "bias"))

@@ -57,7 +57,7 @@ FROM srsql.signal_pairs(
 ) AS p;
 
 -- name: measure
--- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM under
+-- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
 -- the prior of these parameters; $alpha1 is NULL where none could be fitted.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
