@@ -30,7 +30,7 @@ from srsql.engine.ingest.records import (
     drop_temporary,
     extract_binary,
     extract_text,
-    read_lines,
+    line_parameters,
     read_records,
     workspace,
 )
@@ -38,7 +38,7 @@ from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.periods import misplaced
-from srsql.engine.warehouse.statements import SPACE, query
+from srsql.engine.warehouse.statements import SPACES, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
@@ -271,21 +271,19 @@ class _PeriodIngestion:
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
-        read_lines(self.warehouse, extracted)
         self.warehouse.run_step(
             "ingest/withdrawn_cases",
             {
-                "ends": SPACE + '$,;"',
+                **line_parameters(extracted),
+                "ends": SPACES.removesuffix("]") + '$,;"]',
                 "integer": self.dataset.id_type == "integer",
-                "length": rejects.RECORD_TEXT,
                 "ingestion": key.ingestion,
                 "dataset": self.dataset.name,
-                "quarter": key.quarter,
-                "file": key.file,
             },
         )
-        loaded = self.warehouse.value(query("ingest/ingestion", "withdrawn_loaded"))
-        drop_temporary(self.warehouse, "srsql_withdrawn", "srsql_line")
+        rejects.store_records(self.warehouse, self.dataset, key)
+        loaded = self.warehouse.value(query("ingest/account", "records_to_load"))
+        drop_temporary(self.warehouse, JUDGED)
         return extracted.lines, int(loaded)
 
     def _with_orphans(self, file: IngestedFile) -> IngestedFile:

@@ -130,19 +130,33 @@ def store_rejects(
         places: where its columns are in the file.
         key: the file.
     """
-    parameters = {
+    store_records(warehouse, dataset, key)
+    for statement in value_statements(dataset, declared, places):
+        warehouse.run(statement, _parameters(dataset, key))
+
+
+def store_records(warehouse: Warehouse, dataset: Dataset, key: FileKey) -> None:
+    """Write the rejected records of one file to ``srsql.reject``.
+
+    Args:
+        warehouse: with the records judged.
+        dataset: says what separates the fields of a record.
+        key: the file.
+    """
+    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
+    warehouse.run(
+        query("ingest/rejects", "store_records"),
+        {**_parameters(dataset, key), "separator": separator, "length": RECORD_TEXT},
+    )
+
+
+def _parameters(dataset: Dataset, key: FileKey) -> dict[str, str | int]:
+    return {
         "ingestion": key.ingestion,
         "dataset": dataset.name,
         "quarter": key.quarter,
         "file": key.file,
     }
-    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
-    warehouse.run(
-        query("ingest/rejects", "store_records"),
-        {**parameters, "separator": separator, "length": RECORD_TEXT},
-    )
-    for statement in value_statements(dataset, declared, places):
-        warehouse.run(statement, parameters)
 
 
 def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int]) -> list[str]:
