@@ -19,8 +19,7 @@ from srsql.engine.audit.plan import ATTACKS
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import DatasetError, SignalError, SrsqlError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.parameters import declared
-from srsql.engine.parameters.calls import Argument, strict
+from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
     Amount,
     Files,

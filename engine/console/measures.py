@@ -8,7 +8,7 @@ from typing import Any
 
 from srsql.engine.console import Parts, Table, printable
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query.answer import BOUNDS, Answer
+from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
 from srsql.engine.signals import LEAST
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals

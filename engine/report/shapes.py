@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import region_columns
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -83,18 +84,11 @@ class Missingness:
     given_up: int
 
 
-def catalog_shapes(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Shapes:
-    """The groups of a release; the steward's.
-
-    Args:
-        warehouse: has the catalog.
-        dataset: the dataset of the release.
-        release_id: which release.
-
-    Returns:
-        The distributions of its groups.
-    """
-    return _shapes(warehouse, dataset, catalog_distributions(), {"release": release_id})
+def catalog_shapes(release: Release) -> Shapes:
+    """The distributions of the groups of a release; the steward's."""
+    parameters = {"release": release.release_id}
+    dataset = release.visible_dataset
+    return _shapes(release.warehouse, dataset, catalog_distributions(), parameters)
 
 
 def catalog_distributions() -> exp.Query:
@@ -253,20 +247,12 @@ def published_thresholds(schema: str) -> exp.Query:
     ).from_(listed.from_(table(schema, "manifest", alias="m")).subquery("t"))
 
 
-def missingness(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Missingness]:
+def missingness(release: Release) -> list[Missingness]:
     """What is missing before and after a release; the steward's.
-
-    Args:
-        warehouse: has the catalog.
-        dataset: the dataset of the release.
-        release_id: which release.
 
     Returns:
         One entry per quasi-identifier, in the order of the schema.
     """
-    return [
-        Missingness(dataset.qid[position].name, *counts)
-        for position, *counts in warehouse.rows(
-            query(_RELEASE, "missingness"), {"release": release_id}
-        )
-    ]
+    rows = release.warehouse.rows(query(_RELEASE, "missingness"), {"release": release.release_id})
+    qids = release.visible_dataset.qid
+    return [Missingness(qids[position].name, *counts) for position, *counts in rows]
