@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -71,11 +71,11 @@ def by_age_group(
     if question.width < 1:
         raise QueryError(f"an age group has at least 1 year, not {question.width}")
     rows = released_rows(dataset, schema, question)
-    return counted(warehouse, rows, [question.informative[1]], question.width)
+    return counted(warehouse, rows, {"value": question.informative[1]}, question.width)
 
 
 def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp.Select:
-    """``(low, high, share, amount)`` of each released row that has the value, a parameter.
+    """``(low, high, share, amount)`` of each released row that has the value ``$value``.
 
     Args:
         dataset: as it was released.
@@ -104,12 +104,12 @@ def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp
             middle.as_("amount"),
         )
         .from_(table(schema, ROWS, alias="r"))
-        .where(exp.func("upper", informative).eq(exp.func("upper", exp.Placeholder())))
+        .where(exp.func("upper", informative).eq(exp.func("upper", exp.Placeholder(this="value"))))
     )
 
 
 def counted(
-    warehouse: Warehouse, rows: exp.Query, parameters: Sequence[object], width: int
+    warehouse: Warehouse, rows: exp.Query, parameters: Mapping[str, object], width: int
 ) -> Counted:
     """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them.
 
@@ -120,7 +120,7 @@ def counted(
         width: of a group.
     """
     statement = with_rows(query("risk/group_queries", "counts"), asked_row=rows)
-    answer = warehouse.rows(statement.sql(dialect="duckdb"), [*parameters, width])
+    answer = warehouse.rows(statement.sql(dialect="duckdb"), {**parameters, "width": width})
     groups = [AgeGroup(*row) for _, *row in answer if row[0] is not None]
     return Counted(groups, answer[0][0])
 

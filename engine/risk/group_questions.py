@@ -94,7 +94,7 @@ def group_answers(
         )
         answer = by_age_group(warehouse, dataset, schema, question)
         rows = original_rows(dataset, informative, numbers, split and (split[0], label))
-        truth = counted(warehouse, rows, [value, quarter, quarter], width)
+        truth = counted(warehouse, rows, {"value": value, "quarter": quarter}, width)
         answers += _together(value, label, answer, truth.groups)
     return answers
 
@@ -189,7 +189,7 @@ def original_rows(
 ) -> exp.Select:
     """``(low, high, share, amount)`` of each case of the quarter that holds the value.
 
-    Parameters: the value, the quarter, the quarter. What a case's reports say differently is taken
+    Parameters: $value and $quarter. What a case's reports say differently is taken
     as the released rows take it: bounds of a number, and of a category what tells nothing.
     """
     attribute = informative_attribute(dataset, informative)
@@ -198,8 +198,8 @@ def original_rows(
         .distinct()
         .from_(raw_table(dataset, attribute.table, alias="v"))
         .join(raw_table(dataset, dataset.report_table, alias="t"), on=_same_report(dataset))
-        .where(column(derived(attribute.column), "v").eq(exp.Placeholder()))
-        .where(column("quarter", "v").eq(exp.Placeholder()))
+        .where(column(derived(attribute.column), "v").eq(exp.Placeholder(this="value")))
+        .where(column("quarter", "v").eq(exp.Placeholder(this="quarter")))
     )
     share: exp.Expr = exp.convert(1.0)
     if asked is not None:
@@ -230,7 +230,7 @@ def original_rows(
             raw_table(dataset, dataset.report_table, alias="t"),
             on=column("case_id", "h").eq(column(dataset.case_id, "t")),
         )
-        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
         .group_by(column("case_id", "h"))
     )
 

@@ -204,18 +204,10 @@ class _Coding:
 
     def __init__(self, warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
         self.qids = {qid.name: (position, qid) for position, qid in enumerate(dataset.qid)}
-        self.kinds: dict[int, str] = dict(
-            warehouse.rows(
-                "SELECT a.position, a.kind FROM srsql.attribute AS a WHERE a.release_id = ?",
-                [release_id],
-            )
-        )
+        key = {"release_id": release_id}
+        self.kinds: dict[int, str] = dict(warehouse.rows(query("risk/metrics", "attributes"), key))
         self.nodes: dict[int, list[tuple[str, int, int, Decimal | None, Decimal | None]]] = {}
-        for position, *node in warehouse.rows(
-            "SELECT n.position, n.node, n.pre, n.last, n.low, n.high "
-            "FROM srsql.release_node(?) AS n ORDER BY n.position, n.pre",
-            [release_id],
-        ):
+        for position, *node in warehouse.rows(query("risk/metrics", "nodes"), key):
             self.nodes.setdefault(position, []).append(tuple(node))
 
     def intervals(self, name: str, value: str | Ends, where: str) -> list[tuple[int, int, int]]:

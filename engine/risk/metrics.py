@@ -31,8 +31,9 @@ from srsql.engine.risk.term_loss import (
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.policies import UtilityPolicy
 from srsql.engine.warehouse.released_terms import PublishedNodes
-from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
+from srsql.engine.warehouse.releases import ReleasedTerms, claims_of, released_terms
 from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -75,17 +76,8 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
     if any(row.measure == "il" for row in rows):  # regions are not what the release shows
         made = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "withheld"}
         return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
-    model, perturbs = warehouse.rows(
-        "SELECT r.model, EXISTS (SELECT 1 FROM srsql.perturbation AS p"
-        " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",
-        [release_id],
-    )[0]
-    claims = {
-        row[0]
-        for row in warehouse.rows(
-            "SELECT c.claim FROM srsql.claim AS c WHERE c.release_id = ?", [release_id]
-        )
-    }
+    model, perturbs = _rows(warehouse, "kind", release_id)[0]
+    claims = claims_of(warehouse, release_id)
     if claims:
         kept = {"group_size"} if "k" in claims else set()
         return [row if row.measure in kept else replace(row, passed=None) for row in rows]
@@ -221,11 +213,7 @@ def _policy_rows(
     warehouse: Warehouse, tables: Answering, originals: str, release_id: int
 ) -> list[MeasureRow]:
     members: dict[str, list[str]] = {}
-    for name, term in warehouse.rows(
-        "SELECT c.name, c.term FROM srsql.utility_constraint AS c WHERE c.release_id = ? "
-        "ORDER BY c.name, c.term",
-        [release_id],
-    ):
+    for name, term in _rows(warehouse, "utility_constraints", release_id):
         members.setdefault(name, []).append(term)
     if not members:
         return []
@@ -246,10 +234,11 @@ def _policy_rows(
 def _released(warehouse: Warehouse, release_id: int) -> tuple[ReleasedTerms, Answering] | None:
     """What a release tells apart from records, and its tables; None: nothing, or they are gone."""
     terms = released_terms(warehouse, release_id)
-    schema, status = warehouse.rows(
-        "SELECT r.schema_name, r.status FROM srsql.release AS r WHERE r.release_id = ?",
-        [release_id],
-    )[0]
+    schema, status = _rows(warehouse, "views", release_id)[0]
     if terms is None or status == "superseded":
         return None
     return terms, published_terms(terms.term_format, schema)
+
+
+def _rows(warehouse: Warehouse, name: str, release_id: int) -> list[tuple[Any, ...]]:
+    return warehouse.rows(query("risk/metrics", name), {"release_id": release_id})

@@ -137,13 +137,13 @@ def load_originals(
     )
     warehouse.run(
         create(temporary(_ORIGINAL_TERM), rows, temp=True),
-        [*[quarter] * len(terms.attributes), terms.repeated],
+        {"quarter": quarter, "repeated": terms.repeated},
     )
     return ORIGINALS
 
 
 def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> exp.Query:
-    """(record, prefix, term, times) of every report of a released case; the quarter is a parameter.
+    """(record, prefix, term, times) of every report of a released case in $quarter.
 
     Args:
         dataset: of the release.
@@ -175,7 +175,7 @@ def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> ex
                 on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
             )
             .where(column("release_id", "m").eq(release_id))
-            .where(column("quarter", "t").eq(exp.Placeholder()))
+            .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
             .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
             .group_by(column("case_no", "m"), column(dataset.report_id, "t"), value.copy())
         )

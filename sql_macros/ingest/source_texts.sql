@@ -1,9 +1,9 @@
--- What sources write: the lines of a text file, ids, and texts that tell a period. Parameters that
--- name tables take their names; ends is a class of white space, as a regular expression.
+-- What sources write: the lines of a text file, ids, and texts that tell a period. A parameter that
+-- names a table takes its name; ends is a class of white space, as a regular expression.
 
 -- What:    the physical lines of a text file, numbered from 1, blank ones too.
 -- Inputs:  file: a glob that names one file; separator: a noncharacter that no line holds; where
---          has_returns is true, return_mark stands for a carriage return (engine/ingest/records.py).
+--          has_returns is true, return_mark stands for a carriage return.
 -- Outputs: line, text.
 -- Source:  SPEC section 16 (every line is accounted for).
 CREATE OR REPLACE MACRO srsql.physical_lines(file, separator, has_returns, return_mark) AS TABLE
@@ -27,8 +27,8 @@ FROM read_csv(
     buffer_size = 33554432
 ) AS f;
 
--- What:    an id as the raw tables hold it, as text; NULL if it is blank or, where integers are due,
---          none.
+-- What:    an id as the raw tables hold it, as text; NULL if it is blank or, where integers are
+--          due, none.
 -- Inputs:  written: what the source says; ends; is_integer.
 -- Source:  SPEC section 16 (what is no id is rejected, not dropped).
 CREATE OR REPLACE MACRO srsql.identifier(written, ends, is_integer) AS (

@@ -1,7 +1,7 @@
--- Step: judges the lines of a list of withdrawn cases, one id a line, without a header, perhaps with
---   a trailing separator; what is no case id has a reason, like a record that cannot be loaded.
---   $ends is a class of the characters that are no part of an id at the ends of a line, $integer
---   says whether ids are integers; for $path, $separator, $returns and $return_mark see
+-- Step: judges the lines of a list of withdrawn cases, one id a line, without a header, perhaps
+--   with a trailing separator; what is no case id has a reason, like a record that cannot be
+--   loaded. $ends is a class of the characters that are no part of an id at the ends of a line,
+--   $integer says whether ids are integers; for $path, $separator, $returns and $return_mark see
 --   srsql.physical_lines.
 -- Reads: nothing
 -- Writes: judged(line, lines, field, reason, case_id), srsql.deleted_case

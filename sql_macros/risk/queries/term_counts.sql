@@ -3,8 +3,8 @@
 
 -- name: original_terms
 -- What each released case holds, anew from the raw rows report_value(record, prefix, term, times):
--- how often a report of the case has the term. Where a term that a case has n times is n terms (the
--- parameter), the second is called "TERM (2)".
+-- how often a report of the case has the term. Where a term that a case has n times is n terms
+-- ($repeated), the second is called "TERM (2)".
 SELECT DISTINCT
     e.record,
     CASE WHEN e.nth = 0 THEN e.term ELSE e.term || ' (' || (e.nth + 1)::VARCHAR || ')' END AS term
@@ -12,7 +12,7 @@ FROM (
     SELECT
         m.record,
         m.prefix || m.term AS term,
-        unnest(range(0, CASE WHEN cast(? AS BOOLEAN) THEN m.times ELSE 1 END)) AS nth
+        unnest(range(0, CASE WHEN $repeated THEN m.times ELSE 1 END)) AS nth
     FROM (
         SELECT
             v.record,
