@@ -36,6 +36,7 @@ import duckdb
 from rich.console import Console
 
 from srsql import cli
+from srsql.engine import console as terminal
 
 HERE = Path(__file__).parent
 PAGES = ("walkthrough.md", "commands.md", "embedding.md")
@@ -205,11 +206,11 @@ def _srsql(words: list[str]) -> str:
     """What a command prints, as into a pipe."""
     printed = io.StringIO()
     console = Console(
-        highlight=False, markup=False, emoji=False, soft_wrap=True, width=cli.PIPE_WIDTH
+        highlight=False, markup=False, emoji=False, soft_wrap=True, width=terminal.PIPE_WIDTH
     )
     with (
         mock.patch.object(sys, "argv", ["srsql", *words]),
-        mock.patch.object(cli, "out", console),
+        mock.patch.object(terminal, "out", console),
         redirect_stdout(printed),
         redirect_stderr(printed),
     ):

@@ -3,13 +3,136 @@
 The folders have the names of the engine's. A folder of the engine that needs one kernel has a
 module here: ``lattice_node`` of lattice, ``nearest_records`` of risk, ``shrinkage`` of signals.
 Several share ``grouping_problem`` (boxes, terms and losses as arrays), ``exact_search``,
-``mechanisms`` (noise, choices) and ``arrow`` (columns as arrays).
+and ``mechanisms`` (noise, choices). Here are columns of Arrow as arrays for the compiled code, and
+back. Compiled code takes no NULL: what converts a column refuses it.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
+
+
+def rows_of(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:
+    """The rows of columns of equal length."""
+    return list(zip(*map(one_array, columns), strict=True))
+
+
+def one_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+def flat(scalar: pa.ListScalar) -> Ints:
+    """The values of a list of numbers."""
+    return numbers(scalar.values)
+
+
+def nested(inner: pa.ListArray) -> tuple[Ints, pa.Array]:
+    """Offsets [lists + 1], from 0 on, and values of a list of lists."""
+    offsets = inner.offsets.to_numpy().astype(np.int64)
+    return offsets - offsets[0], inner.values.slice(offsets[0], offsets[-1] - offsets[0])
+
+
+def flags(values: pa.Array) -> NDArray[np.bool_]:
+    """Booleans as an array.
+
+    Raises:
+        ValueError: one is NULL.
+    """
+    if values.null_count:
+        raise ValueError("a flag of the kernel's input is NULL")
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def numbers(values: pa.Array) -> Ints:
+    """Numbers as an array of 64-bit integers.
+
+    Raises:
+        ValueError: one is NULL.
+    """
+    if values.null_count:
+        raise ValueError("a number of the kernel's input is NULL")
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
+    """Numbers as an array of doubles; NULL becomes NaN."""
+    return np.asarray(one_array(values).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def fields(structs: pa.StructArray) -> list[Ints]:
+    """The columns of structs of numbers."""
+    return [numbers(structs.field(i)) for i in range(structs.type.num_fields)]
+
+
+def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Columns, all in the order of the first; rows equal there keep theirs."""
+    order = np.argsort(columns[0], kind="stable")
+    return [column[order] for column in columns]
+
+
+def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
+    """The columns of structs of numbers in the order of their cases.
+
+    Args:
+        structs: the first field is the case number.
+        cases: [n] case numbers, ascending.
+
+    Returns:
+        For each field [rows] its values; the first is an index into ``cases``.
+
+    Raises:
+        ValueError: a row is not of one of the cases.
+    """
+    columns = fields(structs)
+    if len(columns[0]) and not np.isin(columns[0], cases).all():
+        raise ValueError("a row belongs to a case that is not among the cases")
+    if bool((np.diff(columns[0]) < 0).any()):
+        columns = by_first(columns)
+    return [np.searchsorted(cases, columns[0]), *columns[1:]]
+
+
+def lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
+    """A list of values of that type for each array."""
+    offsets = np.cumsum([0, *map(len, arrays)]).astype(np.int32)
+    values = np.concatenate(arrays) if arrays else np.empty(0)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
+
+
+def struct_lists(tables: list[Ints], names: list[str]) -> pa.Array:
+    """A list of structs with these fields for each table of numbers [rows, fields]."""
+    offsets = np.cumsum([0, *map(len, tables)]).astype(np.int32)
+    rows = np.concatenate(tables) if tables else np.empty((0, len(names)), np.int64)
+    columns = [pa.array(rows[:, i], pa.int32()) for i in range(len(names))]
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), pa.StructArray.from_arrays(columns, names=names)
+    )
+
+
+def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tuple[Ints, Ints]:
+    """The boxes of cases as ``Cases`` has them.
+
+    Args:
+        structs: STRUCT(case_no, place, low, high).
+        cases: [n] case numbers, ascending.
+        positions: [d] the place of each QID, ascending.
+
+    Returns:
+        Low and high ends, [n, d] each; 0 where there is no struct.
+
+    Raises:
+        ValueError: a box is not of one of the cases.
+    """
+    row, place, low, high = by_case(structs, cases)
+    ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
+    column = np.searchsorted(positions, place)
+    ends[0, row, column] = low
+    ends[1, row, column] = high
+    return ends[0], ends[1]

@@ -14,19 +14,19 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from srsql.udfs import arrow
-from srsql.udfs.arrow import (
+from srsql.udfs import (
     boxes_by_case,
     by_case,
     fields,
     flat,
+    grouping,
     lists,
     one_array,
     reals,
     rows_of,
     struct_lists,
 )
-from srsql.udfs.terms import arrow_kernels as disassociation
+from srsql.udfs import terms as disassociation
 
 # name -> (function, parameter types, return type); every one is an Arrow UDF over lists
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
@@ -187,7 +187,7 @@ _ROLES = "STRUCT(term_no INTEGER, constraint_no INTEGER, kept_apart BOOLEAN, pla
 _HELD = "STRUCT(cluster_no INTEGER, record_no INTEGER, term_no INTEGER)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
-        arrow.group_cases,
+        grouping.group_cases,
         [
             "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, _QIDS,
             "STRUCT(num BIGINT, den BIGINT)[]",
@@ -197,12 +197,12 @@ _UDFS: dict[str, _Udf] = {
         "INTEGER[]",
     ),
     "srsql_partition_cases": (
-        arrow.partition_cases,
+        grouping.partition_cases,
         ["INTEGER[]", _BOXES, _TERMS, _QIDS, "INTEGER[]", "INTEGER", "INTEGER"],
         "INTEGER[]",
     ),
     "srsql_withhold_infeasible": (
-        arrow.withhold_infeasible,
+        grouping.withhold_infeasible,
         ["INTEGER[]", "BOOLEAN[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
         "BOOLEAN[]",
     ),
@@ -216,7 +216,7 @@ _UDFS: dict[str, _Udf] = {
         ],
         "STRUCT(own INTEGER, published INTEGER)[]",
     ),
-    "srsql_knowledge_weight": (arrow.knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
+    "srsql_knowledge_weight": (grouping.knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
     "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),
     "srsql_ebgm": (
         _ebgm,

@@ -21,8 +21,7 @@ from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import DatasetError, SignalError, SrsqlError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.parameters import declared
-from srsql.engine.parameters.calls import Argument, strict
+from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
     Amount,
     Files,
@@ -36,8 +35,7 @@ from srsql.engine.parameters.takes import (
 from srsql.engine.release.request import Request
 from srsql.engine.risk.group_questions import answer_errors, group_answers
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
-from srsql.engine.risk.metrics import measure
-from srsql.engine.risk.term_metrics import measure_terms
+from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.releases import need_cases

@@ -22,7 +22,7 @@ from srsql.engine.audit.imports.import_release import ImportedRelease, ImportReq
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query.answer import Answer, query
+from srsql.engine.query import Answer, query
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.options import make_request
 from srsql.engine.release.ranges import Range, is_range, range_ends, release_range
@@ -30,14 +30,14 @@ from srsql.engine.release.release import release
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
+from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
-from srsql.engine.risk.term_metrics import count_term_sets, term_combinations
+from srsql.engine.signals import signals
 from srsql.engine.signals.results import Signals
-from srsql.engine.signals.signals import signals
-from srsql.engine.study.advise import advise
+from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
-from srsql.engine.study.compare import Compared, compare
 from srsql.engine.study.grid import Grid, Rules
+from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.warehouse.frames import Kind, shaped
@@ -308,10 +308,8 @@ class Engine:
         """A question over the original tables, from released views; see ``srsql query``."""
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
-            return query(
-                self.warehouse, schema, series, sql, quarter=quarter,
-                include_withheld=include_withheld,
-            )  # fmt: skip
+            return query(self.warehouse, schema, series, sql, quarter=quarter,
+                         include_withheld=include_withheld)  # fmt: skip
 
     @api.reads(errors.CompareError)
     def compare(
@@ -321,7 +319,7 @@ class Engine:
         """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
         first = range_ends(quarters)[0] if is_range(quarters) else quarters
         with self.warehouse.guarded():
-            workers = Workers("srsql.engine.api.cell_worker", Path(out), jobs, progress)
+            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
             schema = self._of(first, dataset)
             return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
 
@@ -334,7 +332,7 @@ class Engine:
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
         bounds = make_bounds(max_risk, max_loss, max_confidence)
         with self.warehouse.guarded():
-            workers = Workers("srsql.engine.api.setting_worker", Path(out), jobs, progress)
+            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
             return advise(
                 self.warehouse, self._of(quarter, dataset), quarter, bounds, sweep or Sweep(),
                 series=series, workers=workers,

@@ -1,11 +1,32 @@
-"""What a terminal shows: lines and tables, with texts of others made safe to show."""
+"""The terminal: options made from what the engine declares, and what is shown, made safe to show.
+
+The modules of this folder put the answers of the commands into words and tables.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import os
+import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import click
+import duckdb
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from srsql.engine.errors import SrsqlError, WarehouseError, one_line
+from srsql.engine.parameters import Parameter, arguments_of
+from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
+from srsql.engine.warehouse.config import CONFIG, ConfigError, read_defaults
+
+Command = Callable[..., Any]
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -33,3 +54,232 @@ def printable(text: str) -> str:
         else char
         for char in text
     )
+
+
+PIPE_WIDTH = 200
+out = Console(
+    highlight=False,
+    markup=False,
+    emoji=False,
+    soft_wrap=True,
+    width=None if sys.stdout.isatty() else PIPE_WIDTH,
+)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_shown() -> Iterator[Callable[[str], None]]:
+    """A spinner with the current step on a terminal; silent in a pipe."""
+    if not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status("working") as spinner:
+        yield lambda text: spinner.update(text)
+
+
+def show(found: Any, as_json: bool, parts: Iterable[str | Table]) -> None:
+    """Print an answer as one JSON document, or as lines and tables.
+
+    Args:
+        found: the answer.
+        as_json: whether it is printed as a document.
+        parts: its lines and tables.
+    """
+    if as_json:
+        click.echo(json.dumps(_document(found), default=str, ensure_ascii=False))
+        return
+    for part in parts:
+        if isinstance(part, str):
+            out.print(part)
+            continue
+        table = rich_table(part.title, part.columns)
+        for row in part.rows:
+            table.add_row(*row)
+        out.print(table)
+
+
+def _document(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_document(each) for each in found]
+    made = dataclasses.is_dataclass(found) and not isinstance(found, type)
+    return dataclasses.asdict(found) if made else found
+
+
+def rich_table(title: str, columns: Iterable[str]) -> RichTable:
+    """A table without lines, to which rows can be added."""
+    table = RichTable(
+        title=title, title_justify="left", box=None, pad_edge=False, header_style="bold"
+    )
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def explain_error(error: Exception) -> tuple[str, int]:
+    """One line for an error, and the exit code."""
+    if isinstance(error, SrsqlError):
+        return printable(" ".join(str(error).split())), error.exit_code
+    if isinstance(error, click.Abort):
+        return "interrupted; what was not finished was rolled back", 130
+    if isinstance(error, click.ClickException):
+        return f"{' '.join(error.format_message().split())} (see --help)", 2
+    if isinstance(error, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "the reader of the output went away", 141
+    text = one_line(error)
+    if isinstance(error, (OSError, duckdb.Error)):
+        return f"{text} (nothing of the unfinished step was kept)", 2
+    return f"unexpected {type(error).__name__}: {text} (--debug shows where)", 2
+
+
+class WholeNumber(click.types.IntParamType):
+    """A whole number; of a file of defaults nothing that would have to be rounded."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)  # type: ignore[arg-type]
+
+
+class Listed(click.ParamType[Any]):
+    """Values with commas between them."""
+
+    name = "list"
+
+    def __init__(self, of: click.ParamType[Any]) -> None:
+        self.of = of
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Each of them as its own type has it; what is empty is left out."""
+        if isinstance(value, (tuple, list)):
+            return tuple(value)
+        parts = [part.strip() for part in str(value).split(",")]
+        return tuple(self.of.convert(part, param, ctx) for part in parts if part)
+
+
+class SomeNames(click.ParamType[Any]):
+    """Names with commas between them; a file of defaults may list them."""
+
+    name = "text"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | tuple[Any, ...]:
+        """The text or the list, which the engine reads."""
+        return tuple(value) if isinstance(value, tuple | list) else str(value)
+
+
+def type_of(takes: Takes) -> click.ParamType[Any]:
+    """How the command line reads what a parameter takes; bounds are the engine's."""
+    if isinstance(takes, Several):
+        return Listed(type_of(takes.of))
+    if isinstance(takes, OneOf):
+        return click.Choice(takes.choices)
+    if isinstance(takes, Real):
+        return click.FloatRange(takes.low, takes.high)
+    if isinstance(takes, File):
+        return click.Path(path_type=Path)
+    if isinstance(takes, Names):
+        return SomeNames()
+    return WholeNumber() if isinstance(takes, Whole) else click.STRING
+
+
+def option(name: str, told: Parameter) -> Callable[[Command], Command]:
+    """The option that a declaration makes; ``name``: of the command's argument."""
+    if isinstance(told.takes, Flag):
+        return click.option(told.option, name, is_flag=True, help=_sentence(told.help))
+    shown = "" if told.usual or told.required else told.shown_default
+    default: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
+    return click.option(
+        told.option,
+        *told.aliases,
+        name,
+        type=type_of(told.takes),
+        **default,
+        required=told.required,
+        show_default=bool(shown),
+        help=_sentence(told.help) + (f"  [default: {told.usual}]" if told.usual else ""),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text}." if text and not text.endswith((".", "]")) else text
+
+
+def options(declared: Mapping[str, Parameter]) -> Callable[[Command], Command]:
+    """Options in the order of their declarations."""
+
+    def of(command: Command) -> Command:
+        for name, told in reversed(list(declared.items())):
+            command = option(name, told)(command)
+        return command
+
+    return of
+
+
+def options_of(call: Callable[..., Any], *names: str) -> Callable[[Command], Command]:
+    """The options of a call of the engine: those that have a help text, or the named ones."""
+    told = arguments_of(call)
+    return options({n: each for n, each in told.items() if each.help and n in (names or told)})
+
+
+def warehouse(command: Command) -> Command:
+    """Which warehouse, and how to print."""
+    with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    with_db = click.option(
+        "--db",
+        type=click.Path(path_type=Path),
+        envvar="SRSQL_DB",
+        default=Path("srsql.duckdb"),
+        show_default=True,
+        help="Warehouse file (environment: SRSQL_DB).",
+    )
+    return with_db(with_json(command))
+
+
+def folder_option(call: Callable[..., Any], name: str) -> Callable[[Command], Command]:
+    """Where a study keeps what it measured."""
+    told = arguments_of(call)["out"]
+    return options({"folder": dataclasses.replace(told, default=Path(name), required=False)})
+
+
+def defaults_of(commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]:
+    """The defaults that the file of the working directory sets, by command.
+
+    Raises:
+        ConfigError: one is of another kind than its option takes; the text names it.
+    """
+    defaults = read_defaults(
+        {
+            name: {p.name for p in command.params if isinstance(p, click.Option) and p.name}
+            for name, command in commands.items()
+        }
+    )
+    for name, values in defaults.items():
+        types = {param.name: param.type for param in commands[name].params}
+        for key, value in values.items():
+            path = isinstance(types[key], click.Path) and not isinstance(value, str)
+            text = types[key] is click.STRING and isinstance(value, list | dict)
+            if path or text:
+                what = "a path" if path else "text"
+                raise ConfigError(f"{CONFIG}: {name}: {key} = {value!r}: give {what}")
+    return defaults
+
+
+def existing(db: Path) -> Path:
+    """The file of a warehouse.
+
+    Raises:
+        WarehouseError: it is not there.
+    """
+    if not db.exists():
+        raise WarehouseError(f"no warehouse at {db}: run 'srsql ingest' first or give --db")
+    return db
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given; for the others the engine has defaults."""
+    return {name: value for name, value in options.items() if value is not None}

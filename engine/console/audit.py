@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import click
+
 from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Region
 from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
@@ -242,3 +244,15 @@ def _cases(count: int) -> str:
 
 def _region(region: Region) -> str:
     return ", ".join(f"{name} {_text(value, 'any')}" for name, value in region.items())
+
+
+def known_values(qids: Sequence[str]) -> dict[str, str]:
+    """What an attacker knows, of texts such as ``age=37``.
+
+    Raises:
+        UsageError: one is no such text, or two are of the same name.
+    """
+    known = dict(text.partition("=")[::2] for text in qids)
+    if len(known) < len(qids) or not all("=" in text for text in qids):
+        raise click.UsageError("--qid takes NAME=VALUE, such as --qid age=37, each name once")
+    return known

@@ -8,11 +8,11 @@ from typing import Any
 
 from srsql.engine.console import Parts, Table, printable
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query.answer import BOUNDS, Answer
+from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
+from srsql.engine.signals import LEAST
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition
-from srsql.engine.signals.signals import LEAST
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""

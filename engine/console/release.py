@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
@@ -12,6 +13,9 @@ from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.release.ranges import Range
 from srsql.engine.release.request import Released
 from srsql.engine.warehouse.migrate import Migration
+
+if TYPE_CHECKING:  # it brings matplotlib
+    from srsql.engine.report import Report
 
 INGESTED_COLUMNS = [
     "table",
@@ -244,3 +248,22 @@ def migrated_line(made: Migration) -> str:
         f"{made.tables:,} tables and views with {made.rows:,} rows as before; the file as it was "
         f"is {made.kept}: delete it when you need it no more, it holds raw rows"
     )
+
+
+def report_document(made: Report, file: Path, written: int) -> dict[str, Any]:
+    """What became of a report.
+
+    Args:
+        made: the page.
+        file: where it is.
+        written: its bytes.
+    """
+    document = {"file": str(file), "bytes": written, "edition": made.edition}
+    return document | {"dataset": made.dataset, "series": made.series, "quarter": made.quarter}
+
+
+def report_line(made: Report, file: Path, written: int) -> str:
+    """The same in a line; see ``report_document``."""
+    public = made.edition == "public"
+    note = "" if public else "; made with the originals, not for publication (--public is)"
+    return f"{file}: {made.edition} edition, {written:,} bytes{note}"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
-from srsql.engine.console import Parts, Table, printable
+import click
+
+from srsql.engine.console import Command, Parts, Table, printable
 from srsql.engine.study.choice import describe_withheld, format_share
-from srsql.engine.study.compare import Compared
+from srsql.engine.study.results import Compared
 from srsql.engine.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
@@ -171,3 +174,74 @@ def advice_lines(advice: Advice) -> Iterator[str]:
     if advice.recommended is not None:
         yield f"run: {shlex.join(advice.command or [])}"
     yield from (f"wrote {file}" for file in advice.files)
+
+
+def unmeasured_note(context: click.Context, command: list[str]) -> str:
+    """That defaults of ``release`` were not measured: those that change what is recommended.
+
+    Args:
+        context: of the command `advise`.
+        command: the release that is recommended.
+
+    Returns:
+        The sentence; empty where there is none of them.
+    """
+    told = context.parent.default_map if context.parent else None
+    names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
+    beside = ("db", "dataset", "draft", "as-json")
+    found = sorted(f"--{n}" for n in names if n not in beside and f"--{n}" not in command)
+    if not found:
+        return ""
+    return (
+        f"srsql: srsql.toml sets {', '.join(found)} of release, which advice does not "
+        "measure: take it out for the release that is recommended"
+    )
+
+
+def synth_options(command: Command) -> Command:
+    """Where synthetic quarters go, which they are, and how many cases they have."""
+    found = [
+        click.option(
+            "--out",
+            "folder",
+            required=True,
+            type=click.Path(path_type=Path),
+            help="Folder to write to.",
+        ),
+        click.option("--from", "first", help="First quarter, such as 2011Q1."),
+        click.option("--to", "last", help="Last quarter."),
+        click.option("--like", help="One quarter with the row counts of the real one."),
+        click.option("--cases", type=click.IntRange(1), help="New cases per quarter."),
+        click.option(
+            "--scale",
+            type=click.FloatRange(0, 10, min_open=True),
+            help="Share of the real row counts.",
+        ),
+        click.option("--seed", type=int, default=0, show_default=True),
+    ]
+    for each in reversed(found):
+        command = each(command)
+    return command
+
+
+def check_synthesis(
+    first: str | None, last: str | None, like: str | None, cases: int | None, scale: float | None
+) -> None:
+    """Refuse options of `synth` that exclude each other.
+
+    Args:
+        first: the first quarter.
+        last: the last one.
+        like: the one that has the row counts of a real one.
+        cases: new cases of a quarter.
+        scale: share of the real row counts.
+
+    Raises:
+        UsageError: they do.
+    """
+    if bool(like) == bool(first) or bool(first) != bool(last) or (like and cases):
+        raise click.UsageError(
+            "give --from and --to with --cases or --scale, or --like with --scale"
+        )
+    if cases is not None and scale is not None:
+        raise click.UsageError("--cases and --scale exclude each other")

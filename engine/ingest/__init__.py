@@ -1,6 +1,307 @@
-"""Ingestion: source files become raw tables, every line of them accounted for."""
+"""Ingestion: source files become raw tables, every line of them accounted for.
 
-from srsql.engine.ingest.account import IngestedFile, IngestedPeriod
-from srsql.engine.ingest.ingestion import IngestOptions, ingest
+Here is the life of one: find (``sources``, ``relations``), refuse or replace, read (``records``),
+judge (``rejects``), load (``raw_tables``, ``units``), count (``account``), commit.
+"""
 
-__all__ = ["IngestOptions", "IngestedFile", "IngestedPeriod", "ingest"]
+from __future__ import annotations
+
+import dataclasses
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from srsql.engine.errors import IngestError, one_line
+from srsql.engine.ingest import account, rejects, relations
+from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
+from srsql.engine.ingest.raw_tables import (
+    CODE,
+    JUDGED,
+    column_places,
+    create_raw_tables,
+    delete_period,
+    fill_codes,
+    load_statement,
+)
+from srsql.engine.ingest.records import (
+    ExtractedFile,
+    RecordTable,
+    drop_temporary,
+    extract_binary,
+    extract_text,
+    line_parameters,
+    read_records,
+    workspace,
+)
+from srsql.engine.ingest.rejects import FileKey
+from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
+from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.statements import SPACES, query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+from srsql.version import __version__
+
+__all__ = [
+    "IngestOptions",
+    "IngestedFile",
+    "IngestedPeriod",
+    "explained",
+    "in_file_order",
+    "ingest",
+]
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How sources are ingested."""
+
+    period: str | None = None
+    """The period's label where no file name has it; of tables, the one to load (None: every period
+    that they have)."""
+    replace: bool = False
+    """Whether a different source is put in the place of one that is loaded."""
+    max_reject_rate: float = 0.01
+    """The largest share of records that may be rejected, 0 to 1."""
+
+
+def ingest(
+    warehouse: Warehouse,
+    sources: Sequence[str | Path],
+    dataset: Dataset,
+    options: IngestOptions | None = None,
+    *,
+    origin: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[IngestedPeriod]:
+    """Bring the periods at ``sources`` into the raw tables, one transaction a period.
+
+    Args:
+        warehouse: where the raw tables are.
+        sources: zips, directories, single files, or directories full of zips; none where the
+            dataset is read from tables.
+        dataset: how the files look, or which tables to read.
+        options: how they are ingested.
+        origin: where the dataset schema comes from, for the catalog; its name by default.
+        progress: called with one short line a file.
+
+    Returns:
+        What became of each period, in the order of the sources.
+
+    Raises:
+        IngestError: a source cannot be ingested; its period is as it was before.
+        DatasetError: the dataset schema contradicts itself or the registered one.
+    """
+    options = options or IngestOptions()
+    if not 0 <= options.max_reject_rate <= 1:
+        raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
+    done = []
+    for opening in _sources(warehouse, sources, dataset, options.period):
+        with ExitStack() as stack:
+            with explained("the source"):
+                source = stack.enter_context(opening)
+            with explained(source.name):
+                say = progress or (lambda _: None)
+                run = _PeriodIngestion(warehouse, dataset, source, options, say)
+                done.append(run.ingest(origin or dataset.name))
+    return done
+
+
+def _sources(
+    warehouse: Warehouse, sources: Sequence[str | Path], dataset: Dataset, period: str | None
+) -> list[AbstractContextManager[PeriodSource]]:
+    """What to load, period by period; tables are copied only while their period is loaded."""
+    with explained("the source"):
+        if dataset.source.reader != "table":
+            if not sources:
+                raise IngestError(f"dataset {dataset.name!r} is read from files: name them")
+            return [nullcontext(source) for source in find_sources(sources, dataset, period)]
+        if sources:
+            raise IngestError(
+                f"dataset {dataset.name!r} is read from tables, not from {sources[0]}: name no file"
+            )
+        labels = relations.find_periods(warehouse, dataset, period)
+        return [relations.period_source(warehouse, dataset, label) for label in labels]
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn what storage and archives raise into one line."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise IngestError(
+            f"{name} could not be loaded: {one_line(error)}; nothing was changed"
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        raise IngestError(f"{name} is damaged or cut off: download it again") from None
+    except OSError as error:
+        raise IngestError(
+            f"{name}: {error.strerror or one_line(error)}; nothing was changed"
+        ) from None
+    except RuntimeError as error:  # encrypted, or packed by a method Python cannot unpack
+        raise IngestError(f"{name} cannot be unpacked: {one_line(error)}") from None
+
+
+@contextmanager
+def in_file_order(warehouse: Warehouse) -> Iterator[None]:
+    """Line numbers need insertion order, which the owner of a connection may have turned off."""
+    if warehouse.value("SELECT current_setting('preserve_insertion_order')"):
+        yield
+        return
+    warehouse.run("SET preserve_insertion_order = true")
+    try:
+        yield
+    finally:
+        warehouse.run("SET preserve_insertion_order = false")
+
+
+@dataclass
+class _PeriodIngestion:
+    """The ingestion of one period of one source."""
+
+    warehouse: Warehouse
+    dataset: Dataset
+    source: PeriodSource
+    options: IngestOptions
+    progress: Callable[[str], None]
+    ingestion: int = 0
+
+    def ingest(self, origin: str) -> IngestedPeriod:
+        """Take in every file of the period, in one transaction, or change nothing."""
+        loaded = self._loaded()
+        if loaded is not None:
+            self.ingestion, sha256, name = loaded
+            if sha256 == self.source.sha256:
+                return self._result("unchanged")
+            if not self.options.replace:
+                raise IngestError(
+                    f"{self.source.quarter} of {self.dataset.name} is loaded from another file "
+                    f"({name}): give --replace to put {self.source.name} in its place"
+                )
+        with (
+            workspace(self.warehouse) as folder,
+            in_file_order(self.warehouse),
+            self.warehouse.transaction(),
+        ):
+            register_dataset(self.warehouse, self.dataset, origin)
+            wrong = misplaced(self.warehouse, self.dataset.name, self.source.quarter)
+            if wrong:
+                raise IngestError(wrong)
+            create_raw_tables(self.warehouse, self.dataset)
+            if loaded is not None:
+                self._take_out(self.ingestion)
+            self._open_ingestion()
+            fill_codes(self.warehouse, self.dataset)
+            files = [self._file(member, folder) for member in self.source.members]
+            account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
+            files = [self._with_orphans(file) for file in files]
+            account.record(self.warehouse, self.ingestion, files)
+            drop_temporary(self.warehouse, CODE)
+        return self._result("loaded" if loaded is None else "replaced")
+
+    def _result(self, status: Status) -> IngestedPeriod:
+        return account.read_account(self.warehouse, self.ingestion, self.source.quarter, status)
+
+    def _loaded(self) -> tuple[int, str, str] | None:
+        """Ingestion, digest and name of the source that the period is loaded from."""
+        rows = self.warehouse.rows(
+            query("ingest/ingestion", "loaded"),
+            {"dataset": self.dataset.name, "quarter": self.source.quarter},
+        )
+        return rows[0] if rows else None
+
+    def _take_out(self, ingestion: int) -> None:
+        delete_period(self.warehouse, self.dataset, self.source.quarter)
+        self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
+        # a withdrawal outlives the list that it stood on: srsql.deleted_case stays
+
+    def _open_ingestion(self) -> None:
+        self.ingestion = self.warehouse.value("SELECT nextval('srsql.ingestion_ids')")
+        self.warehouse.run(
+            query("ingest/ingestion", "open"),
+            {
+                "ingestion": self.ingestion,
+                "dataset": self.dataset.name,
+                "quarter": self.source.quarter,
+                "source": self.source.name,
+                "sha256": self.source.sha256,
+                "software": __version__,
+            },
+        )
+
+    def _file(self, member: Member | RelationRows, folder: Path) -> IngestedFile:
+        """Take one file in, and say what became of its records."""
+        key = FileKey(self.ingestion, self.source.quarter, member.name)
+        if isinstance(member, RelationRows):
+            sha256, repaired = member.sha256, 0
+            rows = RecordTable(member.store, member.columns, len(member.columns), member.records)
+            records, loaded = self._table(member.table, rows, key)
+        else:
+            parquet = self.dataset.source.reader == "parquet" and member.table is not None
+            target = folder / ("file.parquet" if parquet else "file.txt")
+            extracted = (extract_binary if parquet else extract_text)(member, target)
+            sha256, repaired = extracted.sha256, extracted.repaired
+            if member.table is None:
+                records, loaded = self._withdrawn_cases(extracted, key)
+            else:
+                rows = read_records(self.warehouse, member.name, extracted, self.dataset)
+                records, loaded = self._table(member.table, rows, key)
+            target.unlink()
+        counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)
+        file = IngestedFile(
+            table=member.table or account.WITHDRAWN,
+            file=member.name,
+            records=records,
+            loaded=loaded,
+            rejected=sum(n for (kind, _), n in counts.items() if kind == "row"),
+            values_rejected=sum(n for (kind, _), n in counts.items() if kind == "value"),
+            repaired=repaired,
+            sha256=sha256,
+        )
+        self.progress(
+            f"{self.source.quarter} {member.name}: {file.records:,} records, "
+            f"{file.loaded:,} loaded, {file.rejected:,} rejected"
+        )
+        return account.balanced(file)
+
+    def _table(self, name: str, records: RecordTable, key: FileKey) -> tuple[int, int]:
+        """Load one table's records; how many there are, and how many were loaded."""
+        warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
+        places = column_places(key.file, dataset, declared, records)
+        warehouse.run(rejects.judge_statement(dataset, declared, places, records))
+        drop_temporary(warehouse, records.table)
+        warehouse.run(load_statement(dataset, declared, places, key.quarter))
+        rejects.store_rejects(warehouse, dataset, declared, places, key)
+        loaded = account.count_loaded(warehouse, dataset, declared, key.quarter)
+        drop_temporary(warehouse, JUDGED)
+        return records.count, loaded
+
+    def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
+        """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
+        self.warehouse.run_step(
+            "ingest/withdrawn_cases",
+            {
+                **line_parameters(extracted),
+                "ends": SPACES.removesuffix("]") + '$,;"]',
+                "integer": self.dataset.id_type == "integer",
+                "ingestion": key.ingestion,
+                "dataset": self.dataset.name,
+            },
+        )
+        rejects.store_records(self.warehouse, self.dataset, key)
+        loaded = self.warehouse.value(query("ingest/account", "records_to_load"))
+        drop_temporary(self.warehouse, JUDGED)
+        return extracted.lines, int(loaded)
+
+    def _with_orphans(self, file: IngestedFile) -> IngestedFile:
+        if file.table in (account.WITHDRAWN, self.dataset.report_table):
+            return file
+        declared = self.dataset.table(file.table)
+        count = account.count_orphans(self.warehouse, self.dataset, declared, self.source.quarter)
+        return dataclasses.replace(file, orphans=count)

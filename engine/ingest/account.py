@@ -13,8 +13,8 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError
-from srsql.engine.ingest.raw_tables import raw_table
 from srsql.engine.ingest.rejects import count_rejects
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
@@ -91,7 +91,7 @@ def orphans_statement(dataset: Dataset, declared: Table) -> str:
     """The number of records of a child table that have no report in the period $quarter."""
     period = exp.Parameter(this="quarter")
     report_ids = [column(dataset.report_id, side) for side in ("child", "report")]
-    lines = exp.Distinct(expressions=[column("srsql_line", "child")])
+    lines = exp.Distinct(expressions=[column(derived("line"), "child")])
     orphans = (
         exp.select(exp.Count(this=lines))
         .from_(raw_table(dataset, declared.name, "child"))

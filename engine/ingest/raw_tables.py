@@ -15,29 +15,14 @@ from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import units
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import normalized, trimmed
-from srsql.engine.warehouse.statements import column, create, query, table, temporary
+from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"
 JUDGED = "srsql_judged"
 """The temporary table of the records of one file and why each cannot be loaded; see ``rejects``."""
-
-
-def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
-    """The raw table of a declared table.
-
-    Args:
-        dataset: the dataset.
-        name: the declared table.
-        alias: what the statement calls it.
-    """
-    return table(f"raw_{dataset.name}", name, alias=alias)
-
-
-def derived(name: str) -> str:
-    """The raw table's column that holds the usable form of ``name``."""
-    return f"srsql_{name}"
 
 
 def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
@@ -47,7 +32,7 @@ def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
         DatasetError: two columns would get the same name.
     """
     ids = "BIGINT" if dataset.id_type == "integer" else "VARCHAR"
-    pairs = [("quarter", "VARCHAR"), ("srsql_line", "BIGINT")]
+    pairs = [("quarter", "VARCHAR"), (derived("line"), "BIGINT")]
     pairs += [(n, ids if n in dataset.id_columns else "VARCHAR") for n in source_columns(declared)]
     pairs += [
         (derived(qid.name), "BIGINT" if qid.kind == "numeric" else "VARCHAR")

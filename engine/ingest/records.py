@@ -23,8 +23,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest.sources import CHUNK, Member
-from srsql.engine.warehouse.catalog import SPACE, SPACES
-from srsql.engine.warehouse.statements import column, create, query, temporary
+from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Source
 
@@ -196,12 +195,10 @@ def read_records(
         return _read_parquet(warehouse, extracted)
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
-    read_lines(warehouse, extracted)
-    if dataset.source.reader == "dollar":
-        warehouse.run_step("ingest/dollar_records", {"blank": f"{SPACES}*"})
-    else:
-        warehouse.run_step("ingest/csv_records", _quoting(dataset.source))
-    drop_temporary(warehouse, "srsql_line")
+    step, quoting = "ingest/dollar_records", {"blank": f"{SPACES}*"}
+    if dataset.source.reader != "dollar":
+        step, quoting = "ingest/csv_records", _quoting(dataset.source)
+    warehouse.run_step(step, {**line_parameters(extracted), **quoting})
     header, lines, fault = warehouse.rows(query("ingest/records", "header"))[0]
     if extracted.returns and lines == extracted.lines:
         raise IngestError(f"{file}: its lines end in bare carriage returns: convert them to LF")
@@ -219,17 +216,14 @@ def read_records(
     return RecordTable(RECORD, tuple(names), len(names) + (trailing > plain), count)
 
 
-def read_lines(warehouse: Warehouse, extracted: ExtractedFile) -> None:
-    """Fill the temporary table ``srsql_line (line, text)``."""
-    warehouse.run_step(
-        "ingest/lines",
-        {
-            "path": _glob(extracted.path),
-            "returns": extracted.returns,
-            "return_mark": RETURN,
-            "separator": SEPARATOR,
-        },
-    )
+def line_parameters(extracted: ExtractedFile) -> dict[str, str | bool]:
+    """What ``srsql.physical_lines`` takes, by the names that steps give it."""
+    return {
+        "path": _glob(extracted.path),
+        "returns": extracted.returns,
+        "return_mark": RETURN,
+        "separator": SEPARATOR,
+    }
 
 
 def _quoting(source: Source) -> dict[str, str]:

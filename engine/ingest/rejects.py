@@ -19,10 +19,10 @@ from srsql.engine.ingest.raw_tables import (
     identifier,
     node_label,
     qids_of,
-    raw_table,
 )
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
@@ -130,19 +130,33 @@ def store_rejects(
         places: where its columns are in the file.
         key: the file.
     """
-    parameters = {
+    store_records(warehouse, dataset, key)
+    for statement in value_statements(dataset, declared, places):
+        warehouse.run(statement, _parameters(dataset, key))
+
+
+def store_records(warehouse: Warehouse, dataset: Dataset, key: FileKey) -> None:
+    """Write the rejected records of one file to ``srsql.reject``.
+
+    Args:
+        warehouse: with the records judged.
+        dataset: says what separates the fields of a record.
+        key: the file.
+    """
+    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
+    warehouse.run(
+        query("ingest/rejects", "store_records"),
+        {**_parameters(dataset, key), "separator": separator, "length": RECORD_TEXT},
+    )
+
+
+def _parameters(dataset: Dataset, key: FileKey) -> dict[str, str | int]:
+    return {
         "ingestion": key.ingestion,
         "dataset": dataset.name,
         "quarter": key.quarter,
         "file": key.file,
     }
-    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
-    warehouse.run(
-        query("ingest/rejects", "store_records"),
-        {**parameters, "separator": separator, "length": RECORD_TEXT},
-    )
-    for statement in value_statements(dataset, declared, places):
-        warehouse.run(statement, parameters)
 
 
 def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int]) -> list[str]:
@@ -169,7 +183,7 @@ def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int
         else:
             values = code_join(exp.select().from_(rows.subquery("raw")), qid, "raw")
             reason = node_label(qid, "raw")[1]
-        found.append(_store(values, column("srsql_line", "raw"), qid.column, value, reason))
+        found.append(_store(values, column(derived("line"), "raw"), qid.column, value, reason))
     if declared.name != dataset.report_table:
         for name in dataset.id_columns:
             if name in places and name != dataset.report_id and dataset.id_type == "integer":

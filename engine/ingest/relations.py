@@ -16,14 +16,13 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError
-from srsql.engine.ingest.raw_tables import identifier
-from srsql.engine.ingest.records import drop_temporary, plain_name
+from srsql.engine.ingest.records import RECORD, drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
-from srsql.engine.warehouse.catalog import SPACES
-from srsql.engine.warehouse.statements import column, create, query, table, temporary
+from srsql.engine.warehouse.statements import SPACES, column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
+PERIOD_KEY, PERIOD_TEXT = "srsql_period_key", "srsql_period_text"
 NO_PERIOD = "no period"
 """Why a row is rejected in every period: nothing says which one it is of."""
 _WITHOUT_TEXT = {"list", "array", "struct", "map", "union", "variant", "blob", "bit"}
@@ -197,9 +196,12 @@ def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list
                 f"(key tables.{report.declared.name}.period_column)"
             )
         return [given]
-    _label_periods(warehouse, dataset, report)
-    known = [label for (label,) in warehouse.rows(query("ingest/relations", "labels"))]
-    drop_temporary(warehouse, "srsql_period_label")
+    _read_keys(warehouse, report)
+    known = [
+        label
+        for (label,) in warehouse.rows(query("ingest/relations", "labels"), _labelling(dataset))
+    ]
+    drop_temporary(warehouse, PERIOD_KEY)
     if given is not None and given in known:
         return [given]
     have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
@@ -230,9 +232,7 @@ def period_source(warehouse: Warehouse, dataset: Dataset, label: str) -> Iterato
             _label_reports(warehouse, dataset, relations)
             for number, relation in enumerate(relations):
                 members.append(_copy(warehouse, dataset, relation, label, number))
-            drop_temporary(
-                warehouse, "srsql_report_label", "srsql_period_text", "srsql_period_label"
-            )
+            drop_temporary(warehouse, "srsql_report_label", PERIOD_TEXT)
         sha = hashlib.sha256()
         for member in sorted(members, key=lambda m: m.table):
             sha.update(f"{member.sha256} {member.table}\n".encode())
@@ -241,13 +241,23 @@ def period_source(warehouse: Warehouse, dataset: Dataset, label: str) -> Iterato
         drop_temporary(warehouse, *(_store(number) for number in range(len(dataset.tables))))
 
 
-def _label_periods(warehouse: Warehouse, dataset: Dataset, relation: Relation) -> None:
-    """Fill ``srsql_period_label`` with the texts of the period column and their labels."""
-    keys = exp.select(relation.key.as_("text")).distinct().from_(relation.table())
+def _read_keys(warehouse: Warehouse, relation: Relation, *, reports: bool = False) -> None:
+    """Fill ``srsql_period_key``: what gives the periods of a table's rows.
+
+    Args:
+        warehouse: where the table is.
+        relation: the table.
+        reports: of every row, with its report; else each text once.
+    """
+    keys = exp.select(relation.key.as_("text")).from_(relation.table())
+    keys = keys.select(as_text(relation.report_id).as_("report")) if reports else keys.distinct()
     with warehouse.as_caller():
-        warehouse.run(create(temporary("srsql_period_key"), keys, temp=True))
-    warehouse.run_step("ingest/period_labels", {"rule": dataset.source.period, "ends": SPACES})
-    drop_temporary(warehouse, "srsql_period_key")
+        warehouse.run(create(temporary(PERIOD_KEY), keys, temp=True))
+
+
+def _labelling(dataset: Dataset) -> dict[str, str]:
+    """How ``srsql.period_labels`` reads the texts of a period column."""
+    return {"rule": dataset.source.period, "ends": SPACES}
 
 
 def _label_reports(warehouse: Warehouse, dataset: Dataset, relations: list[Relation]) -> None:
@@ -255,42 +265,23 @@ def _label_reports(warehouse: Warehouse, dataset: Dataset, relations: list[Relat
     report, *children = relations
     if report.period_column is None or all(child.period_column for child in children):
         return
-    _label_periods(warehouse, dataset, report)
-    reports = exp.select(as_text(report.report_id).as_("id"), report.key.as_("text"))
-    with warehouse.as_caller():
-        warehouse.run(
-            create(temporary("srsql_report_key"), reports.from_(report.table()), temp=True)
-        )
-    labels = (
-        exp.select(identifier(dataset, column("id", "k")).as_("report"), column("label", "l"))
-        .distinct()
-        .from_(temporary("srsql_report_key", alias="k"))
-        .join(
-            temporary("srsql_period_label", alias="l"),
-            on=exp.NullSafeEQ(this=column("text", "k"), expression=column("text", "l")),
-        )
-    )
-    warehouse.run(create(temporary("srsql_report_label"), labels, temp=True))
-    drop_temporary(warehouse, "srsql_report_key")
+    _read_keys(warehouse, report, reports=True)
+    integer = dataset.id_type == "integer"
+    warehouse.run_step("ingest/report_labels", {**_labelling(dataset), "integer": integer})
+    drop_temporary(warehouse, PERIOD_KEY)
 
 
 def _find_rows(warehouse: Warehouse, dataset: Dataset, relation: Relation, label: str) -> bool:
     """Fill ``srsql_period_text`` with the keys of the period's rows; False: every row is of it."""
-    if relation.period_column is not None:
-        _label_periods(warehouse, dataset, relation)
-        warehouse.run_step("ingest/rows_by_period", {"label": label})
-        return True
-    if dataset.table(dataset.report_table).period_column is None:
+    if relation.period_column is None and (
+        dataset.table(dataset.report_table).period_column is None
+    ):
         return False
-    ids = exp.select(relation.key.as_("text")).distinct().from_(relation.table())
-    with warehouse.as_caller():
-        warehouse.run(create(temporary("srsql_child_key"), ids, temp=True))
-    keys = exp.select(
-        column("text", "c"), identifier(dataset, column("text", "c")).as_("report")
-    ).from_(temporary("srsql_child_key", alias="c"))
-    warehouse.run(create(temporary("srsql_period_key"), keys, temp=True))
-    warehouse.run_step("ingest/rows_by_report", {"label": label})
-    drop_temporary(warehouse, "srsql_child_key", "srsql_period_key")
+    step = "ingest/rows_by_report" if relation.period_column is None else "ingest/rows_by_period"
+    _read_keys(warehouse, relation)
+    integer = dataset.id_type == "integer"
+    warehouse.run_step(step, {**_labelling(dataset), "label": label, "integer": integer})
+    drop_temporary(warehouse, PERIOD_KEY)
     return True
 
 
@@ -303,10 +294,10 @@ def _copy(
         rows = period_rows(relation, some=some)
         warehouse.run(create(temporary("srsql_period_row"), rows, temp=True))
     store = _store(number)
-    warehouse.run_step("ingest/relation_records", relation_record=store)
+    warehouse.run_step("ingest/relation_records", record=store)
     drop_temporary(warehouse, "srsql_period_row")
     ((records, sha256),) = warehouse.rows(
-        query("ingest/relations", "records_and_digest", relation_record=store)
+        query("ingest/relations", "records_and_digest", record=store)
     )
     names = tuple(plain_name(name) for name in relation.fields)
     return RelationRows(relation.name, relation.declared.name, store, names, records, sha256)
@@ -327,7 +318,7 @@ def period_rows(relation: Relation, *, some: bool) -> exp.Select:
     fault: exp.Expression = exp.cast(exp.null(), "VARCHAR")
     if some:
         rows = rows.join(
-            temporary("srsql_period_text", alias="h"),
+            temporary(PERIOD_TEXT, alias="h"),
             on=exp.NullSafeEQ(this=relation.key, expression=column("text", "h")),
         )
         lost = exp.Not(this=column("known", "h"))
@@ -337,4 +328,4 @@ def period_rows(relation: Relation, *, some: bool) -> exp.Select:
 
 def _store(number: int) -> str:
     """The temporary table that holds the records of a table, by its number."""
-    return f"srsql_relation_{number}"
+    return f"{RECORD}_{number}"

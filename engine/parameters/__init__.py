@@ -1,7 +1,7 @@
 """What callers may choose: every parameter is declared once, and read and checked in one way.
 
 A parameter of a model or of a request is a field of its dataclass, declared with
-:func:`parameter`; what a call takes follows from its signature (see :mod:`.calls`).
+:func:`parameter`; what a call takes follows from its signature (:func:`strict`).
 From these declarations follow the options of the command line, the keywords of the Python
 interface and what they refuse, the grid of a comparison, the facts of the manifests and the table
 in the documentation.
@@ -10,12 +10,31 @@ in the documentation.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+import functools
+import inspect
+import typing
+from collections import abc
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, Literal
+from pathlib import Path
+from types import SimpleNamespace, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from srsql.engine.errors import SrsqlError
-from srsql.engine.parameters.takes import RefusedError, Takes
+from srsql.engine.parameters.takes import (
+    File,
+    Flag,
+    Instance,
+    OneOf,
+    RefusedError,
+    Takes,
+    Text,
+    Whole,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
 
 Calibration = Literal["paper", "sound"]
 Noise = Literal["secure", "seeded"]
@@ -130,3 +149,141 @@ def unknown_option(call: str, name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name.lower(), names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(names)}"
     return f"{call} takes no option {name}: {hint}"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What there is to say of an argument beside its type and its default."""
+
+    help: str = ""
+    usual: str = ""
+    """The default in words, where no value says it."""
+    takes: Takes | None = None
+    """Which values; None: what its type says."""
+    keyword: str = ""
+    """Its name as an option, where it is another one."""
+    aliases: tuple[str, ...] = ()
+
+
+Arguments = Mapping[str, Argument]
+"""By name of the argument, or ``call.argument`` where one call differs."""
+
+
+_TAKEN = "__srsql_taken__"
+"""Attribute of a strict call: what it takes, where types do not say it."""
+
+
+def strict(
+    error: type[SrsqlError], arguments: Arguments | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a call refuse, in one line, keywords it does not have and values of another kind.
+
+    Args:
+        error: the kind of error that is raised.
+        arguments: what is taken, where types do not say it.
+    """
+
+    def of(call: Callable[P, R]) -> Callable[P, R]:
+        readers: dict[str, Parameter] = {}
+        called = call.__qualname__.split(".")[0] if call.__name__ == "__init__" else call.__name__
+
+        @functools.wraps(call)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            signature = inspect.signature(call)
+            known = {name: told for name, told in signature.parameters.items() if name != "self"}
+            open_ended = any(told.kind is told.VAR_KEYWORD for told in known.values())
+            for name in () if open_ended else kwargs:
+                if name not in known:
+                    raise error(unknown_option(called, name, known))
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as why:
+                raise error(f"{called}: {why}") from None
+            if not readers:
+                readers.update(arguments_of(call, arguments))
+            for name, value in bound.arguments.items():
+                told = readers.get(name)
+                if told is None or (value is None and known[name].default is None):
+                    continue
+                try:
+                    bound.arguments[name] = told.takes.read(value, told.option)
+                except RefusedError as why:
+                    raise error(str(why)) from None
+            return call(*bound.args, **bound.kwargs)
+
+        setattr(checked, _TAKEN, arguments)
+        return checked
+
+    return of
+
+
+def strict_class(error: type[SrsqlError]) -> Callable[[type[T]], type[T]]:
+    """The same for the making of a dataclass."""
+
+    def of(made: type[T]) -> type[T]:
+        made.__init__ = strict(error)(made.__init__)  # type: ignore[method-assign]
+        return made
+
+    return of
+
+
+def arguments_of(
+    call: Callable[..., Any], arguments: Arguments | None = None
+) -> dict[str, Parameter]:
+    """The arguments of a call that can be read, by name, in the order of its signature.
+
+    ``arguments``: what is taken, where types do not say it; None: as :func:`strict` was told.
+    """
+    if arguments is None:
+        arguments = getattr(call, _TAKEN, None)
+    inner = inspect.unwrap(call)
+    known = {
+        name: told
+        for name, told in inspect.signature(inner).parameters.items()
+        if told.kind in (told.POSITIONAL_OR_KEYWORD, told.KEYWORD_ONLY) and name != "self"
+    }
+    texts = SimpleNamespace(__annotations__={name: told.annotation for name, told in known.items()})
+    hints = typing.get_type_hints(texts, inner.__globals__)
+    found: dict[str, Parameter] = {}
+    for name, told in known.items():
+        about = _about(arguments or {}, inner.__name__, name)
+        takes = about.takes or _taken(_parts(hints[name]))
+        if takes is not None:
+            found[name] = Parameter(
+                takes=takes,
+                help=about.help,
+                usual=about.usual,
+                keyword=about.keyword or name,
+                aliases=about.aliases,
+                default=None if told.default is told.empty else told.default,
+                required=told.default is told.empty,
+            )
+    return found
+
+
+def _about(arguments: Arguments, call: str, name: str) -> Argument:
+    return arguments.get(f"{call}.{name}") or arguments.get(name) or Argument()
+
+
+def _parts(hint: Any) -> list[Any]:
+    """The types of a union without None."""
+    if typing.get_origin(hint) in (typing.Union, UnionType):
+        return [part for each in typing.get_args(hint) for part in _parts(each)]
+    return [] if hint is type(None) else [hint]
+
+
+def _taken(parts: Sequence[Any]) -> Takes | None:
+    """What plain types say of the values that are taken; None: nothing that could be checked."""
+    kinds: Mapping[Any, Takes] = {bool: Flag(), int: Whole(), str: Text(), Path: File()}
+    if parts and all(part in kinds for part in parts):
+        return File() if Path in parts else kinds[parts[0]]
+    if len(parts) != 1:
+        return None
+    origin = typing.get_origin(parts[0])
+    if origin is Literal:
+        return OneOf(typing.get_args(parts[0]))
+    if origin is abc.Callable:
+        return Instance((abc.Callable,), "a function of one text")
+    if isinstance(parts[0], type):
+        return Instance((parts[0],), f"an object of the class {parts[0].__name__}")
+    return None

@@ -59,8 +59,7 @@ class Takes(ABC):
 
     def refused(self, value: Any, option: str) -> RefusedError:
         """The refusal of a value of another kind, in one line."""
-        shown = repr(value)
-        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+        shown = repr(value) if len(repr(value)) <= _SHOWN else f"{repr(value)[:_SHOWN]}..."
         return RefusedError(f"{option} {' '.join(shown.split())}: give {self.words}")
 
 
@@ -195,11 +194,10 @@ class Amount(Takes):
         """The amount, exactly; of a floating-point number what it is written as."""
         if isinstance(value, Fraction):
             return value
-        if isinstance(value, str) or is_number(value):
-            text = str(value).strip().lower()
+        written = isinstance(value, str) or is_number(value)
+        if written and _AMOUNT.fullmatch(text := str(value).strip().lower()):
             with suppress(ZeroDivisionError):
-                if _AMOUNT.fullmatch(text):
-                    return Fraction(text)
+                return Fraction(text)
         raise self.refused(value, option)
 
     def read(self, value: Any, option: str) -> Fraction:
@@ -247,12 +245,10 @@ class Files(Takes):
         """The paths."""
         if isinstance(value, str | os.PathLike):
             return (Path(value),)
-        if not isinstance(value, Iterable):
-            raise self.refused(value, option)
-        found = tuple(value)
-        if not all(isinstance(each, str | os.PathLike) for each in found):
-            raise self.refused(found, option)
-        return tuple(Path(each) for each in found)
+        found = tuple(value) if isinstance(value, Iterable) else None
+        if found is None or not all(isinstance(each, str | os.PathLike) for each in found):
+            raise self.refused(value if found is None else found, option)
+        return tuple(map(Path, found))
 
 
 @dataclass(frozen=True)
@@ -273,9 +269,7 @@ class Names(Takes):
             return ",".join(value) if self.joined else tuple(value)
         if not isinstance(value, str):
             raise self.refused(value, option)
-        if self.joined:
-            return value
-        return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value if self.joined else tuple(n for n in map(str.strip, value.split(",")) if n)
 
     def show(self, value: Any) -> str:
         """With commas between them."""

@@ -1,7 +1,207 @@
-"""Questions over the original schema, answered from released views with bounds.
+"""Questions over the original schema, answered from released views with bounds (`srsql query`).
 
-A question goes through these modules in order: ``answer`` finds the views, ``question`` reads the
+A question goes through these modules in order: here the views are found, ``question`` reads the
 SELECT with ``relations`` (FROM and JOIN), ``expressions`` (conditions and groups), ``vocabulary``
 (names and syntax) and ``limits`` (what a release does not tell); ``worlds`` cuts the
 quasi-identifiers into cells, and ``count_bounds`` composes the statement that counts.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from srsql.engine.errors import QueryError, one_line
+from srsql.engine.models import MODELS
+from srsql.engine.query.count_bounds import compose_count_bounds
+from srsql.engine.query.question import Counted, Question, read_question
+from srsql.engine.query.vocabulary import Views
+from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.statements import query as named_query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_VIEWS = "query/views"
+BOUNDS = ("lower", "expected", "upper")
+_WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "withheld_reports"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question."""
+
+    dataset: str
+    series: str
+    quarters: tuple[str, ...]
+    counted: Counted
+    """What the numbers count."""
+    columns: tuple[str, ...]
+    """What the question groups by, then lower, expected, upper."""
+    rows: tuple[tuple[Any, ...], ...]
+    """Counts: two integers around a float."""
+    withheld: int | None
+    """What the upper bounds were raised by; None: withheld ones are not counted."""
+    sql: str
+    """The rewritten statement, over released views alone."""
+    notes: tuple[str, ...]
+    """How the numbers are to be read, one sentence each."""
+
+
+def query(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    text: str,
+    *,
+    quarter: str | None = None,
+    include_withheld: bool = False,
+) -> Answer:
+    """Answer a question; nothing is changed.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: the original schema.
+        series: whose releases.
+        text: one SELECT with a COUNT over the tables and columns that the dataset publishes, and
+            its quasi-identifiers.
+        quarter: only this one; default: all released quarters.
+        include_withheld: raise the upper bounds by what the public manifests say was withheld.
+
+    Returns:
+        The rows of the question with their bounds, and notes on how to read them.
+
+    Raises:
+        QueryError: the question cannot be answered soundly, or nothing is released.
+    """
+    for given in (text, series, quarter or ""):
+        _need_text(given)
+    views = _find_views(warehouse, dataset, series, quarter)
+    for each, schema in views.schemas.items():
+        _need_cover(warehouse, each, schema)
+    try:
+        question = read_question(dataset, views, text)
+        count = _WITHHELD[question.counted] if include_withheld else None
+        sql = compose_count_bounds(dataset, views, question, count)
+    except RecursionError:
+        raise QueryError("the question is nested too deeply, or too long") from None
+    names = [item.table.name for item, _ in question.joins]
+    if include_withheld and question.counted == "rows" and names != [dataset.report_table]:
+        raise QueryError(
+            "how many rows of a join are withheld is not published: count cases, or leave "
+            "--include-withheld out"
+        )
+    try:
+        rows = warehouse.rows(sql)
+        withheld = None if count is None else _withheld(warehouse, views, count)
+    except duckdb.Error as error:
+        raise QueryError(f"the question could not be answered: {one_line(error)}") from None
+    return Answer(
+        dataset=dataset.name,
+        series=series,
+        quarters=tuple(views.schemas),
+        counted=question.counted,
+        columns=(*(label for label, _ in question.groups), *BOUNDS),
+        rows=tuple(rows),
+        withheld=withheld,
+        sql=sql,
+        notes=tuple(_notes(dataset, views, question, withheld)),
+    )
+
+
+def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
+    """The views of a series, or of one quarter of it.
+
+    Raises:
+        QueryError: there are none.
+    """
+    names = {"dataset": dataset.name, "series": series}
+    found = warehouse.rows(named_query(_VIEWS, "series"), names)
+    if found and found[0][0] == IMPORTED:
+        raise QueryError(f"series {series!r} is imported and has no views to ask")
+    schemas = dict(warehouse.rows(named_query(_VIEWS, "released_quarters"), names))
+    if not found or not schemas:
+        raise QueryError(
+            f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
+        )
+    _, cumulative, has_key = found[0]
+    pseudonym_series = series if has_key else None
+    if quarter is None:
+        return Views(schemas, cumulative, pseudonym_series)
+    if quarter not in schemas:
+        raise QueryError(
+            f"{quarter} is not released in series {series!r} (it has: {min(schemas)} to "
+            f"{max(schemas)}): give another --quarter or --series"
+        )
+    return Views({quarter: schemas[quarter]}, None, pseudonym_series)
+
+
+def _need_text(text: str) -> None:
+    """Refuse what is no Unicode text, such as an argument of a command that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise QueryError("the question, series or quarter is not UTF-8 text") from None
+
+
+def _need_cover(warehouse: Warehouse, quarter: str, schema: str) -> None:
+    """Refuse a release whose regions need not hold the original values."""
+    try:
+        name = warehouse.value(_of_manifest(schema, "model"))
+    except duckdb.Error as error:
+        raise QueryError(f"the release of {quarter} cannot be read: {one_line(error)}") from None
+    model = MODELS.get(str(name))
+    if model is None or model.perturbs_values:
+        raise QueryError(
+            f"{quarter} was released by {name}, whose regions need not hold the original "
+            "values: no bounds can be given"
+        )
+
+
+def _withheld(warehouse: Warehouse, views: Views, name: str) -> int:
+    return sum(
+        int(warehouse.value(_of_manifest(schema, name))) for schema in views.schemas.values()
+    )
+
+
+def _of_manifest(schema: str, name: str) -> str:
+    """The statement for one column of the public manifest, which has one row."""
+    source = table(schema, "manifest", alias="m")
+    return exp.select(exp.func("max", column(name, "m"))).from_(source).sql(dialect="duckdb")
+
+
+def _notes(
+    dataset: Dataset, views: Views, question: Question, withheld: int | None
+) -> Iterator[str]:
+    used = {atom.position for atom in question.atoms} | question.labelled
+    if len(views.schemas) > 1 and question.counted != "rows":
+        yield (
+            f"each quarter is asked on its own; {question.counted} count once, if any of their "
+            "quarters meets the conditions"
+        )
+    if used:
+        names = ", ".join(dataset.qid[position].name for position in sorted(used))
+        yield (
+            f"lower: those who meet the conditions whatever values of their regions ({names}) are "
+            "true; upper: those who do for some of them; expected: by the share of the region, or "
+            "of the domain where the value is missing"
+        )
+    else:
+        yield "no quasi-identifier is asked, so the counts are exact"
+    for position in sorted(question.labelled):
+        yield f"cases whose {dataset.qid[position].name} is missing are in no row"
+    for label in question.blanked:
+        yield f"rows whose {label} is missing or only says that it is not known are in no row"
+    if withheld is None:
+        yield "of what was released; --include-withheld adds what was withheld to the upper bound"
+    else:
+        groups = "; groups of withheld ones alone are not listed" if question.groups else ""
+        yield f"upper includes {withheld:,} withheld {_noun(question)}{groups}"
+
+
+def _noun(question: Question) -> str:
+    return "cases" if question.counted == "cases" else "reports"

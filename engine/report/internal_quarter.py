@@ -31,7 +31,7 @@ from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.worked_attack import attack_blocks, work_attack
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure
-from srsql.engine.warehouse.releases import is_parted
+from srsql.engine.warehouse.releases import Release, as_released, is_parted
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -49,108 +49,114 @@ _LISTED = 50
 
 @dataclass(frozen=True)
 class Subject:
-    """One release as the catalog has it."""
+    """One release, draft or not, with its private manifest."""
 
-    release_id: int
-    quarter: str
+    release: Release
     status: str
-    k: int
-    schema: str
     manifest: dict[str, Any]
 
 
-def read_subject(warehouse: Warehouse, release_id: int) -> Subject:
-    """The release as the catalog has it."""
+def read_subject(warehouse: Warehouse, dataset: Dataset, series: str, release_id: int) -> Subject:
+    """The release as the catalog has it.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: with the tables of which the release has rows.
+        series: of the release.
+        release_id: of the catalog.
+    """
     quarter, status, k, schema, manifest = warehouse.rows(
         query(_RELEASE, "subject"), {"release": release_id}
     )[0]
-    return Subject(release_id, quarter, status, k, schema, json.loads(manifest))
+    taken = as_released(warehouse, dataset, release_id)
+    release = Release(warehouse, taken, dataset, release_id, series, quarter, schema, k)
+    return Subject(release, status, json.loads(manifest))
 
 
-def internal_quarter(warehouse: Warehouse, dataset: Dataset, series: str, subject: Subject) -> str:
-    """The page of one release, draft or not.
+def internal_quarter(subject: Subject) -> str:
+    """The page of one release; nothing but temporary tables is written.
 
     Args:
-        warehouse: may be read-only; nothing but temporary tables is written.
-        dataset: the dataset of the release.
-        series: the releases that attackers join.
         subject: the release.
 
     Returns:
         The page as HTML.
     """
-    rows = _metrics(warehouse, dataset, series, subject)
-    checks = _stored_checks(warehouse, subject)
-    shapes = catalog_shapes(warehouse, dataset, subject.release_id)
+    release = subject.release
+    warehouse, dataset, series = release.warehouse, release.visible_dataset, release.series
+    rows = _metrics(release)
+    checks = _stored_checks(release)
+    shapes = catalog_shapes(release)
     exposed = subject.status == "released"
     compared = (
-        comparisons(warehouse, dataset, series, subject.quarter)
-        if exposed and dataset.signals is not None and shapes.groups
-        else []
+        comparisons(release) if exposed and dataset.signals is not None and shapes.groups else []
     )
     audited = audit(
         warehouse,
         dataset,
         series,
         AuditOptions(
-            quarter=subject.quarter,
+            quarter=release.quarter,
             scopes=("group",),
-            draft=None if exposed else subject.release_id,
+            draft=None if exposed else release.release_id,
             evidence=1,
         ),
     )
-    verdict = next(row for row in audited.releases if row.release_id == subject.release_id)
-    worst = [group for group in audited.evidence if group.release_id == subject.release_id]
-    playable = exposed and not is_parted(warehouse, subject.release_id)
-    worked = work_attack(warehouse, dataset, series, worst[0], play=playable) if worst else None
+    verdict = next(row for row in audited.releases if row.release_id == release.release_id)
+    worst = [group for group in audited.evidence if group.release_id == release.release_id]
+    playable = exposed and not is_parted(warehouse, release.release_id)
+    worked = work_attack(release, worst[0], play=playable) if worst else None
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
         series=series,
-        quarter=subject.quarter,
-        k=subject.k,
+        quarter=release.quarter,
+        k=release.k,
         draft=not exposed,
         facts=_facts(subject, shapes, rows + checks),
         guarantee=subject.manifest["guarantee"],
         undefended=undefended(defended_attacks(subject.manifest)),
         parameters=_parameters(subject),
         files=_files(subject.manifest),
-        changed=_raw_rows_replaced(warehouse, subject),
+        changed=_raw_rows_replaced(release),
         risk=_risk(rows, verdict),
         measures=_measures(rows + checks),
         shapes=shapes,
-        groups=group_figures(shapes, subject.k, "group"),
-        thetas=_thetas(warehouse, subject.release_id, shapes),
+        groups=group_figures(shapes, release.k, "group"),
+        thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),
-        loss=_loss(warehouse, dataset, subject, rows),
+        loss=_loss(subject, rows),
         widths=None if _perturbed(subject) else width_figure(shapes),
-        missing=_missing(warehouse, dataset, subject.release_id),
-        withheld=_withheld(warehouse, subject.release_id),
+        missing=_missing(release),
+        withheld=_withheld(release),
         has_signals=dataset.signals is not None,
         signals=compared,
         signal_blocks=compared_blocks(compared),
         attack=worked,
-        attack_blocks=attack_blocks(worked, subject.k) if worked else [],
+        attack_blocks=attack_blocks(worked, release.k) if worked else [],
     )
 
 
-def _metrics(
-    warehouse: Warehouse, dataset: Dataset, series: str, subject: Subject
-) -> list[MeasureRow]:
+def _metrics(release: Release) -> list[MeasureRow]:
     """Every metric of the release, measured now."""
+    warehouse, dataset = release.warehouse, release.visible_dataset
     return [
         *judged(
-            catalog_facts(warehouse, subject.release_id), measure(warehouse, subject.release_id)
+            catalog_facts(warehouse, release.release_id), measure(warehouse, release.release_id)
         ),
-        *measure_linkage(warehouse, dataset, subject.release_id, shipped_medical(dataset)),
-        *measure_series(warehouse, dataset, series, subject.release_id, subject.quarter),
+        *measure_linkage(warehouse, dataset, release.release_id, shipped_medical(dataset)),
+        *measure_series(warehouse, dataset, release.series, release.release_id, release.quarter),
     ]
 
 
-def _stored_checks(warehouse: Warehouse, subject: Subject) -> list[MeasureRow]:
+def _stored_checks(release: Release) -> list[MeasureRow]:
     """The checks that the release passed when it was made."""
-    rows = warehouse.rows(query(_RELEASE, "checks"), {"release": subject.release_id})
-    return [MeasureRow(subject.release_id, *row) for row in rows]
+    return [MeasureRow(release.release_id, *row) for row in _rows(release, "checks")]
+
+
+def _rows(release: Release, name: str) -> list[tuple[Any, ...]]:
+    """What the catalog says of the release by a named query."""
+    return release.warehouse.rows(query(_RELEASE, name), {"release": release.release_id})
 
 
 def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fact]:
@@ -169,7 +175,8 @@ def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fac
 
 
 def _parameters(subject: Subject) -> Table:
-    rows: list[tuple[Value, ...]] = [("release", subject.release_id), ("views", subject.schema)]
+    rows: list[tuple[Value, ...]] = [("release", subject.release.release_id)]
+    rows.append(("views", subject.release.schema))
     for key, value in subject.manifest.items():
         if key not in _HIDDEN:
             plain = value if isinstance(value, (str, int)) or value is None else json.dumps(value)
@@ -193,11 +200,9 @@ def _files(manifest: dict[str, Any]) -> Table:
     )
 
 
-def _raw_rows_replaced(warehouse: Warehouse, subject: Subject) -> bool:
+def _raw_rows_replaced(release: Release) -> bool:
     """Whether the raw rows behind the release were replaced since."""
-    return bool(
-        warehouse.value(query(_RELEASE, "raw_rows_replaced"), {"release": subject.release_id})
-    )
+    return any(replaced for (replaced,) in _rows(release, "raw_rows_replaced"))
 
 
 def _measures(rows: list[MeasureRow]) -> Table:
@@ -235,11 +240,10 @@ def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
     return risk_figure(bars)
 
 
-def _thetas(warehouse: Warehouse, release_id: int, shapes: Shapes) -> Table:
+def _thetas(release: Release, shapes: Shapes) -> Table:
     in_groups = {theta: (terms, highest) for theta, terms, highest in shapes.highest}
     rows = []
-    classes = warehouse.rows(query(_RELEASE, "threshold_classes"), {"release": release_id})
-    for theta, terms, least, most in classes:
+    for theta, terms, least, most in _rows(release, "threshold_classes"):
         released, highest = in_groups.get(theta, (0, None))
         rows.append((theta, terms, least, most, released, highest))
     return Table(
@@ -280,14 +284,11 @@ def _perturbed(subject: Subject) -> bool:
     return model is not None and model.perturbs_values
 
 
-def _loss(
-    warehouse: Warehouse, dataset: Dataset, subject: Subject, rows: list[MeasureRow]
-) -> Table:
-    rows_of_qids: list[tuple[int, int, float]] = []
-    if not _perturbed(subject):
-        rows_of_qids = warehouse.rows(query(_RELEASE, "losses"), {"release": subject.release_id})
+def _loss(subject: Subject, rows: list[MeasureRow]) -> Table:
+    qids = subject.release.visible_dataset.qid
+    rows_of_qids = [] if _perturbed(subject) else _rows(subject.release, "losses")
     found: list[tuple[Value, ...]] = [
-        (dataset.qid[position].name, cases, loss, loss / cases if cases else None)
+        (qids[position].name, cases, loss, loss / cases if cases else None)
         for position, cases, loss in rows_of_qids
     ]
     name, total = _total_loss(rows)
@@ -300,10 +301,8 @@ def _loss(
     )
 
 
-def _missing(
-    warehouse: Warehouse, dataset: Dataset, release_id: int
-) -> tuple[Figure | None, Table]:
-    rows = missingness(warehouse, dataset, release_id)
+def _missing(release: Release) -> tuple[Figure | None, Table]:
+    rows = missingness(release)
     figure = missing_figure(rows) if any(row.released for row in rows) else None
     table = Table(
         "missingness",
@@ -320,8 +319,8 @@ def _missing(
     return figure, table
 
 
-def _withheld(warehouse: Warehouse, release_id: int) -> tuple[Figure | None, Table | None]:
-    rows = warehouse.rows(query(_RELEASE, "withheld"), {"release": release_id})
+def _withheld(release: Release) -> tuple[Figure | None, Table | None]:
+    rows = _rows(release, "withheld")
     if not rows:
         return None, None
     return reasons_figure([(reason, cases) for reason, cases, _ in rows]), Table(

@@ -51,7 +51,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
     ]
     audited = audit(warehouse, dataset, series, AuditOptions(scopes=("group",), evidence=0))
     verdicts = {row.release_id: row for row in audited.releases}
-    latest = read_subject(warehouse, rows[-1].release_id)
+    latest = read_subject(warehouse, dataset, series, rows[-1].release_id)
     return render(
         "internal_series.html.j2",
         dataset=dataset,

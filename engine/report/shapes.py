@@ -6,31 +6,23 @@ distributions are the same macros in ``sql_macros/report/report.sql``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import sqlglot
 from sqlglot import exp
 
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import region_columns
-from srsql.engine.warehouse.statements import (
-    column,
-    create,
-    dotted,
-    query,
-    table,
-    temporary,
-    union_all,
-)
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _RELEASE, _SHAPES = "report/release", "report/shapes"
-ROW, MEMBER, REGION, VALUE, THETA, CONFIDENCE = (
-    f"srsql_report_{name}" for name in ("row", "member", "region", "value", "theta", "confidence")
-)
-"""Temporary tables; ``ROW`` has one row per published report with the number of its region."""
+_ROW = "report_row"
+"""The rows with one row per published report and the number of its region."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +84,26 @@ class Missingness:
     given_up: int
 
 
-def catalog_shapes(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Shapes:
-    """The groups of a release; the steward's.
+def catalog_shapes(release: Release) -> Shapes:
+    """The distributions of the groups of a release; the steward's."""
+    parameters = {"release": release.release_id}
+    dataset = release.visible_dataset
+    return _shapes(release.warehouse, dataset, catalog_distributions(), parameters)
 
-    Args:
-        warehouse: has the catalog.
-        dataset: the dataset of the release.
-        release_id: which release.
 
-    Returns:
-        The distributions of its groups.
-    """
-    with _workspace(warehouse):
-        for name in ("members", "regions", "confidences"):
-            warehouse.run(query(_SHAPES, name), {"release": release_id})
-        return _shapes(warehouse, dataset)
+def catalog_distributions() -> exp.Query:
+    """The distributions of the groups of ``$release``, from the catalog."""
+    names = {"member": "members", "region": "regions", "confidence": "confidences"}
+    return with_rows(
+        query(_SHAPES, "distributions"), **{name: _rows(stored) for name, stored in names.items()}
+    )
+
+
+def _rows(name: str) -> exp.Query:
+    rows = sqlglot.parse_one(query(_SHAPES, name), read="duckdb")
+    assert isinstance(rows, exp.Query)
+    rows.pop_comments()
+    return rows
 
 
 def published_shapes(
@@ -123,35 +120,33 @@ def published_shapes(
     Returns:
         The distributions of the regions.
     """
-    with _workspace(warehouse):
-        warehouse.run(create(temporary(ROW), published_rows(dataset, schema), temp=True))
-        warehouse.run(query(_SHAPES, "published_members"))
-        warehouse.run(create(temporary(REGION), published_widths(dataset), temp=True))
-        if confidences:
-            for name, rows in (
-                (VALUE, published_values(dataset, schema)),
-                (THETA, published_thresholds(schema)),
-            ):
-                warehouse.run(create(temporary(name), rows, temp=True))
-            warehouse.run(query(_SHAPES, "published_confidences"))
-        else:
-            warehouse.run(query(_SHAPES, "no_confidences"))
-        return _shapes(warehouse, dataset)
+    return _shapes(
+        warehouse, dataset, published_distributions(dataset, schema, confidences=confidences), {}
+    )
 
 
-@contextmanager
-def _workspace(warehouse: Warehouse) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        for name in (ROW, MEMBER, REGION, VALUE, THETA, CONFIDENCE):
-            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+def published_distributions(
+    dataset: Dataset, schema: str, *, confidences: bool = True
+) -> exp.Query:
+    """The distributions of the published regions of a quarter; see ``published_shapes``."""
+    rows = {
+        _ROW: published_rows(dataset, schema),
+        "member": _rows("published_members"),
+        "region": published_widths(dataset),
+    }
+    if confidences:
+        rows["report_value"] = published_values(dataset, schema)
+        rows["report_theta"] = published_thresholds(schema)
+    rows["confidence"] = _rows("published_confidences" if confidences else "no_confidences")
+    return with_rows(query(_SHAPES, "distributions"), **rows)
 
 
-def _shapes(warehouse: Warehouse, dataset: Dataset) -> Shapes:
+def _shapes(
+    warehouse: Warehouse, dataset: Dataset, statement: exp.Query, parameters: Mapping[str, Any]
+) -> Shapes:
     sizes, widths, exposures, highest = (
-        warehouse.rows(query(_SHAPES, name))
-        for name in ("sizes", "widths", "exposures", "highest_confidences")
+        [tuple(entry.values()) for entry in entries or ()]
+        for entries in warehouse.rows(statement.sql(dialect="duckdb"), dict(parameters))[0]
     )
     return Shapes(
         sizes=dict(sizes),
@@ -199,7 +194,7 @@ def published_widths(dataset: Dataset) -> exp.Query:
     for position, qid in enumerate(dataset.qid):
         rows = exp.select(
             column("group_id", "r"), exp.Literal.number(position).as_("position")
-        ).from_(temporary(ROW, alias="r"))
+        ).from_(table(_ROW, alias="r"))
         width: exp.Expr
         if qid.kind == "numeric":
             extent = exp.Paren(
@@ -252,20 +247,12 @@ def published_thresholds(schema: str) -> exp.Query:
     ).from_(listed.from_(table(schema, "manifest", alias="m")).subquery("t"))
 
 
-def missingness(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[Missingness]:
+def missingness(release: Release) -> list[Missingness]:
     """What is missing before and after a release; the steward's.
-
-    Args:
-        warehouse: has the catalog.
-        dataset: the dataset of the release.
-        release_id: which release.
 
     Returns:
         One entry per quasi-identifier, in the order of the schema.
     """
-    return [
-        Missingness(dataset.qid[position].name, *counts)
-        for position, *counts in warehouse.rows(
-            query(_RELEASE, "missingness"), {"release": release_id}
-        )
-    ]
+    rows = release.warehouse.rows(query(_RELEASE, "missingness"), {"release": release.release_id})
+    qids = release.visible_dataset.qid
+    return [Missingness(qids[position].name, *counts) for position, *counts in rows]

@@ -22,9 +22,10 @@ from srsql.engine.report.drawing import (
 )
 from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
+from srsql.engine.signals import signals
 from srsql.engine.signals.results import Measures, Signal
 from srsql.engine.signals.rules import AGE, Condition
-from srsql.engine.signals.signals import signals
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import term
@@ -57,38 +58,26 @@ class Comparison:
     """Quarters whose raw rows were replaced after their release."""
 
 
-def comparisons(
-    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
-) -> list[Comparison]:
+def comparisons(release: Release) -> list[Comparison]:
     """All pairs without a condition and, where ages are in years, for adults; the steward's.
-
-    Args:
-        warehouse: has the originals and the released views.
-        dataset: says which columns are drug and reaction.
-        series: whose release.
-        quarter: which release.
 
     Returns:
         One comparison per condition.
     """
     wanted = [("all cases", Condition())]
-    if any(qid.name == AGE and qid.unit == "years" for qid in dataset.qid):
+    if any(qid.name == AGE and qid.unit == "years" for qid in release.visible_dataset.qid):
         wanted.append((f"{AGE} ≥ {ADULT} years", Condition(min_age=ADULT)))
-    return [
-        _comparison(warehouse, dataset, series, quarter, title, condition)
-        for title, condition in wanted
-    ]
+    return [_comparison(release, title, condition) for title, condition in wanted]
 
 
-def _comparison(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    quarter: str,
-    title: str,
-    condition: Condition,
-) -> Comparison:
-    found = signals(warehouse, dataset, series, condition, quarter=quarter)
+def _comparison(release: Release, title: str, condition: Condition) -> Comparison:
+    found = signals(
+        release.warehouse,
+        release.visible_dataset,
+        release.series,
+        condition,
+        quarter=release.quarter,
+    )
     points = []
     criteria = []
     for signal in found.signals:

@@ -11,8 +11,7 @@ from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.report.glossary import exclusion_meaning
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.report.quarter_figures import steps
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.engine.warehouse.releases import Release
 
 REGIONS = 20
 """Regions of candidates in the table."""
@@ -35,15 +34,11 @@ class WorkedAttack:
     """Of ``played``: exclusion set, its meaning, its cases."""
 
 
-def work_attack(
-    warehouse: Warehouse, dataset: Dataset, series: str, worst: GroupEvidence, *, play: bool
-) -> WorkedAttack:
+def work_attack(release: Release, worst: GroupEvidence, *, play: bool) -> WorkedAttack:
     """The attack on the group that an audit found the worst, step by step.
 
     Args:
-        warehouse: where the releases are; nothing but temporary tables is written.
-        dataset: the dataset of the release.
-        series: the releases that the attacker joins.
+        release: the attacker joins those of its series; nothing but temporary tables is written.
         worst: the group and its target of whom the fewest candidates remain.
         play: also attack among all cases that match, which needs a release that is out and in
             which no case has several regions.
@@ -51,7 +46,7 @@ def work_attack(
     Returns:
         What the attacker knows, excludes and infers.
     """
-    played = _play(warehouse, dataset, series, worst) if play else None
+    played = _play(release, worst) if play else None
     knows = [f"{name} {_text(value)}" for name, value in worst.qid.items()]
     knows += ["in no earlier release"] if worst.new else []
     knows += ["not in the next quarter"] if worst.stopped else []
@@ -73,7 +68,7 @@ def work_attack(
     )
 
 
-def _play(warehouse: Warehouse, dataset: Dataset, series: str, worst: GroupEvidence) -> Attack:
+def _play(release: Release, worst: GroupEvidence) -> Attack:
     """Among all that match; values on which the target's reports differ are not used."""
     known = {}
     for name, value in worst.qid.items():
@@ -83,13 +78,13 @@ def _play(warehouse: Warehouse, dataset: Dataset, series: str, worst: GroupEvide
         elif value is not None:
             known[name] = value
     return attack(
-        warehouse,
-        dataset,
+        release.warehouse,
+        release.visible_dataset,
         worst.quarter,
         known,
         new=worst.new,
         stopped=worst.stopped,
-        series=series,
+        series=release.series,
     )
 
 

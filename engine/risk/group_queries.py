@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError
 from srsql.engine.warehouse.layout import ROWS
-from srsql.engine.warehouse.statements import bare, column, create, table
+from srsql.engine.warehouse.statements import bare, column, query, table, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
@@ -34,65 +34,69 @@ class Counted:
     hidden: int
 
 
+@dataclass(frozen=True)
+class GroupQuestion:
+    """How many rows have a value and meet conditions, by age group."""
+
+    informative: tuple[str, str]
+    """Column and value, compared in upper case."""
+    conditions: Mapping[str, str]
+    """Categorical dimension -> node label. A row generalized above it counts with that node's share
+    of the leaves."""
+    age: str = "age"
+    """The numeric dimension to group by."""
+    amount: str | None = None
+    """A numeric dimension to average, by the middle of its interval."""
+    width: int = 5
+    """Of a group, in the age's unit."""
+
+
 def by_age_group(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    schema: str,
-    informative: tuple[str, str],
-    conditions: Mapping[str, str],
-    *,
-    age: str = "age",
-    amount: str | None = None,
-    width: int = 5,
-) -> list[AgeGroup]:
+    warehouse: Warehouse, dataset: Dataset, schema: str, question: GroupQuestion
+) -> Counted:
     """How many released rows each age group has (Q1, Q2), and the mean of an amount (Q3, Q4).
 
     Args:
         warehouse: which holds the release.
         dataset: as it was released.
         schema: of the release's views, such as ``release_2011q4``.
-        informative: column and value, compared in upper case.
-        conditions: categorical dimension -> node label. A row generalized above it counts with
-            that node's share of the leaves.
-        age: the numeric dimension to group by.
-        amount: a numeric dimension to average, by the middle of its interval.
-        width: of a group, in the age's unit.
+        question: what is asked for.
 
     Raises:
         QueryError: a name is no dimension of that kind, a label no node, or the width below 1.
+
+    Source:
+        Lee 2020, "Real-world analysis".
     """
-    found = answered(
-        warehouse, dataset, schema, informative, conditions, age=age, amount=amount, width=width
-    )
-    return found.groups
+    if question.width < 1:
+        raise QueryError(f"an age group has at least 1 year, not {question.width}")
+    rows = released_rows(dataset, schema, question)
+    return counted(warehouse, rows, {"value": question.informative[1]}, question.width)
 
 
-def answered(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    schema: str,
-    informative: tuple[str, str],
-    conditions: Mapping[str, str],
-    *,
-    age: str,
-    amount: str | None,
-    width: int,
-) -> Counted:
-    """The same, with the rows that are of no group; see :func:`by_age_group`."""
-    if width < 1:
-        raise QueryError(f"an age group has at least 1 year, not {width}")
+def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp.Select:
+    """``(low, high, share, amount)`` of each released row that has the value ``$value``.
+
+    Args:
+        dataset: as it was released.
+        schema: of the release's views.
+        question: what is asked for.
+
+    Raises:
+        QueryError: a name is no dimension of that kind, or a label no node.
+    """
     share: exp.Expr = exp.convert(1.0)
-    for name, label in conditions.items():
+    for name, label in question.conditions.items():
         qid = _qid(dataset, name, False)
         part = node_share(dataset, qid, label, column(qid.name, "r"))
         share = exp.Mul(this=share, expression=part)
     middle: exp.Expr = exp.cast(exp.null(), "DOUBLE")
-    if amount is not None:
-        low, high = _ends(_qid(dataset, amount, True))
+    if question.amount is not None:
+        low, high = _ends(_qid(dataset, question.amount, True))
         middle = exp.cast(exp.Div(this=exp.paren(low + high), expression=exp.convert(2)), "DOUBLE")
-    low, high = _ends(_qid(dataset, age, True))
-    name, value = informative
-    query = (
+    low, high = _ends(_qid(dataset, question.age, True))
+    informative = bare(column(question.informative[0], "r"))
+    return (
         exp.select(
             exp.cast(low, "BIGINT").as_("low"),
             exp.cast(high, "BIGINT").as_("high"),
@@ -100,24 +104,25 @@ def answered(
             middle.as_("amount"),
         )
         .from_(table(schema, ROWS, alias="r"))
-        .where(exp.func("upper", bare(column(name, "r"))).eq(exp.func("upper", exp.Placeholder())))
+        .where(exp.func("upper", informative).eq(exp.func("upper", exp.Placeholder(this="value"))))
     )
-    return counted(warehouse, query, [value], width)
 
 
 def counted(
-    warehouse: Warehouse, shown: exp.Query, parameters: Sequence[object], width: int
+    warehouse: Warehouse, rows: exp.Query, parameters: Mapping[str, object], width: int
 ) -> Counted:
-    """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them."""
-    warehouse.run(create(exp.to_table("srsql_asked_row"), shown, temp=True), list(parameters))
-    rows = warehouse.rows(
-        "SELECT a.* FROM srsql.age_groups('temp.main.srsql_asked_row', ?) AS a", [width]
-    )
-    hidden = warehouse.value(
-        "SELECT count(*) FROM temp.main.srsql_asked_row AS a WHERE a.share > 0 AND a.low IS NULL"
-    )
-    warehouse.run("DROP TABLE temp.main.srsql_asked_row")
-    return Counted([AgeGroup(*row) for row in rows], hidden)
+    """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them.
+
+    Args:
+        warehouse: which holds the rows.
+        rows: ``(low, high, share, amount)``.
+        parameters: of the query.
+        width: of a group.
+    """
+    statement = with_rows(query("risk/group_queries", "counts"), asked_row=rows)
+    answer = warehouse.rows(statement.sql(dialect="duckdb"), {**parameters, "width": width})
+    groups = [AgeGroup(*row) for _, *row in answer if row[0] is not None]
+    return Counted(groups, answer[0][0])
 
 
 def _qid(dataset: Dataset, name: str, bounded: bool) -> Qid:

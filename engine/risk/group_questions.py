@@ -11,10 +11,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.group_queries import AgeGroup, Counted, answered, counted, node_share
+from srsql.engine.risk.group_queries import (
+    AgeGroup,
+    Counted,
+    GroupQuestion,
+    by_age_group,
+    counted,
+    node_share,
+)
 from srsql.engine.warehouse.dimensions import informative_attribute
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
@@ -66,9 +73,7 @@ def group_answers(
         Nothing where the release has no numeric dimension, or no case holds a value.
     """
     quarter, schema, shown, informative = warehouse.rows(
-        "SELECT r.quarter, r.schema_name, l.dimensions, l.informative FROM srsql.release AS r "
-        "INNER JOIN srsql.lattice AS l ON r.release_id = l.release_id WHERE r.release_id = ?",
-        [release_id],
+        query("risk/group_queries", "lattice_release"), {"release_id": release_id}
     )[0]
     # a number that declares groups is released by them, and asked for by its bounds all the same
     numbers = [q for q in dataset.qid if q.kind == "numeric" and q.name in shown]
@@ -80,14 +85,17 @@ def group_answers(
     amount = numbers[1] if len(numbers) > 1 else None
     answers = []
     for label in labels:
-        conditions = {split[0].name: label} if split else {}
-        told = answered(
-            warehouse, dataset, schema, (informative, value), conditions,
-            age=numbers[0].name, amount=amount.name if amount else None, width=width,
-        )  # fmt: skip
-        query = _original_rows(dataset, informative, numbers, split and (split[0], label))
-        truth = counted(warehouse, query, [value, quarter, quarter], width)
-        answers += _together(value, label, told, truth.groups)
+        question = GroupQuestion(
+            (informative, value),
+            {split[0].name: label} if split else {},
+            age=numbers[0].name,
+            amount=amount.name if amount else None,
+            width=width,
+        )
+        answer = by_age_group(warehouse, dataset, schema, question)
+        rows = original_rows(dataset, informative, numbers, split and (split[0], label))
+        truth = counted(warehouse, rows, {"value": value, "quarter": quarter}, width)
+        answers += _together(value, label, answer, truth.groups)
     return answers
 
 
@@ -119,9 +127,9 @@ def _row(release_id: int, measure: str, scope: str, off: float, total: float) ->
     return MeasureRow(release_id, measure, scope, off, total, ratio, None, None)
 
 
-def _together(value: str, label: str, told: Counted, truth: list[AgeGroup]) -> list[GroupAnswer]:
-    nothing = AgeGroup(0, 0, 0.0, told.hidden, None)  # rows that tell no age may be of any
-    ours, theirs = ({row.age_group: row for row in rows} for rows in (told.groups, truth))
+def _together(value: str, label: str, answer: Counted, truth: list[AgeGroup]) -> list[GroupAnswer]:
+    nothing = AgeGroup(0, 0, 0.0, answer.hidden, None)  # rows that tell no age may be of any
+    ours, theirs = ({row.age_group: row for row in rows} for rows in (answer.groups, truth))
     found = []
     for group in sorted(ours.keys() | theirs.keys()):
         row, original = ours.get(group, nothing), theirs.get(group, nothing)
@@ -153,7 +161,7 @@ def _most_held(
 ) -> str | None:
     attribute = informative_attribute(dataset, informative)
     term = column(derived(attribute.column), "v")
-    query = (
+    statement = (
         exp.select(term)
         .from_(raw_table(dataset, attribute.table, alias="v"))
         .join(raw_table(dataset, dataset.report_table, alias="t"), on=_same_report(dataset))
@@ -169,11 +177,11 @@ def _most_held(
         )
         .limit(1)
     )
-    found = warehouse.rows(query.sql("duckdb"), [quarter])
+    found = warehouse.rows(statement.sql("duckdb"), [quarter])
     return found[0][0] if found else None
 
 
-def _original_rows(
+def original_rows(
     dataset: Dataset,
     informative: str,
     numbers: list[Qid],
@@ -181,7 +189,7 @@ def _original_rows(
 ) -> exp.Select:
     """``(low, high, share, amount)`` of each case of the quarter that holds the value.
 
-    Parameters: the value, the quarter, the quarter. What a case's reports say differently is taken
+    Parameters: $value and $quarter. What a case's reports say differently is taken
     as the released rows take it: bounds of a number, and of a category what tells nothing.
     """
     attribute = informative_attribute(dataset, informative)
@@ -190,8 +198,8 @@ def _original_rows(
         .distinct()
         .from_(raw_table(dataset, attribute.table, alias="v"))
         .join(raw_table(dataset, dataset.report_table, alias="t"), on=_same_report(dataset))
-        .where(column(derived(attribute.column), "v").eq(exp.Placeholder()))
-        .where(column("quarter", "v").eq(exp.Placeholder()))
+        .where(column(derived(attribute.column), "v").eq(exp.Placeholder(this="value")))
+        .where(column("quarter", "v").eq(exp.Placeholder(this="quarter")))
     )
     share: exp.Expr = exp.convert(1.0)
     if asked is not None:
@@ -222,7 +230,7 @@ def _original_rows(
             raw_table(dataset, dataset.report_table, alias="t"),
             on=column("case_id", "h").eq(column(dataset.case_id, "t")),
         )
-        .where(column("quarter", "t").eq(exp.Placeholder()))
+        .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
         .group_by(column("case_id", "h"))
     )
 

@@ -15,10 +15,12 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from srsql.engine.errors import DatasetError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.statements import column, dotted
+from srsql.engine.warehouse.statements import column, dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
@@ -45,30 +47,21 @@ def measure_linkage(
     Raises:
         DatasetError: the medical knowledge names no node of a hierarchy.
     """
-    load_medical(warehouse, dataset, release_id, medical)
-    warehouse.run_step("risk/linkage", {"release_id": release_id})
+    parameters: dict[str, Any] = {"release_id": release_id}
+    parameters |= medical_parameters(warehouse, dataset, release_id, medical)
+    tables = warehouse.run_step("risk/linkage", parameters)
     found = {
         row[1]: MeasureRow(*row)
-        for row in warehouse.rows("SELECT r.* FROM temp.main.srsql_link_risk AS r")
+        for row in warehouse.rows(query("risk/linkage", "risks"), parameters)
     }
-    for (name,) in warehouse.rows(
-        "SELECT t.table_name FROM duckdb_tables() AS t "
-        "WHERE t.temporary AND starts_with(t.table_name, 'srsql_link_')"
-    ):
+    for name in tables.values():
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
     rows = [found[name] for name in (*_PLAIN, *(_INFORMED if medical else ()))]
     return [row for row in rows if row.total]
 
 
 DISEASE = "disease"
-
-
-TABLE = "srsql_link_knowledge"
-
-
 _ENDLESS = 2**62
-
-
 Ends = tuple[Decimal | None, Decimal | None]
 
 
@@ -163,41 +156,47 @@ def _number(text: str, where: str) -> Decimal | None:
     return value
 
 
-def load_medical(
+def medical_parameters(
     warehouse: Warehouse, dataset: Dataset, release_id: int, medical: Medical | None
-) -> None:
-    """Fill ``srsql_link_knowledge``: the rows as intervals of the release's own coding.
+) -> dict[str, list[Any]]:
+    """The rows as intervals of the release's own coding: lists of the same length.
+
+    Args:
+        warehouse: where the release is.
+        dataset: of the release.
+        release_id: of the release.
+        medical: the rows; None is none.
+
+    Returns:
+        The lists by the names of the parameters of the query ``risk/linkage``.
 
     Raises:
         DatasetError: a row names no node of its hierarchy.
     """
-    warehouse.run(
-        f"CREATE OR REPLACE TEMP TABLE {TABLE} "
-        "(term VARCHAR, row_no INTEGER, position INTEGER, low BIGINT, high BIGINT)"
-    )
-    if medical is None:
-        return
-    coding = _Coding(warehouse, dataset, release_id)
-    lines = [
-        (row.disease, number, position, low, high)
-        for number, row in enumerate(medical.rows)
-        for name, value in row.values.items()
-        for position, low, high in coding.intervals(name, value, f"{medical.source}: {row.disease}")
-    ]
-    term = normalized(column("disease", "n")).sql(dialect="duckdb")
-    warehouse.run(
-        f"INSERT INTO temp.main.{TABLE} SELECT {term}, n.row_no, n.position, n.low, n.high FROM ("
-        "SELECT unnest($diseases::VARCHAR[]) AS disease, unnest($numbers::INTEGER[]) AS row_no,"
-        " unnest($positions::INTEGER[]) AS position, unnest($lows::BIGINT[]) AS low,"
-        " unnest($highs::BIGINT[]) AS high) AS n",
-        dict(
-            zip(
-                ("diseases", "numbers", "positions", "lows", "highs"),
-                map(list, zip(*lines, strict=True)) if lines else [[]] * 5,
-                strict=True,
+    lines: list[tuple[str | None, int, int, int, int]] = []
+    if medical is not None:
+        terms = _terms(warehouse, medical)
+        coding = _Coding(warehouse, dataset, release_id)
+        lines = [
+            (terms[row.disease], number, position, low, high)
+            for number, row in enumerate(medical.rows)
+            for name, value in row.values.items()
+            for position, low, high in coding.intervals(
+                name, value, f"{medical.source}: {row.disease}"
             )
-        ),
+        ]
+    names = ("terms", "numbers", "positions", "lows", "highs")
+    return {name: [line[place] for line in lines] for place, name in enumerate(names)}
+
+
+def _terms(warehouse: Warehouse, medical: Medical) -> dict[str, str | None]:
+    """Each disease of the rows as the normalized term that it is."""
+    diseases = exp.Explode(this=exp.cast(exp.Placeholder(), "VARCHAR[]")).as_("disease")
+    statement = exp.select(column("disease", "n"), normalized(column("disease", "n"))).from_(
+        exp.select(diseases).subquery("n")
     )
+    names = list(dict.fromkeys(row.disease for row in medical.rows))
+    return dict(warehouse.rows(statement.sql(dialect="duckdb"), [names]))
 
 
 class _Coding:
@@ -205,18 +204,10 @@ class _Coding:
 
     def __init__(self, warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
         self.qids = {qid.name: (position, qid) for position, qid in enumerate(dataset.qid)}
-        self.kinds: dict[int, str] = dict(
-            warehouse.rows(
-                "SELECT a.position, a.kind FROM srsql.attribute AS a WHERE a.release_id = ?",
-                [release_id],
-            )
-        )
+        key = {"release_id": release_id}
+        self.kinds: dict[int, str] = dict(warehouse.rows(query("risk/metrics", "attributes"), key))
         self.nodes: dict[int, list[tuple[str, int, int, Decimal | None, Decimal | None]]] = {}
-        for position, *node in warehouse.rows(
-            "SELECT n.position, n.node, n.pre, n.last, n.low, n.high "
-            "FROM srsql.release_node(?) AS n ORDER BY n.position, n.pre",
-            [release_id],
-        ):
+        for position, *node in warehouse.rows(query("risk/metrics", "nodes"), key):
             self.nodes.setdefault(position, []).append(tuple(node))
 
     def intervals(self, name: str, value: str | Ends, where: str) -> list[tuple[int, int, int]]:

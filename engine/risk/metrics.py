@@ -1,13 +1,41 @@
-"""Risk and loss of a release, as the rows of the SQL macros that measure it."""
+"""Risk and loss of a release, as uniform rows: of its regions, and of terms apart from records.
+
+Of regions, each row is made by a macro. Of terms (Loukides 2014, section 6) it is made of a
+workload of queries whose truth the originals tell.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.term_counts import (
+    Answering,
+    CombinationShare,
+    TermCount,
+    combination_shares,
+    count_terms,
+    load_originals,
+    published_terms,
+)
+from srsql.engine.risk.term_loss import (
+    Answer,
+    RelativeError,
+    answer_workload,
+    average_relative_error,
+    matching_errors,
+    random_sets,
+)
+from srsql.engine.terms.itemsets import frequent_itemsets
+from srsql.engine.terms.policies import UtilityPolicy
+from srsql.engine.warehouse.released_terms import PublishedNodes
+from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
 from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 MACROS = (
     "information_loss({id})",
@@ -21,6 +49,12 @@ MACROS = (
 """Calls in the schema ``srsql``; each returns uniform rows."""
 SUPPRESSED = ("suppressed", "chosen")
 """Measure and scope of suppressed classes, which are not the values that cases gave up."""
+SUPPORTS = ("5", "2.5", "1.25", "0.625")
+"""Minimum supports of the frequent itemsets of W1, in percent of the records."""
+MOST_SETS = 20_000
+"""Itemsets of one support that are asked; a release with more is asked at higher supports only."""
+SEED = 0
+"""Of the random sets of W2: whoever measures a release again asks the same."""
 
 
 def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
@@ -43,11 +77,7 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
     if any(row.measure == "il" for row in rows):  # regions are not what the release shows
         made = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "withheld"}
         return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
-    model, perturbs = warehouse.rows(
-        "SELECT r.model, EXISTS (SELECT 1 FROM srsql.perturbation AS p"
-        " WHERE p.release_id = r.release_id) FROM srsql.release AS r WHERE r.release_id = ?",
-        [release_id],
-    )[0]
+    model, perturbs = _rows(warehouse, "kind", release_id)[0]
     if perturbs:  # a draw has no width, so the loss of regions says nothing
         return [row for row in rows if row.measure not in ("nil", "il_per_group")]
     if model != IMPORTED:
@@ -71,3 +101,141 @@ def store_measures(
             f"INSERT INTO srsql.measure VALUES {marks}",
             [value for row in rows for value in (release_id, stage, *row[1:])],
         )
+
+
+def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[MeasureRow]:
+    """ARE on W1 and W2, MRE of the policy, and how many combinations of terms single out.
+
+    Also how many terms are suppressed (of a disassociated release none, which is counted too), and
+    of a release that generalizes ARE over the queries without any of them, as Loukides 2014,
+    section 6.3, compares "for a fair comparison" (``are_released``).
+
+    Reads the raw rows of the released cases; no rows where the release tells no terms apart.
+    """
+    found = _released(warehouse, release_id)
+    if found is None:
+        return []
+    terms, tables = found
+    originals = load_originals(warehouse, dataset, release_id, terms)
+    lost = _suppressed(warehouse, tables, originals)
+    rows = [_suppressed_row(warehouse, originals, release_id, lost)]
+    gone = lost if isinstance(tables, PublishedNodes) else None
+    for support in SUPPORTS:
+        try:
+            sets = frequent_itemsets(warehouse, originals, support, at_most=MOST_SETS)
+        except PolicyError:  # more sets than that: lower supports have more still
+            break
+        answers = answer_workload(warehouse, tables, originals, [s.terms for s in sets])
+        rows += [
+            _are(release_id, measure, f"W1, {support} %", error)
+            for measure, error in _errors(warehouse, answers, gone)
+            if error.terms is None
+        ]
+    answers = answer_workload(warehouse, tables, originals, random_sets(warehouse, originals, SEED))
+    for measure, error in _errors(warehouse, answers, gone):
+        size = "all" if error.terms is None else f"{error.terms} of them"
+        rows.append(_are(release_id, measure, f"W2, {size}", error))
+    rows += _policy_rows(warehouse, tables, originals, release_id)
+    for share in combination_shares(warehouse, originals):
+        if share.records == 1:
+            scope = f"{share.terms} terms" + ("" if share.exact else ", estimated")
+            rows.append(
+                MeasureRow(
+                    release_id, "singled_out", scope, None, share.examined, share.share, None, None
+                )
+            )
+    return rows
+
+
+def term_combinations(
+    warehouse: Warehouse, dataset: Dataset, release_id: int
+) -> list[CombinationShare]:
+    """The shares of Fig. 12 of Loukides 2014: of the originals of a release's terms.
+
+    Nothing where the release tells no terms apart.
+    """
+    found = _released(warehouse, release_id)
+    if found is None:
+        return []
+    return combination_shares(warehouse, load_originals(warehouse, dataset, release_id, found[0]))
+
+
+def count_term_sets(
+    warehouse: Warehouse, release_id: int, sets: list[tuple[str, ...]]
+) -> list[TermCount]:
+    """How many records hold each set, from the released tables alone."""
+    found = _released(warehouse, release_id)
+    return count_terms(warehouse, found[1], sets) if found else []
+
+
+def _errors(
+    warehouse: Warehouse, answers: list[Answer], gone: frozenset[str] | None
+) -> list[tuple[str, RelativeError]]:
+    """ARE of all queries, and, with the terms that are gone, of those that have none of them."""
+    found = [("are", error) for error in average_relative_error(warehouse, answers)]
+    if gone is None:
+        return found
+    kept = [answer for answer in answers if gone.isdisjoint(answer.terms)]
+    return found + [("are_released", error) for error in average_relative_error(warehouse, kept)]
+
+
+def _suppressed(warehouse: Warehouse, tables: Answering, originals: str) -> frozenset[str]:
+    """The terms of the originals that are not released."""
+    shown = " UNION ".join(f"SELECT t.term FROM {name} AS t" for name in tables.shown)
+    return frozenset(
+        term
+        for (term,) in warehouse.rows(
+            f"SELECT DISTINCT o.term FROM {originals} AS o ANTI JOIN ({shown}) AS n "
+            "ON o.term = n.term"
+        )
+    )
+
+
+def _suppressed_row(
+    warehouse: Warehouse, originals: str, release_id: int, gone: frozenset[str]
+) -> MeasureRow:
+    total = warehouse.value(f"SELECT count(DISTINCT o.term) FROM {originals} AS o")
+    ratio = len(gone) / total if total else None
+    return MeasureRow(
+        release_id, "suppressed_terms", "distinct term", len(gone), total, ratio, None, None
+    )
+
+
+def _are(release_id: int, measure: str, scope: str, error: RelativeError) -> MeasureRow:
+    total = None if error.are is None else error.are * error.queries
+    return MeasureRow(release_id, measure, scope, total, error.queries, error.are, None, None)
+
+
+def _policy_rows(
+    warehouse: Warehouse, tables: Answering, originals: str, release_id: int
+) -> list[MeasureRow]:
+    members: dict[str, list[str]] = {}
+    for name, term in _rows(warehouse, "utility_constraints", release_id):
+        members.setdefault(name, []).append(term)
+    if not members:
+        return []
+    policy = UtilityPolicy("policy", {name: tuple(terms) for name, terms in members.items()})
+    errors = matching_errors(warehouse, tables, originals, policy)
+    asked = len(errors.constraints) - errors.untold
+    near = None if errors.near is None else round(errors.near * asked)
+    rows = [
+        MeasureRow(release_id, "mre_within_5", "constraint", near, asked, errors.near, None, None)
+    ]
+    return rows + [
+        MeasureRow(release_id, "mre", i.interval, i.constraints, asked, i.share, None, None)
+        for i in errors.intervals
+        if i.constraints
+    ]
+
+
+def _released(warehouse: Warehouse, release_id: int) -> tuple[ReleasedTerms, Answering] | None:
+    """What a release tells apart from records, and its tables; None: nothing, or they are gone."""
+    terms = released_terms(warehouse, release_id)
+    schema, status = _rows(warehouse, "views", release_id)[0]
+    if terms is None or status == "superseded":
+        return None
+    return terms, published_terms(terms.term_format, schema)
+
+
+def _rows(warehouse: Warehouse, name: str, release_id: int) -> list[tuple[Any, ...]]:
+    return warehouse.rows(query("risk/metrics", name), {"release_id": release_id})

@@ -19,7 +19,17 @@ from srsql.engine.warehouse.released_terms import (
     put_sets,
 )
 from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
-from srsql.engine.warehouse.statements import bare, column, create, literal, table, union_all
+from srsql.engine.warehouse.statements import (
+    bare,
+    column,
+    create,
+    literal,
+    query,
+    table,
+    temporary,
+    union_all,
+    with_rows,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -95,19 +105,19 @@ def count_pairs(
     warehouse: Warehouse, tables: PublishedTerms, terms: Iterable[str]
 ) -> list[TermCount]:
     """The co-occurrence of every two of the terms; pairs that no record can hold are left out."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_asked_term AS SELECT unnest(?::VARCHAR[]) AS term",
-        [sorted(set(terms))],
-    )
     pairs = warehouse.rows(
+        "WITH wanted_term AS MATERIALIZED (SELECT unnest(?::VARCHAR[]) AS term) "
         "SELECT p.one, p.other FROM "
-        + tables.call("term_pairs", ALL[1:], literal("temp.main.srsql_asked_term"))
-        + " AS p ORDER BY p.one, p.other"
+        + tables.call("term_pairs", ALL[1:], literal("wanted_term"))
+        + " AS p ORDER BY p.one, p.other",
+        [sorted(set(terms))],
     )
     return [c for c in count_terms(warehouse, tables, pairs) if c.upper]
 
 
-ORIGINALS = "temp.main.srsql_original_term"
+_ORIGINAL_TERM = "srsql_original_term"
+ORIGINALS = f"temp.main.{_ORIGINAL_TERM}"
+"""Where ``load_originals`` puts the terms of the released cases."""
 
 
 def load_originals(
@@ -121,16 +131,25 @@ def load_originals(
     quarter = warehouse.value(
         "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
     )
-    warehouse.run(
-        create(exp.to_table("srsql_report_value"), _values(dataset, release_id, terms), temp=True),
-        [quarter] * len(terms.attributes),
+    rows = with_rows(
+        query("risk/term_counts", "original_terms"),
+        report_value=report_values(dataset, release_id, terms),
     )
-    warehouse.run_step("risk/term_originals", {"repeated": terms.repeated})
+    warehouse.run(
+        create(temporary(_ORIGINAL_TERM), rows, temp=True),
+        {"quarter": quarter, "repeated": terms.repeated},
+    )
     return ORIGINALS
 
 
-def _values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> exp.Query:
-    """(record, prefix, term, times) of every report of a released case."""
+def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> exp.Query:
+    """(record, prefix, term, times) of every report of a released case in $quarter.
+
+    Args:
+        dataset: of the release.
+        release_id: of the catalog.
+        terms: what the release publishes apart from records.
+    """
     places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     parts: list[exp.Query] = []
     for name in terms.attributes:
@@ -156,7 +175,7 @@ def _values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> exp.Quer
                 on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
             )
             .where(column("release_id", "m").eq(release_id))
-            .where(column("quarter", "t").eq(exp.Placeholder()))
+            .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
             .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
             .group_by(column("case_no", "m"), column(dataset.report_id, "t"), value.copy())
         )

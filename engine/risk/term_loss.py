@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from srsql.engine.risk.term_counts import Answering, count_terms
 from srsql.engine.terms.policies import UtilityPolicy, put_policy
-from srsql.engine.warehouse.statements import literal
+from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
@@ -136,20 +136,15 @@ def average_relative_error(
         answers: of ``answer_workload``.
         estimate: one of ``ESTIMATES``.
     """
-    rows = [(i, len(a.terms), a.truth, float(getattr(a, estimate))) for i, a in enumerate(answers)]
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_answer AS SELECT unnest(?::INTEGER[]) AS set_no, "
-        "unnest(?::INTEGER[]) AS terms, unnest(?::BIGINT[]) AS truth, "
-        "unnest(?::DOUBLE[]) AS answer",
-        [list(values) for values in zip(*rows, strict=True)] or [[], [], [], []],
-    )
+    parameters = {
+        "numbers": list(range(len(answers))),
+        "terms": [len(answer.terms) for answer in answers],
+        "truths": [answer.truth for answer in answers],
+        "answers": [float(getattr(answer, estimate)) for answer in answers],
+    }
     return [
         RelativeError(*row)
-        for row in warehouse.rows(
-            "SELECT e.terms, e.queries, e.untold, e.are "
-            "FROM srsql.average_relative_error('temp.main.srsql_answer') AS e "
-            "ORDER BY e.terms NULLS LAST"
-        )
+        for row in warehouse.rows(query("risk/term_loss", "average_relative_error"), parameters)
     ]
 
 
@@ -165,11 +160,7 @@ def matching_errors(
     A record matches a constraint when it holds one of its terms or more: "a combination of the
     codes in" it (section 1.1, where four records of Fig. 1 match u3 and none holds both codes).
     """
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_known_term AS "
-        f"SELECT DISTINCT o.term FROM {originals} AS o"
-    )
-    labels = put_policy(warehouse, policy, "temp.main.srsql_known_term")
+    labels = put_policy(warehouse, policy, originals)
     sets = literal("temp.main.srsql_policy_term")
     truth = _counts(warehouse, "basket_matches", originals, sets)
     answer: dict[int, float]
@@ -203,17 +194,10 @@ def matching_errors(
 def _intervals(
     warehouse: Warehouse, found: tuple[ConstraintError, ...]
 ) -> tuple[ErrorInterval, ...]:
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_match AS SELECT unnest(?::BIGINT[]) AS truth, "
-        "unnest(?::DOUBLE[]) AS answer",
-        [[c.truth for c in found], [c.answer for c in found]],
-    )
+    parameters = {"truths": [c.truth for c in found], "answers": [c.answer for c in found]}
     return tuple(
         ErrorInterval(*row)
-        for row in warehouse.rows(
-            "SELECT i.interval_text, i.low, i.high, i.constraints, i.share "
-            "FROM srsql.matching_error_intervals('temp.main.srsql_match') AS i ORDER BY i.position"
-        )
+        for row in warehouse.rows(query("risk/term_loss", "matching_error_intervals"), parameters)
     )
 
 

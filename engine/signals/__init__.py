@@ -1,6 +1,288 @@
-"""Signals of disproportionate reporting, before and after a release.
+"""Signals of disproportionate reporting: the originals against what was released of them.
 
-``rules`` reads what is asked for, ``cases`` loads the cases of both sides, ``signals`` computes one
-call and ``results`` holds what it found. The measures themselves (PRR, ROR, IC with their
+``rules`` reads what is asked for, ``cases`` loads the cases of both sides, and ``results`` holds
+what one call finds; here it is computed. The measures themselves (PRR, ROR, IC with their
 intervals, EBGM) are macros in ``sql_macros/signals``.
+
+Only the steward's form reads raw tables; ``released_only`` reads the released views, since
+differences from the originals disclose what was withheld.
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from sqlglot import exp
+
+from srsql.engine.errors import SignalError
+from srsql.engine.models import MODELS
+from srsql.engine.signals.cases import (
+    ORIGINAL,
+    PAIR,
+    RELEASED,
+    Scope,
+    load_cases,
+    load_wanted,
+    side_table,
+)
+from srsql.engine.signals.results import Bias, Measures, Quantiles, Shrinkage, Signal, Signals
+from srsql.engine.signals.rules import Condition, Interval, Rule, intervals
+from srsql.engine.warehouse.series import IMPORTED, find_series
+from srsql.engine.warehouse.statements import column, dotted, query, temporary
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+LEAST = 3
+"""Cases from which a pair counts as one of all pairs (Lin 2016, Table 2)."""
+BIAS = "srsql_signal_bias"
+_SIDE_TABLES = ("case", "box", "drug", "reaction", "weight", "measure")
+_TABLES, _RELEASES = "signals/tables", "signals/releases"
+
+
+def signals(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    rules: Sequence[Rule] | Condition,
+    *,
+    quarter: str | None = None,
+    roles: Sequence[str] | None = None,
+    released_only: bool = False,
+) -> Signals:
+    """Compute the signals; nothing is changed.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: says which columns are drug, reaction and role.
+        series: whose releases.
+        rules: what to compute, or the condition under which to compute all pairs.
+        quarter: only this one; default: all released quarters, each case as its latest has it.
+        roles: roles of the drug; default: the dataset's suspect roles; empty: every role.
+        released_only: read no raw table, compare with nothing.
+
+    Returns:
+        One signal per rule, in the order of the rules, or every pair, the most cases first.
+
+    Raises:
+        SignalError: nothing is released, or the dataset has no such columns.
+    """
+    scope = _scope(warehouse, dataset, series, quarter, roles)
+    every = isinstance(rules, Condition)
+    run = _Run(warehouse, scope, (RELEASED,) if released_only else (ORIGINAL, RELEASED))
+    try:
+        if isinstance(rules, Condition):
+            found, quantiles = run.all_pairs(rules)
+        else:
+            found, quantiles = run.rules(rules), ()
+    finally:
+        run.close()
+    return Signals(
+        dataset=dataset.name,
+        series=series,
+        quarters=tuple(scope.releases),
+        roles=scope.roles,
+        released_only=released_only,
+        every_pair=every,
+        changed_since=() if released_only else _replaced_quarters(warehouse, scope),
+        perturbed=_perturbed_quarters(warehouse, scope),
+        signals=found,
+        quantiles=quantiles,
+        priors=tuple(run.priors),
+    )
+
+
+def _scope(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    quarter: str | None,
+    roles: Sequence[str] | None,
+) -> Scope:
+    declared = dataset.signals
+    if declared is None:
+        raise SignalError(
+            f"dataset {dataset.name} does not say what a drug and a reaction are: its schema needs "
+            "a [signals] section"
+        )
+    if roles and declared.role is None:
+        raise SignalError(f"dataset {dataset.name} has no roles of drugs: leave --roles out")
+    found = find_series(warehouse, dataset, series)
+    if found is not None and found.family == IMPORTED:
+        raise SignalError(f"series {series!r} is imported, without drugs: signals need your own")
+    releases = dict(
+        warehouse.rows(
+            query(_RELEASES, "released_quarters"), {"dataset": dataset.name, "series": series}
+        )
+    )
+    if found is None or not releases:
+        raise SignalError(
+            f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
+        )
+    if quarter is not None:
+        if quarter not in releases:
+            raise SignalError(
+                f"{quarter} is not released in series {series!r} (it has: {min(releases)} to "
+                f"{max(releases)}): give another --quarter or --series"
+            )
+        releases = {quarter: releases[quarter]}
+    chosen = declared.suspect if roles is None else roles
+    return Scope(
+        dataset,
+        declared,
+        found.cumulative_schema,
+        releases,
+        tuple(role.strip().upper() for role in chosen if role.strip()),
+    )
+
+
+def _perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    models = warehouse.rows(query(_RELEASES, "models"), {"releases": list(scope.releases.values())})
+    return tuple(
+        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs_values
+    )
+
+
+def _replaced_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    rows = warehouse.rows(
+        query(_RELEASES, "replaced_quarters"), {"releases": list(scope.releases.values())}
+    )
+    return tuple(quarter for (quarter,) in rows)
+
+
+class _Run:
+    """The statements of one call, over temporary tables of each side."""
+
+    def __init__(self, warehouse: Warehouse, scope: Scope, sides: tuple[str, ...]) -> None:
+        self.warehouse, self.scope, self.sides = warehouse, scope, sides
+        self.priors: list[Shrinkage] = []
+        self.prior: dict[str, Shrinkage] = {}
+        """Of each side, under the condition of the moment."""
+
+    def rules(self, rules: Sequence[Rule]) -> tuple[Signal, ...]:
+        """Each rule; those under one condition together."""
+        self._load()
+        wanted: dict[Condition, list[int]] = {}
+        for number, rule in enumerate(rules):
+            wanted.setdefault(rule.condition, []).append(number)
+        found: dict[int, Signal] = {}
+        for condition, numbers in wanted.items():
+            self._weigh(condition)
+            pairs = [(rules[number].drug, rules[number].reaction) for number in numbers]
+            load_wanted(self.warehouse, numbers, pairs)
+            self._measure()
+            statement = results_of_rules(self.sides).sql(dialect="duckdb")
+            for number, _, _, *row in self.warehouse.rows(statement):
+                rule = rules[number]
+                found[number] = self._signal(rule.drug, rule.reaction, condition, row)
+        return tuple(found[number] for number in range(len(rules)))
+
+    def all_pairs(self, condition: Condition) -> tuple[tuple[Signal, ...], tuple[Quantiles, ...]]:
+        """Every pair of enough original cases (released ones where nothing else may be read)."""
+        self._load()
+        self._weigh(condition)
+        statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
+        self.warehouse.run(statement, {"enough": LEAST})
+        self._measure()
+        rows = self.warehouse.rows(results_of_pairs(self.sides).sql(dialect="duckdb"))
+        found = tuple(self._signal(drug, reaction, condition, row) for drug, reaction, *row in rows)
+        if ORIGINAL not in self.sides:
+            return found, ()
+        quantiles = self.warehouse.rows(query(_TABLES, "bias_quantiles"))
+        return found, tuple(Quantiles(*row) for row in quantiles)
+
+    def _load(self) -> None:
+        for side in self.sides:
+            load_cases(self.warehouse, self.scope, side)
+
+    def _weigh(self, condition: Condition) -> None:
+        """What each case counts under the condition, and the prior that all pairs have then."""
+        rows = [self._with_domain(i) for i in intervals(self.scope.dataset, condition)]
+        names = ("positions", "lows", "highs", "domain_lows", "domain_highs")
+        restricted = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        for side in self.sides:
+            self.warehouse.run(self._of_side("weight", side, "weight", "case", "box"), restricted)
+            statement = self._of_side("prior", side, "weight", "drug", "reaction")
+            self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
+            self.priors.append(self.prior[side])
+
+    def _with_domain(self, interval: Interval) -> tuple[int, int, int, int, int]:
+        """The interval with its domain; where that is observed, what the regions span.
+
+        A declared domain also cuts the interval, so that nobody meets what no value can.
+        """
+        if interval.domain:
+            low, high = interval.domain
+            return interval.position, max(interval.low, low), min(interval.high, high), low, high
+        low, high = self.warehouse.rows(
+            self._of_side("observed_domain", RELEASED, "box"), {"position": interval.position}
+        )[0]
+        return interval.position, interval.low, interval.high, low, high
+
+    def _measure(self) -> None:
+        """Tables and measures of the pairs on each side, and what the release changes of them."""
+        for side in self.sides:
+            prior = self.prior[side]
+            fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
+            self.warehouse.run(
+                self._of_side("measure", side, "measure", "weight", "drug", "reaction"),
+                {name: getattr(prior, name) for name in fitted},
+            )
+        if ORIGINAL in self.sides:
+            self.warehouse.run(query(_TABLES, "bias"))
+
+    def _of_side(self, statement: str, side: str, *tables: str) -> str:
+        """A statement over tables of one side."""
+        return query(_TABLES, statement, **{name: side_table(side, name) for name in tables})
+
+    def _signal(self, drug: str, reaction: str, condition: Condition, row: Sequence[Any]) -> Signal:
+        """One row of ``results_of_pairs``, after its names."""
+        size = len(fields(Measures))
+        original, bias = None, None
+        if ORIGINAL in self.sides:
+            original, bias = Measures(*row[size : 2 * size]), Bias(*row[2 * size :])
+        return Signal(drug, reaction, condition, original, Measures(*row[:size]), bias)
+
+    def close(self) -> None:
+        """Drop the temporary tables."""
+        names = [side_table(side, name) for side in (ORIGINAL, RELEASED) for name in _SIDE_TABLES]
+        for name in (*names, PAIR, BIAS):
+            self.warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+
+
+def results_of_pairs(sides: tuple[str, ...]) -> exp.Select:
+    """Names, released measures, then the original ones and the bias; the most cases first."""
+    keys = [exp.Ordered(this=column("a", sides[0]), desc=True)]
+    names = [column(name, RELEASED) for name in ("drug", "reaction")]
+    return _results(sides).order_by(*keys, *names)
+
+
+def results_of_rules(sides: tuple[str, ...]) -> exp.Select:
+    """Number of the rule, then as ``results_of_pairs``."""
+    return _results(sides, column("pair_no", "w")).join(
+        temporary(PAIR, alias="w"), on=_same_pair("w")
+    )
+
+
+def _results(sides: tuple[str, ...], *keys: exp.Expr) -> exp.Select:
+    """The columns of ``Measures`` and ``Bias`` in their order, after ``keys`` and the names."""
+    source = temporary(side_table(RELEASED, "measure"), alias=RELEASED)
+    names = [column(name, RELEASED) for name in ("drug", "reaction")]
+    found = exp.select(*keys, *names, *_columns(Measures, RELEASED)).from_(source)
+    if ORIGINAL in sides:
+        original = temporary(side_table(ORIGINAL, "measure"), alias=ORIGINAL)
+        found = found.select(*_columns(Measures, ORIGINAL), *_columns(Bias, "bias"))
+        found = found.join(original, on=_same_pair(ORIGINAL))
+        found = found.join(temporary(BIAS, alias="bias"), on=_same_pair("bias"))
+    return found
+
+
+def _columns(of: type[Measures] | type[Bias], alias: str) -> list[exp.Column]:
+    return [column(field.name, alias) for field in fields(of)]
+
+
+def _same_pair(alias: str) -> exp.Expr:
+    return exp.and_(
+        *[column(name, alias).eq(column(name, RELEASED)) for name in ("drug", "reaction")]
+    )

@@ -14,20 +14,13 @@ from sqlglot import exp
 from srsql.engine.signals.rules import AGE, SEX, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import (
-    column,
-    create,
-    query,
-    table,
-    temporary,
-    union_all,
-)
+from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid, Signals
+from srsql.schemas import Dataset, Hierarchy, Qid, Signals
 
 RELEASED, ORIGINAL = "released", "original"
-NODE = "srsql_signal_node"
-WANTED = "srsql_signal_wanted"
+PAIR = "srsql_signal_pair"
+"""The temporary table of the pairs that are measured."""
 
 
 @dataclass(frozen=True)
@@ -49,43 +42,40 @@ def side_table(side: str, name: str) -> str:
     return f"srsql_signal_{side}_{name}"
 
 
-def load_wanted(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> None:
-    """Fill ``srsql_signal_wanted``: pairs of names, normalized, with their numbers."""
+def load_wanted(
+    warehouse: Warehouse, numbers: Sequence[int], pairs: Sequence[tuple[str, str]]
+) -> None:
+    """Fill ``srsql_signal_pair``: pairs of names, normalized, with their numbers.
+
+    Args:
+        warehouse: where the table is made.
+        numbers: a number for each pair.
+        pairs: names of a drug and of a reaction.
+    """
     warehouse.run(
-        create(temporary(WANTED), wanted_pairs(), temp=True),
-        {"drugs": [pair[0] for pair in pairs], "reactions": [pair[1] for pair in pairs]},
+        create(temporary(PAIR), wanted_pairs(), temp=True),
+        {
+            "numbers": list(numbers),
+            "drugs": [drug for drug, _ in pairs],
+            "reactions": [reaction for _, reaction in pairs],
+        },
     )
 
 
 def wanted_pairs() -> exp.Select:
-    """Number and normalized names of the pairs in the lists ``$drugs`` and ``$reactions``."""
-    names = {
-        name: exp.cast(exp.Placeholder(this=f"{name}s"), "VARCHAR[]")
-        for name in ("drug", "reaction")
-    }
-    numbers = exp.func("range", exp.func("len", names["drug"]))
-    listed = exp.select(exp.Explode(this=numbers).as_("pair_no")).select(
-        *[exp.Explode(this=texts.copy()).as_(name) for name, texts in names.items()]
+    """Numbers and normalized names of the pairs in lists: $numbers, $drugs and $reactions."""
+    lists = {"pair_no": ("numbers", "BIGINT[]")}
+    lists |= {name: (f"{name}s", "VARCHAR[]") for name in ("drug", "reaction")}
+    listed = exp.select(
+        *[
+            exp.Explode(this=exp.cast(exp.Placeholder(this=texts), kind)).as_(name)
+            for name, (texts, kind) in lists.items()
+        ]
     )
     return exp.select(
-        column("pair_no", "n"), *[normalized(column(name, "n")).as_(name) for name in names]
+        column("pair_no", "n"),
+        *[normalized(column(name, "n")).as_(name) for name in ("drug", "reaction")],
     ).from_(listed.subquery("n"))
-
-
-def load_nodes(warehouse: Warehouse, dataset: Dataset) -> None:
-    """Fill ``srsql_signal_node``: the leaves under each node that a record may name."""
-    rows = [
-        (position, node, low, high)
-        for position, qid in _conditional(dataset)
-        if qid.kind == "categorical"
-        for tree in [dataset.hierarchies[qid.name]]
-        for node, (low, high) in zip(tree.labels, leaves(tree), strict=True)
-    ]
-    names = ("positions", "nodes", "lows", "highs")
-    warehouse.run(
-        query("signals/tables", "node"),
-        {name: [row[place] for row in rows] for place, name in enumerate(names)},
-    )
 
 
 def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
@@ -182,10 +172,8 @@ def _boxes(scope: Scope, side: str) -> exp.Query:
         if qid.kind == "categorical":
             node = qid.name if side == RELEASED else derived(qid.name)
             rows = rows.join(
-                temporary(NODE, alias="n"),
-                on=exp.and_(
-                    column("position", "n").eq(position), column("node", "n").eq(column(node, "t"))
-                ),
+                _nodes(scope.dataset.hierarchies[qid.name]),
+                on=column("node", "n").eq(column(node, "t")),
                 join_type="left",
             )
             low, high = column("low", "n"), column("high", "n")
@@ -205,6 +193,17 @@ def _boxes(scope: Scope, side: str) -> exp.Query:
             .where(exp.false())
         ]
     return union_all(parts)
+
+
+def _nodes(tree: Hierarchy) -> exp.Values:
+    """Rows ``n (node, low, high)``: the leaves under each node that a record may name."""
+    rows = [
+        exp.Tuple(expressions=[exp.Literal.string(node), *map(exp.convert, ends)])
+        for node, ends in zip(tree.labels, leaves(tree), strict=True)
+    ]
+    columns = [exp.to_identifier(name) for name in ("node", "low", "high")]
+    alias = exp.TableAlias(this=exp.to_identifier("n"), columns=columns)
+    return exp.Values(expressions=rows, alias=alias)
 
 
 def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Query:

@@ -1,1 +1,334 @@
-"""Comparing models, and advice on parameters."""
+"""Studies: releases measured side by side on copies, every one in a process of its own.
+
+`srsql compare` measures what is missing of a grid and makes table and page of all; `srsql advise`
+sweeps settings on a sample and on the quarter, and recommends one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from srsql.engine.errors import AdviseError, CompareError, SrsqlError
+from srsql.engine.models import MODELS
+from srsql.engine.release.series import check_turn
+from srsql.engine.study.choice import (
+    Bounds,
+    judge,
+    missed,
+    nearest,
+    reason_for,
+    reason_none,
+    recommend,
+    shortlist,
+)
+from srsql.engine.study.grid import Cell, Grid, Rules, cells
+from srsql.engine.study.results import Compared, collect, put_in_place, read_cell, write_table
+from srsql.engine.study.run import Workers, fingerprint, quarters_of, run
+from srsql.engine.study.sample import count_cases
+from srsql.engine.study.settings import FIRST, SEED, Advice, Setting, Sweep, setting, settings
+from srsql.engine.warehouse.catalog import dataset_names
+from srsql.engine.warehouse.releases import find_ingestion
+from srsql.engine.warehouse.series import check_name, find_series
+from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+
+def compare(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarters: str,
+    grid: Grid,
+    rules: Rules,
+    workers: Workers,
+) -> Compared:
+    """Measure what is missing of the grid, and write table and page anew.
+
+    Args:
+        warehouse: a file; it is only read, every cell works on a copy of it beside the results.
+        dataset: whose quarters.
+        quarters: ``A:B`` or one.
+        grid: models and parameters.
+        rules: whose signals are compared.
+        workers: what measures a cell, and where results go.
+
+    Raises:
+        CompareError: nothing of the grid can be run or was, a quarter has fewer cases than a
+            sample, or the results cannot be written.
+    """
+    from srsql.engine.study.compare_page import judge, page  # brings matplotlib
+
+    workers.check()
+    listed = quarters_of(warehouse, dataset, quarters)
+    _check_samples(warehouse, dataset, listed, grid)
+    data = fingerprint(warehouse, dataset, listed, rules)
+    wanted = cells(grid)
+    refused = [cell for cell in wanted if cell.refused]
+    if len(refused) == len(wanted):
+        raise CompareError(f"no cell of the grid can be run: {wanted[0].refused}")
+    folder = workers.make_folder()
+    files = [(cell, folder / f"{cell.digest(data)}.json") for cell in wanted]
+    missing = [(c, f) for c, f in files if not c.refused and read_cell(f) is None]
+    broken = run(warehouse, dataset, missing, listed, rules, workers)
+    if missing and len(broken) == len(wanted) - len(refused):
+        raise CompareError(f"no cell was measured: {next(iter(broken.values()))}")
+    rows = collect(files, broken, quarters)
+    written = write_table(rows, workers.out)
+    text = page(dataset, quarters, rows)
+    written.append(
+        put_in_place(
+            workers.out / "compare.html", lambda file: file.write_text(text, encoding="utf-8")
+        )
+    )
+    return Compared(
+        dataset.name,
+        listed,
+        len(wanted),
+        len(wanted) - len(missing) - len(refused),
+        len(rows),
+        [f"{r['model']}, {r['quarter']}: {r['error']}" for r in rows if r.get("error")],
+        dict(Counter(verdict.outcome for *_, verdict in judge(rows))),
+        [str(file) for file in written],
+    )
+
+
+def _check_samples(warehouse: Warehouse, dataset: Dataset, quarters: list[str], grid: Grid) -> None:
+    """Refuse samples that are larger than a quarter: the table would name a size they have not."""
+    for quarter in quarters if grid.cases else ():
+        has, largest = count_cases(warehouse, dataset, quarter), max(grid.cases)
+        if largest > has:
+            raise CompareError(f"--cases {largest}: {quarter} has {has} cases: give fewer")
+
+
+FORMAT = 2
+"""Of the files of measured settings; another one measures every setting anew."""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """On what settings are measured, and by what."""
+
+    warehouse: Warehouse
+    dataset: Dataset
+    quarter: str
+    series: str
+    workers: Workers
+    folder: Path
+    """Of measured settings."""
+    seeded: bool
+    """The release will be made with the seed that is measured."""
+
+
+def advise(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarter: str,
+    bounds: Bounds,
+    sweep: Sweep,
+    *,
+    series: str,
+    workers: Workers,
+) -> Advice:
+    """Recommend how to release a quarter next in a series. The warehouse is only read.
+
+    Every setting is released on a private copy of the warehouse, after the earlier releases of the
+    series, and measured there. If the quarter has more cases than ``sweep.sample``, all settings
+    are tried on a sample of them, and those that may be best measured on the whole quarter; what is
+    recommended rests on figures of the whole quarter alone. Measured settings are kept.
+
+    Args:
+        warehouse: a file.
+        dataset: whose quarter.
+        quarter: one that may be released next in the series.
+        bounds: what the release must keep.
+        sweep: the settings to choose from.
+        series: whose next release it is.
+        workers: what measures a setting, and where page, table and measured settings go.
+
+    Raises:
+        AdviseError: the quarter is out already, no setting can be released, or the results cannot
+            be written.
+    """
+    from srsql.engine.study.advise_page import write_all  # brings matplotlib
+
+    workers = replace(workers, error=AdviseError)
+    workers.check()
+    models = models_for(warehouse, dataset, series, quarter, sweep.models)
+    wanted = settings(sweep, models)
+    folder = workers.make_folder()
+    trial = _Trial(warehouse, dataset, quarter, series, workers, folder, sweep.seed is not None)
+    cases = count_cases(warehouse, dataset, quarter)
+    sampled: list[Setting] = []
+    todo, measured = wanted, 0
+    if 0 < sweep.sample < cases:
+        tried, measured = _measure(trial, wanted, (sweep.sample, _seed(sweep)))
+        sampled = judge(tried, bounds)
+        todo = [wanted[n] for n in shortlist(sampled, bounds)]
+    found, more = _measure(trial, todo, None)
+    found = judge(found, bounds)
+    if all(one.error for one in found):
+        raise AdviseError(f"no setting can be released: {found[0].label}: {found[0].error}")
+    keeping = recommend(found, bounds)
+    best = keeping[0] if keeping else None
+    near = None if best else nearest(found, bounds)
+    after = _exposed_quarters(trial)
+    advice = Advice(
+        dataset=dataset.name,
+        series=series,
+        quarter=quarter,
+        after=after,
+        cases=cases,
+        sample=sweep.sample if sampled else None,
+        max_risk=_float(bounds.risk),
+        max_loss=_float(bounds.loss),
+        max_confidence=_float(bounds.confidence),
+        recommended=best,
+        nearest=near,
+        misses=missed(near, bounds) if near else {},
+        reason=reason_for(keeping, found, bounds)
+        if best
+        else reason_none(near, bounds, joined=bool(after)),
+        command=_command(trial, best, sweep) if best else None,
+        settings=found,
+        sampled=sampled,
+        measured=measured + more,
+        files=[],
+    )
+    return replace(advice, files=write_all(dataset, advice, workers.out))
+
+
+def _float(bound: Any) -> float | None:
+    return None if bound is None else float(bound)
+
+
+def _seed(sweep: Sweep) -> int:
+    return SEED if sweep.seed is None else sweep.seed
+
+
+def _measure(
+    trial: _Trial, cells: Sequence[Cell], sample: tuple[int, int] | None
+) -> tuple[list[Setting], int]:
+    """The settings on the sample (cases, seed) or on the quarter; how many were run for it."""
+    on: Literal["sample", "quarter"] = "sample" if sample else "quarter"
+    data = _data(trial, sample)
+    files = [(cell, trial.folder / f"{cell.digest(data)}.json") for cell in cells]
+    missing = [(c, f) for c, f in files if not c.refused and read_cell(f) is None]
+
+    def progress(text: str) -> None:
+        if trial.workers.progress:
+            trial.workers.progress(f"on the {on}: {text}")
+
+    broken = run(
+        trial.warehouse,
+        trial.dataset,
+        missing,
+        [trial.quarter],
+        Rules(),
+        replace(trial.workers, progress=progress),
+        {"series": trial.series, "sample": sample},
+    )
+    found = []
+    for cell, file in files:
+        finished = read_cell(file) or {"rows": []}
+        why = cell.refused or broken.get(file)
+        found.append(setting(cell, on, finished["rows"], why, seeded=trial.seeded))
+    return found, len(missing)
+
+
+def _data(trial: _Trial, sample: tuple[int, int] | None) -> str:
+    """What figures follow from beside the setting: quarters, earlier releases, the sample."""
+    parameters = [trial.dataset.name, trial.series]
+    earlier = trial.warehouse.rows(query("study/data", "exposed_releases"), parameters)
+    loaded = fingerprint(trial.warehouse, trial.dataset, [trial.quarter], Rules())
+    return repr(("advise", FORMAT, loaded, trial.series, earlier, sample))
+
+
+def _exposed_quarters(trial: _Trial) -> list[str]:
+    parameters = [trial.dataset.name, trial.series]
+    rows = trial.warehouse.rows(query("study/data", "exposed_quarters"), parameters)
+    return [quarter for (quarter,) in rows]
+
+
+def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
+    """The recommended release as it is typed; without the seed unless one was given."""
+    options = {
+        "quarter": trial.quarter,
+        "dataset": trial.dataset.name if len(dataset_names(trial.warehouse)) > 1 else None,
+        "series": trial.series,
+        "model": best.model,
+        "k": best.k,
+        "theta": best.theta,
+        "epsilon": best.epsilon,
+        "missing": sweep.missing,
+        "on-infeasible": sweep.on_infeasible,
+        "seed": sweep.seed,
+    }
+    words = ["srsql", "release"]
+    for name, value in options.items():
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    return words
+
+
+def _check_models(models: tuple[str, ...]) -> None:
+    for name in models:
+        if name not in MODELS:
+            raise AdviseError(f"no model {name!r}: give some of {', '.join(MODELS)}")
+        if not MODELS[name].releases_case_rows:
+            raise AdviseError(
+                f"--models {name}: advice is on models that release each case under a region, and "
+                "this one does not; 'srsql compare' measures it"
+            )
+        if MODELS[name].unpublishable:
+            raise AdviseError(
+                f"--models {name}: its releases may not be published; 'srsql compare' measures it"
+            )
+
+
+def models_for(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, chosen: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The models that the next release of the series may have: ``chosen``, if they may follow.
+
+    By default the model of its latest release, since a series keeps to one family; of a series
+    without releases ``FIRST``.
+
+    Args:
+        warehouse: whose catalog is asked.
+        dataset: whose quarter.
+        series: whose next release it is.
+        quarter: that is to be released.
+        chosen: names of models; empty: those by default.
+
+    Raises:
+        SrsqlError: the quarter is not ingested, or its turn is over; or a model may not follow, has
+            releases without regions, or such as may not be published.
+    """
+    check_name(series)
+    _check_models(chosen)
+    find_ingestion(warehouse, dataset, quarter)
+    found = find_series(warehouse, dataset, series)
+    if found is None:
+        return chosen or FIRST
+    try:
+        check_turn(warehouse, found, quarter, supersede=False)
+    except SrsqlError as error:
+        reason = str(error).partition(";")[0]  # the rest is about releasing it
+        raise AdviseError(
+            f"advice is on what to release next: {reason}: name a later quarter, or another "
+            "--series"
+        ) from None
+    latest = warehouse.value(query("study/data", "latest_model"), [dataset.name, series])
+    usual = (latest,) if latest in MODELS else FIRST
+    models = chosen or tuple(name for name in usual if MODELS[name].family == found.family)
+    strange = [name for name in models if MODELS[name].family != found.family]
+    if strange or not models:
+        raise AdviseError(
+            f"series {series!r} holds {found.family} releases, which no release by "
+            f"{(strange or usual)[0]} may follow: give other --models, or another --series"
+        )
+    return models

@@ -14,8 +14,7 @@ from typing import Any
 from srsql.engine.errors import CompareError, ReleaseError
 from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models import MODELS
-from srsql.engine.parameters import Parameter, declared, unknown_option
-from srsql.engine.parameters.calls import strict_class
+from srsql.engine.parameters import Parameter, declared, strict_class, unknown_option
 from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
 from srsql.engine.release.options import TERMS, make_request, release_options
 from srsql.engine.release.request import Request

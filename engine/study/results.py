@@ -7,6 +7,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,6 +40,24 @@ _INTEGERS = (
 DIGITS = 12
 """Sums of floating-point numbers depend on the order of threads beyond this many."""
 Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What became of a comparison."""
+
+    dataset: str
+    quarters: list[str]
+    cells: int
+    already: int
+    """Cells that were finished before."""
+    rows: int
+    errors: list[str]
+    """What was refused or failed: the cell's row and the reason."""
+    verdicts: dict[str, int]
+    """Claims that hold, do not hold, cannot be told."""
+    files: list[str]
+    """Parquet, CSV, page."""
 
 
 def finite(value: Any) -> Any:

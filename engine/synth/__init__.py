@@ -1,7 +1,7 @@
 """Synthetic FAERS-layout quarters that imitate the real ones.
 
 Every draw is a function of the seed and the case (``draws``), so a quarter needs no other quarter:
-cases and their versions (``population``), what is known of a person (``demographics``), sets of
+cases, their versions and what is known of a person (``population``), sets of
 terms (``children``, ``vocabulary``), layouts (``quarters``) and files (``archives``); here they are
 put together. Row counts are exact.
 
@@ -40,8 +40,8 @@ from pathlib import Path
 
 import numpy as np
 
-from srsql.engine.parameters.calls import strict
-from srsql.engine.synth import children, demographics
+from srsql.engine.parameters import strict
+from srsql.engine.synth import children, population
 from srsql.engine.synth.archives import Coded, Column, archive, lines
 from srsql.engine.synth.draws import Bools, Draws, Floats, Ints
 from srsql.engine.synth.population import Person, Reports, deleted_cases, persons, reports_of
@@ -179,7 +179,7 @@ def _quarter(plan: Plan, draws: Draws, index: int) -> _Quarter:
 def _tables(quarter: _Quarter) -> Iterator[Table]:
     """Yield the seven tables one after another, so that only one is in memory as text."""
     reports, everyone = quarter.reports, np.arange(len(quarter.reports))
-    demo = demographics.demo(quarter.draws, reports, quarter.person, quarter.isr)
+    demo = population.demo(quarter.draws, reports, quarter.person, quarter.isr)
     yield "demo", {**quarter.ids(everyone), "caseversion": reports.version, **demo}, len(reports)
     loads = children.loads(quarter.draws, reports)
     yield from _drug_tables(quarter, loads[0])

@@ -72,13 +72,13 @@ class Making:
 
 
 def _load_chunks() -> None:
-    from srsql.udfs.terms.arrow_kernels import warm_up_disassociation
+    from srsql.udfs.terms import warm_up_disassociation
 
     warm_up_disassociation()
 
 
 def _load_nodes() -> None:
-    from srsql.udfs.terms.arrow_kernels import warm_up_generalization
+    from srsql.udfs.terms import warm_up_generalization
 
     warm_up_generalization()
 

@@ -13,28 +13,15 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.statements import bare, statements
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.hierarchy import Hierarchy
 
-SPACE = (
-    " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
-    "\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
-"""What counts as white space at the ends of a value: Unicode's, the zero-width ones included."""
-SPACES = "[" + "".join(rf"\x{{{ord(character):x}}}" for character in SPACE) + "]"
-"""The same as a class of a regular expression of DuckDB, which trims five times as fast."""
-
 
 def trimmed(expression: exp.Expression) -> exp.Expression:
     """``expression`` without white space at its ends; NULL if nothing is left."""
-    pattern, nothing = exp.Literal.string(f"^{SPACES}+|{SPACES}+$"), exp.Literal.string("")
-    everywhere = exp.Literal.string("g")
-    text = exp.Anonymous(
-        this="regexp_replace", expressions=[expression.copy(), pattern, nothing, everywhere]
-    )
-    return exp.Nullif(this=text, expression=nothing.copy())
+    return exp.Nullif(this=bare(expression.copy()), expression=exp.Literal.string(""))
 
 
 def normalized(expression: exp.Expression) -> exp.Expression:

@@ -9,11 +9,20 @@ from functools import cache
 from importlib import resources
 
 import duckdb
+import sqlglot
 from sqlglot import exp
 
 STORE = "srsql_data"
 """Schema of the released rows. The views name it, so it must not be ``srsql``: DuckDB calls a
 catalog after its file, and in a file called ``srsql.duckdb`` the name ``srsql.x`` is ambiguous."""
+
+SPACE = (
+    " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+    "\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""What counts as white space at the ends of a value: Unicode's, the zero-width ones included."""
+SPACES = "[" + "".join(rf"\x{{{ord(character):x}}}" for character in SPACE) + "]"
+"""The same as a class of a regular expression of DuckDB, which trims five times as fast."""
 
 
 def quoted(name: str) -> str:
@@ -178,6 +187,25 @@ def create(target: exp.Table, query: exp.Query, kind: str = "TABLE", *, temp: bo
     ).sql(dialect="duckdb")
 
 
+def with_rows(statement: str, **rows: exp.Query) -> exp.Query:
+    """A static statement over rows that depend on the dataset.
+
+    Args:
+        statement: its text, in which the rows are tables of these names.
+        rows: by name; each is computed once and may read those before it.
+    """
+    found = sqlglot.parse_one(statement, read="duckdb")
+    assert isinstance(found, exp.Query)
+    found.pop_comments()
+    own = [cte.copy() for cte in found.ctes]
+    found.set("with_", None)
+    for name, query in rows.items():
+        found = found.with_(exp.to_identifier(name), as_=query, materialized=True, copy=False)
+    for cte in own:
+        found.args["with_"].append("expressions", cte)
+    return found
+
+
 def check_row(release_id: int, scope: tuple[str, str], wrong: exp.Expr) -> exp.Expr:
     """The uniform row of a check over the rows of a query, as the one projection of it.
 
@@ -207,8 +235,7 @@ def union_all(queries: list[exp.Query]) -> exp.Query:
 
 
 def bare(value: exp.Expr) -> exp.Expr:
-    """``value`` without any white space, visible or not, at its ends."""
-    blanks = r"[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+"
-    pattern = exp.Literal.string(f"^{blanks}|{blanks}$")
+    """``value`` without the white space of ``SPACE`` at its ends."""
+    pattern = exp.Literal.string(f"^{SPACES}+|{SPACES}+$")
     arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
     return exp.Anonymous(this="regexp_replace", expressions=arguments)

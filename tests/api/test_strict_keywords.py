@@ -24,7 +24,7 @@ from srsql.engine.errors import (
     WarehouseError,
 )
 from srsql.engine.models.lattice import Ipa
-from srsql.engine.parameters.calls import arguments_of
+from srsql.engine.parameters import arguments_of
 from srsql.engine.release.options import make_request, release_options
 from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.settings import Sweep

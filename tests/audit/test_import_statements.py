@@ -16,7 +16,7 @@ from srsql.engine.audit.imports.foreign_table import (
     TableStatements,
 )
 from srsql.engine.ingest.records import RECORD, RecordTable
-from srsql.engine.warehouse.catalog import SPACES
+from srsql.engine.warehouse.statements import SPACES
 from srsql.schemas import load_dataset
 
 HEADERS: dict[tuple[str, Kind], str] = {

@@ -13,7 +13,7 @@ import pytest
 from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
-from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, ingestion, records
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, records
 from srsql.engine.warehouse.catalog import dataset_names, register_dataset, registered_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import load_dataset, parse_dataset
@@ -174,7 +174,7 @@ def test_a_full_disk_is_one_line_and_changes_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ingestion, "extract_text", full)
+    monkeypatch.setattr("srsql.engine.ingest.extract_text", full)
     with pytest.raises(IngestError, match="No space left on device; nothing was changed"):
         take(faers())
     assert state(warehouse) == before

@@ -10,7 +10,7 @@ from srsql.engine.ingest.raw_tables import code_table, column_places, load_state
 from srsql.engine.ingest.records import RECORD, RecordTable
 from srsql.engine.ingest.rejects import judge_statement, value_statements
 from srsql.engine.ingest.relations import Relation, period_rows
-from srsql.engine.warehouse.catalog import SPACES
+from srsql.engine.warehouse.statements import SPACES
 from srsql.schemas import load_dataset
 
 HEADERS = {

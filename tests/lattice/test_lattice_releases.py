@@ -14,7 +14,7 @@ from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
 from srsql.engine.lattice import ipa
-from srsql.engine.risk.group_queries import by_age_group
+from srsql.engine.risk.group_queries import GroupQuestion, by_age_group
 from srsql.engine.warehouse.releases import Release
 
 MODELS: list[tuple[str, dict[str, Any]]] = [
@@ -171,8 +171,8 @@ def test_a_domain_of_too_many_cells_is_refused(
 def test_q1_and_q3_are_answered_from_the_rows_alone(engine: Engine) -> None:
     made = engine.release("2011Q1", model="full-domain", k=5, informative="pt")
     dataset = engine.dataset()
-    asked = {"informative": ("pt", "rash"), "conditions": {"sex": "M"}}
-    answer = by_age_group(engine.warehouse, dataset, made.schema, **asked, amount="wt")
+    question = GroupQuestion(("pt", "rash"), {"sex": "M"}, amount="wt")
+    answer = by_age_group(engine.warehouse, dataset, made.schema, question).groups
     rows = engine.con.execute(
         f"SELECT age_low, age_high, sex, pt, wt_low, wt_high FROM {made.schema}.released_rows"
     ).fetchall()

@@ -40,7 +40,7 @@ from support.clinic import (
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
-from srsql.engine.query.answer import Answer
+from srsql.engine.query import Answer
 
 SETTINGS = settings(
     deadline=None,

@@ -8,6 +8,8 @@ from support.snapshots import check_snapshot
 
 from srsql.engine.report.public_edition import arrivals
 from srsql.engine.report.shapes import (
+    catalog_distributions,
+    published_distributions,
     published_rows,
     published_thresholds,
     published_values,
@@ -22,6 +24,8 @@ STATEMENTS: dict[str, exp.Query] = {
     "published_widths": published_widths(FAERS),
     "published_values": published_values(FAERS, SCHEMA),
     "published_thresholds": published_thresholds(SCHEMA),
+    "published_distributions": published_distributions(FAERS, SCHEMA, confidences=False),
+    "catalog_distributions": catalog_distributions(),
     "arrivals": arrivals(FAERS, {"2011Q3": "release_2011q3", "2011Q4": SCHEMA}),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from oracles.releases import Case, Group, Release, Value, releases
 from oracles.trees import Tree
 from support.linkage import NOISE, coded, store, worlds
 
-from srsql.engine.warehouse.statements import step_file
+from srsql.engine.warehouse.statements import query, step_file
 from srsql.schemas.hierarchy import build_hierarchy
 
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})
@@ -28,24 +29,22 @@ def linkage(
 ) -> dict[str, dict[str, Any]]:
     """Measure -> its row, of a release that is stored as number 1 with this noise."""
     store(sql, release, noise or {})
-    sql.table(
-        "srsql_link_knowledge",
-        "term VARCHAR, row_no INTEGER, position INTEGER, low BIGINT, high BIGINT",
-        [
-            (term, number, q, *coded(release.qids[q], value))
-            for term, rows in (knowledge or {}).items()
-            for number, row in enumerate(rows)
-            for q, value in row.items()
-        ],
-    )
-    return measured_again(sql)
+    known = [
+        (term, number, q, *coded(release.qids[q], value))
+        for term, rows in (knowledge or {}).items()
+        for number, row in enumerate(rows)
+        for q, value in row.items()
+    ]
+    return measured_again(sql, known)
 
 
-def measured_again(sql: Any) -> dict[str, dict[str, Any]]:
+def measured_again(sql: Any, known: Sequence[tuple[Any, ...]] = ()) -> dict[str, dict[str, Any]]:
     """Measure -> its row, of the release that is stored as number 1."""
     for statement in step_file("risk/linkage").statements():
         sql.con.execute(statement, dict.fromkeys(statement.named_parameters, 1))
-    rows = sql.records("FROM temp.main.srsql_link_risk")
+    names = ("terms", "numbers", "positions", "lows", "highs")
+    lists = {name: [row[place] for row in known] for place, name in enumerate(names)}
+    rows = sql.records(query("risk/linkage", "risks"), {**lists, "release_id": 1})
     rows += sql.records("FROM srsql.star_information_loss(1)")
     found = {row["measure"]: row for row in rows}
     assert len(found) == len(rows)
@@ -61,9 +60,9 @@ def candidates(sql: Any) -> dict[int, list[int]]:
     return dict(
         sql.rows(
             "SELECT o.case_no, list(p.case_no ORDER BY p.case_no) "
-            "FROM temp.main.srsql_link_own AS o "
-            "INNER JOIN temp.main.srsql_link_pair AS n ON o.tuple_no = n.own_no "
-            "INNER JOIN temp.main.srsql_link_published AS p ON n.published_no = p.tuple_no "
+            "FROM temp.main.srsql_link_tuple AS o "
+            "INNER JOIN temp.main.srsql_link_pair AS n ON o.own_no = n.own_no "
+            "INNER JOIN temp.main.srsql_link_tuple AS p ON n.published_no = p.published_no "
             "GROUP BY o.case_no"
         )
     )

@@ -11,7 +11,7 @@ from support.advice import task_of
 from support.fixtures import db, kept
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.api.setting_worker import run_setting
+from srsql.engine.api.study_worker import run_setting
 from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.study.run import Workers
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -89,7 +89,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
         workers: Workers,
         more: Mapping[str, Any],
     ) -> dict[Path, str]:
-        assert workers.module == "srsql.engine.api.setting_worker"
+        assert workers.module == "srsql.engine.api.study_worker"
         for cell, file in todo:
             assert warehouse.path is not None
             own = tmp_path / "own" / "w.duckdb"

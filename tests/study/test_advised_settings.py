@@ -15,9 +15,9 @@ from support.files import copied
 from support.quarters import crowd
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.api.setting_worker import run_setting
+from srsql.engine.api.study_worker import run_setting
 from srsql.engine.console.study import advice_lines, advice_title, compared_lines
-from srsql.engine.study.compare import Compared
+from srsql.engine.study.results import Compared
 from srsql.engine.study.sample import count_cases, thin
 from srsql.engine.study.settings import Advice, Setting, Sweep, setting, settings
 

@@ -15,8 +15,8 @@ import pytest
 from support.advice import task_of
 from support.command import srsql
 
-from srsql.engine.api.cell_worker import _span, run_cell
 from srsql.engine.api.engine import Engine
+from srsql.engine.api.study_worker import _span, run_cell
 from srsql.engine.study.results import MEASURED
 
 GRID = ("--quarters", "2011Q3:2011Q4", "--jobs", 2)

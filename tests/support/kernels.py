@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from srsql.udfs import nearest_records
 from srsql.udfs.grouping import partition
-from srsql.udfs.terms.arrow_kernels import warm_up_disassociation, warm_up_generalization
+from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
 
 
 def compile_all() -> None:

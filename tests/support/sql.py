@@ -35,9 +35,9 @@ class Sql:
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self.con.execute(query, parameters or None).fetchall()
 
-    def records(self, query: str) -> list[dict[str, Any]]:
+    def records(self, query: str, parameters: Any = None) -> list[dict[str, Any]]:
         """Rows as column -> value."""
-        found = self.con.execute(query)
+        found = self.con.execute(query, parameters)
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

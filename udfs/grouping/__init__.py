@@ -1,1 +1,217 @@
-"""Kernels of grouping: the greedy selection and what it searches in."""
+"""Kernels of grouping: the greedy selection and what it searches in; here on columns of Arrow.
+
+The kernels are compiled on first use (and cached on disk), so they are imported by the call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from srsql.udfs import (
+    Ints,
+    boxes_by_case,
+    by_case,
+    fields,
+    flags,
+    flat,
+    lists,
+    nested,
+    numbers,
+    rows_of,
+)
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases, inferred_weight
+
+
+def terms_by_case(
+    structs: pa.StructArray, cases: Ints, vocabulary: int
+) -> tuple[Ints, NDArray[np.int32], Ints]:
+    """The terms of cases as ``Cases`` has them.
+
+    Args:
+        structs: STRUCT(case_no, term_no, weight).
+        cases: [n] case numbers, ascending.
+        vocabulary: how many terms there are.
+
+    Returns:
+        Offsets [n + 1], terms and weights.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+    row, terms, weights = by_case(structs, cases)
+    if len(terms) and not (terms.min() >= 0 and terms.max() < vocabulary):
+        raise ValueError("term_no must run from 0 to the number of thresholds - 1")
+    if bool((weights < 1).any()):
+        raise ValueError("weights must be 1 or more")
+    offsets = np.zeros(len(cases) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=len(cases)), out=offsets[1:])
+    return offsets, terms.astype(np.int32), weights
+
+
+def attributes_of(qids: pa.StructArray) -> Attributes:
+    """The QIDs, from STRUCT(place, span, parent[], last[], height[]) by place."""
+    tree_start, parents = nested(qids.field("parent"))
+    return Attributes(
+        span=numbers(qids.field("span")),
+        tree_start=tree_start,
+        parent=numbers(parents),
+        last=numbers(nested(qids.field("last"))[1]),
+        height=numbers(nested(qids.field("height"))[1]),
+    )
+
+
+def group_cases(
+    case_nos: pa.ChunkedArray,
+    roles: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
+    terms: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    thresholds: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
+) -> pa.Array:
+    """``greedy.group_cases`` on columns of lists, one row a problem.
+
+    Args:
+        case_nos: ascending.
+        roles: STRUCT(carrier, kind)[], aligned with the cases.
+        boxes: STRUCT(case_no, place, low, high)[].
+        terms: STRUCT(case_no, term_no, weight)[].
+        attributes: STRUCT(place, span, parent[], last[], height[])[], by place.
+        thresholds: STRUCT(num, den)[], by term from 0 on.
+        rules: STRUCT(core_only, after_join, from_last, alpha_num, alpha_den, k, weight_scale, draw,
+            leftovers); ``draw`` is any number that picks the first case.
+
+    Returns:
+        Lists of group numbers, aligned with the cases; -1: the case was not placed.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import greedy
+
+    results = []
+    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
+        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
+        theta_num, theta_den = fields(row[5].values)
+        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+        carrier = flags(row[1].values.field("carrier"))
+        grows = carrier if rule["core_only"] else np.ones_like(carrier)
+        bounding = Bounding(
+            carrier=carrier,
+            grows=grows,
+            kind=numbers(row[1].values.field("kind")).astype(np.int8),
+            alpha_num=rule["alpha_num"],
+            alpha_den=rule["alpha_den"],
+            after_join=rule["after_join"],
+            from_last=rule["from_last"],
+            leftovers=rule["leftovers"],
+        )
+        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
+        results.append(
+            greedy.group_cases(
+                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
+                attributes_of(qids),
+                theta_num,
+                theta_den,
+                rule["k"],
+                rule["draw"] % max(1, int(grows.sum())),
+                bounding,
+            )
+        )
+    return lists(results, pa.int32())
+
+
+def partition_cases(
+    case_nos: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
+    values: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    attribute_of: pa.ChunkedArray,
+    attribute_count: pa.ChunkedArray,
+    diversity: pa.ChunkedArray,
+) -> pa.Array:
+    """``partition.partition_cases`` on columns of lists, one row a problem.
+
+    Args:
+        case_nos: as for ``group_cases``, like boxes and attributes.
+        boxes: see there.
+        values: STRUCT(case_no, term_no, weight)[]: the sensitive values of the cases.
+        attributes: see there.
+        attribute_of: the sensitive attribute of each value.
+        attribute_count: how many sensitive attributes there are.
+        diversity: l.
+
+    Returns:
+        Lists of group numbers, aligned with the cases.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import partition
+
+    results = []
+    for row in rows_of(
+        case_nos, boxes, values, attributes, attribute_of, attribute_count, diversity
+    ):
+        cases, qids, sensitive = flat(row[0]), row[3].values, flat(row[4])
+        low, high = boxes_by_case(row[1].values, cases, numbers(qids.field("place")))
+        case_terms = terms_by_case(row[2].values, cases, len(sensitive))
+        results.append(
+            partition.partition_cases(
+                Cases(low, high, *case_terms, weight_scale=1),
+                attributes_of(qids),
+                sensitive,
+                row[5].as_py(),
+                row[6].as_py(),
+            )
+        )
+    return lists(results, pa.int32())
+
+
+def withhold_infeasible(
+    case_nos: pa.ChunkedArray,
+    carriers: pa.ChunkedArray,
+    terms: pa.ChunkedArray,
+    theta_num: pa.ChunkedArray,
+    theta_den: pa.ChunkedArray,
+    weight_scale: pa.ChunkedArray,
+) -> pa.Array:
+    """``feasibility.withhold_infeasible`` on columns of lists, one row a problem.
+
+    Args:
+        case_nos: ascending.
+        carriers: whether each case counts.
+        terms: STRUCT(case_no, term_no, weight)[].
+        theta_num: numerators of the thresholds, by term from 0 on.
+        theta_den: their denominators.
+        weight_scale: what a certain term weighs.
+
+    Returns:
+        Lists of booleans, aligned with the cases.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import feasibility
+
+    results = [
+        feasibility.withhold_infeasible(
+            *terms_by_case(row[2].values, flat(row[0]), len(row[3].values)),
+            flat(row[3]),
+            flat(row[4]),
+            row[5].as_py(),
+            flags(row[1].values),
+        )
+        for row in rows_of(case_nos, carriers, terms, theta_num, theta_den, weight_scale)
+    ]
+    return lists(results, pa.bool_())
+
+
+def knowledge_weight(sizes: pa.ChunkedArray, weight_scale: pa.ChunkedArray) -> pa.Array:
+    """``grouping_problem.inferred_weight`` of every row: its list of |E(d)|, and the scale."""
+    return pa.array(
+        [inferred_weight(row[0].as_py(), row[1].as_py()) for row in rows_of(sizes, weight_scale)],
+        pa.int64(),
+    )

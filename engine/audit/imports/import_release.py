@@ -62,7 +62,7 @@ from srsql.engine.audit.imports.foreign_table import (
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.grouping.cases import load_attributes
 from srsql.engine.grouping.symptoms import cutoff
-from srsql.engine.ingest.ingestion import explained, in_file_order
+from srsql.engine.ingest import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes
 from srsql.engine.ingest.records import drop_temporary, workspace
 from srsql.engine.warehouse.catalog import register_dataset

@@ -2,7 +2,7 @@
 -- Source: SPEC section 5 (ingested files with SHA-256), section 16 (nothing is silently dropped).
 
 -- name: records_to_load
--- Records of a file that are loaded, where a record may become several rows.
+-- Records of a file that are loaded, where they are not as many rows of a raw table.
 SELECT count(*) AS records FROM temp.main.srsql_judged AS j WHERE j.reason IS NULL;
 
 -- name: store_file

@@ -18,9 +18,3 @@ UPDATE srsql.ingestion SET replaced = true WHERE ingestion_id = $ingestion;
 -- Begin an ingestion.
 INSERT INTO srsql.ingestion
 VALUES ($ingestion, $dataset, $quarter, $source, $sha256, $software, false);
-
--- name: withdrawn_loaded
--- Lines of a list of withdrawn cases that are case ids.
-SELECT count(*) AS withdrawn_loaded
-FROM temp.main.srsql_withdrawn AS w
-WHERE w.case_id IS NOT NULL;

@@ -17,9 +17,9 @@ FROM duckdb_views() AS v
 WHERE lower(v.view_name) = lower($name);
 
 -- name: labels
--- The periods that the texts of a period column are of.
+-- The periods that the texts of a period column are of; see srsql.period_labels.
 SELECT DISTINCT l.label
-FROM temp.main.srsql_period_label AS l
+FROM srsql.period_labels('temp.main.srsql_period_key', $rule, $ends) AS l
 WHERE l.label IS NOT NULL
 ORDER BY l.label;
 
@@ -45,6 +45,6 @@ FROM (
             ),
             '' ORDER BY s.line
         ) AS digest
-    FROM temp.main.srsql_relation_record AS s
+    FROM temp.main.srsql_record AS s
     GROUP BY block
 ) AS b;

@@ -1,6 +1,7 @@
 -- Step: makes records of the lines of quoted CSV: puts physical lines together to records, then
---   splits those into fields at $delimiter.
--- Reads: line(line, text)
+--   splits those into fields at $delimiter. For $path, $separator, $returns and $return_mark see
+--   srsql.physical_lines.
+-- Reads: nothing
 -- Writes: record(line, lines, field, fault)
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault); RFC 4180,
 --   section 2, rules 5 to 7 (quoted fields).
@@ -17,7 +18,7 @@ WITH effect AS (
         text,
         contains(text, '"') AND regexp_matches(text, $opens) AS from_outside,
         NOT contains(text, '"') OR regexp_matches(text, $stays) AS from_inside
-    FROM temp.main.srsql_line
+    FROM srsql.physical_lines($path, $separator, $returns, $return_mark)
 ),
 
 flips AS (

@@ -1,14 +1,14 @@
 -- Step: makes records of the rows of one table for one period, in an order of their own: by report
 --   id, then by all fields. Lines are counted from 2, as in a file with a header.
 -- Reads: period_row(id, field, fault)
--- Writes: relation_record(line, lines, field, fault)
+-- Writes: record(line, lines, field, fault)
 -- Source: SPEC section 1 (embedding), section 16 (every line is accounted for).
 
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_relation_record (
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_record (
     line BIGINT, lines INTEGER, field VARCHAR[], fault VARCHAR
 );
 
-INSERT INTO temp.main.srsql_relation_record
+INSERT INTO temp.main.srsql_record
 SELECT
     row_number()
         OVER (

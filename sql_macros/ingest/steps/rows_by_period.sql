@@ -1,6 +1,6 @@
 -- Step: finds the texts of a period column whose rows are of the period $label, and those that
---   belong to no period.
--- Reads: period_label(text, label)
+--   belong to no period. For $rule and $ends see srsql.period_labels.
+-- Reads: period_key(text)
 -- Writes: period_text(text, known)
 -- Source: SPEC section 2 (period), section 16 (a row of no period is rejected, not dropped).
 
@@ -8,5 +8,5 @@ CREATE OR REPLACE TEMP TABLE srsql_period_text AS
 SELECT
     l.text,
     l.label IS NOT NULL AS known
-FROM temp.main.srsql_period_label AS l
+FROM srsql.period_labels('temp.main.srsql_period_key', $rule, $ends) AS l
 WHERE l.label = $label OR l.label IS NULL;

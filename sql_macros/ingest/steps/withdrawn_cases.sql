@@ -1,50 +1,38 @@
--- Step: takes in a list of withdrawn cases, one id a line, without a header, perhaps with a
---   trailing separator; what is no case id becomes a rejected record. $ends are the characters
---   that are no part of an id at the ends of a line, $integer says whether ids are integers, and
---   $length how much of a rejected line is stored.
--- Reads: line(line, text)
--- Writes: withdrawn(line, text, case_id, reason), srsql.deleted_case, srsql.reject
+-- Step: judges the lines of a list of withdrawn cases, one id a line, without a header, perhaps
+--   with a trailing separator; what is no case id has a reason, like a record that cannot be
+--   loaded. $ends is a class of the characters that are no part of an id at the ends of a line,
+--   $integer says whether ids are integers; for $path, $separator, $returns and $return_mark see
+--   srsql.physical_lines.
+-- Reads: nothing
+-- Writes: judged(line, lines, field, reason, case_id), srsql.deleted_case
 -- Source: SPEC section 16 (deleted cases; rejects keep file, line and reason).
 
-CREATE OR REPLACE TEMP TABLE srsql_withdrawn AS
+CREATE OR REPLACE TEMP TABLE srsql_judged AS
+WITH listed AS (
+    SELECT
+        l.line,
+        l.text,
+        srsql.identifier(l.text, $ends, $integer) AS case_id
+    FROM srsql.physical_lines($path, $separator, $returns, $return_mark) AS l
+)
+
 SELECT
-    line,
-    text,
+    l.line,
+    1 AS lines,
+    [l.text] AS field,
     CASE
-        WHEN trim(text, $ends) = '' THEN NULL
-        WHEN NOT $integer THEN trim(text, $ends)
-        WHEN regexp_full_match(trim(text, $ends), '[0-9]+')
-            THEN cast(try_cast(trim(text, $ends) AS BIGINT) AS VARCHAR)
-    END AS case_id,
-    CASE
-        WHEN trim(text, $ends) = '' THEN 'blank line'
+        WHEN l.case_id IS NOT NULL THEN NULL
+        WHEN regexp_full_match(l.text, $ends || '*') THEN 'blank line'
         ELSE 'case id is not an integer'
-    END AS reason
-FROM temp.main.srsql_line;
+    END AS reason,
+    l.case_id
+FROM listed AS l;
 
 INSERT INTO srsql.deleted_case
 SELECT DISTINCT
     $dataset AS dataset,
-    case_id,
+    j.case_id,
     $ingestion AS ingestion_id
-FROM temp.main.srsql_withdrawn
-WHERE case_id IS NOT NULL
-ORDER BY case_id;
-
-INSERT INTO srsql.reject (
-    ingestion_id, dataset, quarter, file, line, kind, column_name, value, reason, record
-)
-SELECT
-    $ingestion AS ingestion_id,
-    $dataset AS dataset,
-    $quarter AS quarter,
-    $file AS file,
-    line,
-    'row' AS kind,
-    NULL AS column_name,
-    NULL AS value,
-    reason,
-    left(text, $length) AS record
-FROM temp.main.srsql_withdrawn
-WHERE case_id IS NULL
-ORDER BY line;
+FROM temp.main.srsql_judged AS j
+WHERE j.case_id IS NOT NULL
+ORDER BY j.case_id;

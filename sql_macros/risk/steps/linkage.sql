@@ -1,32 +1,73 @@
--- Step of measuring a release: how well its cases can be linked to their records, with and without
--- medical knowledge. Reads the catalog, srsql_link_release(release_id) and
--- srsql_link_knowledge(term, row_no, position, low, high); fills srsql_link_risk (uniform rows).
+-- Step: finds the nearest published records of each original QID of a release: those that one who
+--   knows the QID cannot tell from the case's own.
+-- Parameters: $release_id.
+-- Reads: srsql.case_qid, srsql.member, srsql.region, srsql.perturbed, srsql.attribute, srsql.node,
+--   srsql.release
+-- Writes: link_box(original, case_no, position, low, high), link_tuple(case_no, own_no,
+--   published_no), link_own_value(tuple_no, position, low, high), link_pair(own_no, published_no)
+-- Source: Wu 2022, section V.A (G, "minimum difference from r"); SPEC section 10.
 
-CREATE OR REPLACE TEMP TABLE srsql_link_own_box AS
-SELECT o.case_no, o.position, o.low, o.high
-FROM srsql.original_qid($release_id::INTEGER) AS o;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_published_box AS
-SELECT p.case_no, p.position, p.low, p.high
+-- The QIDs of the cases: the originals (original), and as they are published.
+CREATE OR REPLACE TEMP TABLE srsql_link_box AS
+SELECT true AS original, o.case_no, o.position, o.low, o.high
+FROM srsql.original_qid($release_id::INTEGER) AS o
+UNION ALL
+SELECT false AS original, p.case_no, p.position, p.low, p.high
 FROM srsql.released_qid($release_id::INTEGER) AS p;
 
-CREATE OR REPLACE TEMP TABLE srsql_link_own AS
-SELECT t.case_no, t.tuple_no FROM srsql.qid_tuples('temp.main.srsql_link_own_box') AS t;
+-- The distinct QID that each case has, and that which is published of it, by number.
+CREATE OR REPLACE TEMP TABLE srsql_link_tuple AS
+WITH
+own_box AS MATERIALIZED (
+    SELECT b.case_no, b.position, b.low, b.high FROM temp.main.srsql_link_box AS b WHERE b.original
+),
 
-CREATE OR REPLACE TEMP TABLE srsql_link_published AS
-SELECT t.case_no, t.tuple_no FROM srsql.qid_tuples('temp.main.srsql_link_published_box') AS t;
+published_box AS MATERIALIZED (
+    SELECT b.case_no, b.position, b.low, b.high
+    FROM temp.main.srsql_link_box AS b
+    WHERE NOT b.original
+)
+
+SELECT p.case_no, o.tuple_no AS own_no, p.tuple_no AS published_no
+FROM srsql.qid_tuples('published_box') AS p
+LEFT JOIN srsql.qid_tuples('own_box') AS o ON p.case_no = o.case_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_own_value AS
+WITH
+own_box AS MATERIALIZED (
+    SELECT b.case_no, b.position, b.low, b.high FROM temp.main.srsql_link_box AS b WHERE b.original
+),
+
+own AS MATERIALIZED (
+    SELECT t.case_no, t.own_no AS tuple_no
+    FROM temp.main.srsql_link_tuple AS t
+    WHERE t.own_no IS NOT NULL
+)
+
 SELECT v.tuple_no, v.position, v.low, v.high
-FROM srsql.tuple_values('temp.main.srsql_link_own_box', 'temp.main.srsql_link_own') AS v;
+FROM srsql.tuple_values('own_box', 'own') AS v;
 
 CREATE OR REPLACE TEMP TABLE srsql_link_pair AS
 WITH
-link_published_value AS MATERIALIZED (
+own AS MATERIALIZED (
+    SELECT DISTINCT t.own_no AS tuple_no
+    FROM temp.main.srsql_link_tuple AS t
+    WHERE t.own_no IS NOT NULL
+),
+
+published AS MATERIALIZED (
+    SELECT t.case_no, t.published_no AS tuple_no FROM temp.main.srsql_link_tuple AS t
+),
+
+published_box AS MATERIALIZED (
+    SELECT b.case_no, b.position, b.low, b.high
+    FROM temp.main.srsql_link_box AS b
+    WHERE NOT b.original
+),
+
+published_value AS MATERIALIZED (
     SELECT v.tuple_no, v.position, v.low, v.high
-    FROM srsql.tuple_values(
-        'temp.main.srsql_link_published_box', 'temp.main.srsql_link_published'
-    ) AS v
+    FROM srsql.tuple_values('published_box', 'published') AS v
 ),
 
 link_attribute AS MATERIALIZED (
@@ -42,141 +83,10 @@ link_distance AS MATERIALIZED (
 
 SELECT n.own_no, n.published_no
 FROM srsql.nearest(
-    'temp.main.srsql_link_own',
+    'own',
     'temp.main.srsql_link_own_value',
-    'temp.main.srsql_link_published',
-    'link_published_value',
+    'published',
+    'published_value',
     'link_attribute',
     'link_distance'
 ) AS n;
-
-CREATE OR REPLACE TEMP TABLE srsql_link_risk AS
-WITH
--- Cells: published records of equal QID that show the same of the diseases one knows about.
-link_telling AS MATERIALIZED (
-    SELECT t.case_no, t.term_no
-    FROM srsql.telling_terms(
-        $release_id::INTEGER,
-        'temp.main.srsql_link_knowledge'
-    ) AS t
-),
-
-link_signature AS MATERIALIZED (
-    SELECT s.case_no, s.signature_no, s.term_nos
-    FROM srsql.signatures('link_telling') AS s
-),
-
-link_place AS MATERIALIZED (
-    SELECT
-        p.case_no,
-        p.tuple_no AS published_no,
-        coalesce(s.signature_no, 0) AS signature_no,
-        (dense_rank() OVER (ORDER BY p.tuple_no, coalesce(s.signature_no, 0)) - 1)::INTEGER
-            AS cell_no
-    FROM temp.main.srsql_link_published AS p
-    LEFT JOIN link_signature AS s ON p.case_no = s.case_no
-),
-
-link_cell AS MATERIALIZED (
-    SELECT p.cell_no, p.published_no, p.signature_no, count(*) AS cases
-    FROM link_place AS p
-    GROUP BY p.cell_no, p.published_no, p.signature_no
-),
-
-link_case AS MATERIALIZED (
-    SELECT p.case_no, o.tuple_no AS own_no, p.cell_no
-    FROM link_place AS p
-    INNER JOIN temp.main.srsql_link_own AS o ON p.case_no = o.case_no
-),
-
-link_term AS MATERIALIZED (
-    SELECT p.cell_no, c.term_no, count(*) AS cases
-    FROM srsql.case_term AS c
-    INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
-    INNER JOIN link_place AS p ON c.case_no = p.case_no
-    WHERE c.release_id = $release_id::INTEGER AND c.direct AND t.released
-    GROUP BY p.cell_no, c.term_no
-),
-
-link_candidate AS MATERIALIZED (
-    SELECT n.own_no, c.cell_no
-    FROM temp.main.srsql_link_pair AS n
-    INNER JOIN link_cell AS c ON n.published_no = c.published_no
-),
-
--- The same for one who knows which diseases go with which sex or age.
-link_disease AS MATERIALIZED (
-    SELECT DISTINCT t.term_no, h.term
-    FROM link_telling AS t
-    INNER JOIN srsql.threshold AS h ON t.term_no = h.term_no
-    WHERE h.release_id = $release_id::INTEGER
-),
-
-link_signature_term AS MATERIALIZED (
-    SELECT DISTINCT s.signature_no, unnest(s.term_nos) AS term_no
-    FROM link_signature AS s
-),
-
-link_contradicted AS MATERIALIZED (
-    SELECT x.own_no, x.term_no
-    FROM srsql.contradictions(
-        'temp.main.srsql_link_own_value',
-        'temp.main.srsql_link_knowledge',
-        'link_disease'
-    ) AS x
-),
-
-link_narrowed AS MATERIALIZED (
-    SELECT n.own_no, n.cell_no
-    FROM srsql.narrowed_candidates(
-        'link_candidate',
-        'link_cell',
-        'link_signature_term',
-        'link_contradicted'
-    ) AS n
-)
-
-SELECT r.*
-FROM srsql.record_risk(
-    $release_id::INTEGER,
-    'rr',
-    'link_case',
-    'link_candidate',
-    'link_cell'
-) AS r
-UNION ALL
-SELECT r.*
-FROM srsql.record_risk(
-    $release_id::INTEGER,
-    'rr_medical',
-    'link_case',
-    'link_narrowed',
-    'link_cell'
-) AS r
-UNION ALL
-SELECT r.*
-FROM srsql.attribute_risk(
-    $release_id::INTEGER,
-    'ar_rev',
-    'link_case',
-    'link_candidate',
-    'link_cell',
-    'link_term'
-) AS r
-UNION ALL
-SELECT r.*
-FROM srsql.attribute_risk(
-    $release_id::INTEGER,
-    'ar_medical',
-    'link_case',
-    'link_narrowed',
-    'link_cell',
-    'link_term'
-) AS r;
-
-INSERT INTO temp.main.srsql_link_risk
-SELECT b.*
-FROM srsql.knowledge_bias('temp.main.srsql_link_risk', 'rr', 'rr_medical', 'rr_bias') AS b
-UNION ALL
-SELECT b.*
-FROM srsql.knowledge_bias('temp.main.srsql_link_risk', 'ar_rev', 'ar_medical', 'ar_bias') AS b;

@@ -2,28 +2,6 @@
 -- of one side (the originals or what was released of them) are named without it: srsql_case stands
 -- for srsql_signal_original_case or srsql_signal_released_case.
 
--- name: node
--- The leaves under each node that a record may name.
--- Inputs: lists of the same length: positions of quasi-identifiers, labels of their nodes, numbers
--- of the first and the last leaf under them.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_signal_node AS
-SELECT
-    unnest($positions::INTEGER[]) AS position,
-    unnest($nodes::VARCHAR[]) AS node,
-    unnest($lows::BIGINT[]) AS low,
-    unnest($highs::BIGINT[]) AS high;
-
--- name: condition
--- One row per quasi-identifier that the condition restricts; see srsql.signal_weights.
--- Inputs: lists of the same length.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_signal_condition AS
-SELECT
-    unnest($positions::BIGINT[]) AS position,
-    unnest($lows::BIGINT[]) AS low,
-    unnest($highs::BIGINT[]) AS high,
-    unnest($domain_lows::BIGINT[]) AS domain_low,
-    unnest($domain_highs::BIGINT[]) AS domain_high;
-
 -- name: observed_domain
 -- What the regions of one quasi-identifier span.
 SELECT coalesce(min(b.low), 0) AS low, coalesce(max(b.high), 0) AS high
@@ -32,27 +10,35 @@ WHERE b.position = $position;
 
 -- name: weight
 -- How far each case of a side meets the condition.
+-- Inputs: lists of the same length, an item for each quasi-identifier that the condition restricts.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_weight AS
-SELECT w.*
-FROM srsql.signal_weights(
-    'temp.main.srsql_case', 'temp.main.srsql_box', 'temp.main.srsql_signal_condition'
-) AS w;
+WITH condition AS MATERIALIZED (
+    SELECT
+        unnest($positions::BIGINT[]) AS position,
+        unnest($lows::BIGINT[]) AS low,
+        unnest($highs::BIGINT[]) AS high,
+        unnest($domain_lows::BIGINT[]) AS domain_low,
+        unnest($domain_highs::BIGINT[]) AS domain_high
+)
 
--- name: observed
--- Observed and expected cases of every pair of a side that was reported at least once.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_observed AS
-SELECT o.*
-FROM srsql.observed_pairs(
-    'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction'
-) AS o;
+SELECT w.*
+FROM srsql.signal_weights('temp.main.srsql_case', 'temp.main.srsql_box', 'condition') AS w;
 
 -- name: prior
--- The prior of the gamma-Poisson shrinker that all pairs of a side have.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_prior AS
-SELECT p.* FROM srsql.gps_prior('temp.main.srsql_observed') AS p;
+-- The prior of the gamma-Poisson shrinker that all pairs of a side have: the fields of Shrinkage
+-- after its condition and its side.
+WITH
+observed AS MATERIALIZED (
+    SELECT o.*
+    FROM srsql.observed_pairs(
+        'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction'
+    ) AS o
+),
 
--- name: prior_parameters
--- The fields of Shrinkage after its condition and its side.
+prior AS MATERIALIZED (
+    SELECT p.* FROM srsql.gps_prior('observed') AS p
+)
+
 SELECT
     p.pairs,
     p.prior.alpha1,
@@ -60,14 +46,7 @@ SELECT
     p.prior.alpha2,
     p.prior.beta2,
     p.prior.p
-FROM temp.main.srsql_prior AS p;
-
--- name: pair_of_rules
--- The pairs of the rules of these numbers.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_signal_pair AS
-SELECT DISTINCT w.drug, w.reaction
-FROM temp.main.srsql_signal_wanted AS w
-WHERE list_contains($numbers::BIGINT[], w.pair_no);
+FROM prior AS p;
 
 -- name: pair_of_cases
 -- The pairs that occur together in enough cases of a side.
@@ -77,26 +56,41 @@ FROM srsql.signal_pairs(
     'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', $enough
 ) AS p;
 
--- name: contingency
--- The 2 x 2 table of each pair on a side.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_contingency AS
-SELECT c.*
-FROM srsql.contingency(
-    'temp.main.srsql_weight',
-    'temp.main.srsql_drug',
-    'temp.main.srsql_reaction',
-    'temp.main.srsql_signal_pair'
-) AS c;
-
--- name: ratio
--- PRR, ROR and IC of each pair on a side, with their intervals.
-CREATE OR REPLACE TEMP TABLE temp.main.srsql_ratio AS
-SELECT r.* FROM srsql.signal_measures('temp.main.srsql_contingency') AS r;
-
 -- name: measure
--- The same with EBGM.
+-- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
+-- the prior of these parameters; $alpha1 is NULL where none could be fitted.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
-SELECT m.* FROM srsql.shrunk_measures('temp.main.srsql_ratio', 'temp.main.srsql_prior') AS m;
+WITH
+pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+),
+
+contingency AS MATERIALIZED (
+    SELECT c.*
+    FROM srsql.contingency(
+        'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'pair'
+    ) AS c
+),
+
+ratio AS MATERIALIZED (
+    SELECT r.* FROM srsql.signal_measures('contingency') AS r
+),
+
+prior AS MATERIALIZED (
+    SELECT
+        CASE
+            WHEN $alpha1::DOUBLE IS NOT NULL
+                THEN struct_pack(
+                    alpha1 := $alpha1::DOUBLE,
+                    beta1 := $beta1::DOUBLE,
+                    alpha2 := $alpha2::DOUBLE,
+                    beta2 := $beta2::DOUBLE,
+                    p := $p::DOUBLE
+                )
+        END AS prior
+)
+
+SELECT m.* FROM srsql.shrunk_measures('ratio', 'prior') AS m;
 
 -- name: bias
 -- What the release changes of each pair.

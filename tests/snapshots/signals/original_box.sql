@@ -15,8 +15,11 @@ SELECT
   CAST(MIN("n"."low") AS BIGINT) AS low,
   CAST(MAX("n"."high") AS BIGINT) AS high
 FROM "raw_faers"."demo" AS "t"
-LEFT JOIN "temp"."main"."srsql_signal_node" AS "n"
-  ON "n"."position" = 2 AND "n"."node" = "t"."srsql_sex"
+LEFT JOIN (VALUES
+  ('Any', 0, 1),
+  ('M', 0, 0),
+  ('F', 1, 1)) AS n(node, low, high)
+  ON "n"."node" = "t"."srsql_sex"
 JOIN "temp"."main"."srsql_signal_original_case" AS "c"
   ON "t"."caseid" = "c"."case_id" AND "t"."quarter" = "c"."quarter"
 GROUP BY

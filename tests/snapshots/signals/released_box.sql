@@ -15,8 +15,11 @@ SELECT
   CAST(MIN("n"."low") AS BIGINT) AS low,
   CAST(MAX("n"."high") AS BIGINT) AS high
 FROM "released"."demo" AS "t"
-LEFT JOIN "temp"."main"."srsql_signal_node" AS "n"
-  ON "n"."position" = 2 AND "n"."node" = "t"."sex"
+LEFT JOIN (VALUES
+  ('Any', 0, 1),
+  ('M', 0, 0),
+  ('F', 1, 1)) AS n(node, low, high)
+  ON "n"."node" = "t"."sex"
 JOIN "temp"."main"."srsql_signal_released_case" AS "c"
   ON "t"."caseid" = "c"."case_id" AND "t"."quarter" = "c"."quarter"
 GROUP BY

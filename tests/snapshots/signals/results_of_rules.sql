@@ -36,7 +36,5 @@ SELECT
   "released"."eb95",
   "released"."signal_eb05"
 FROM "temp"."main"."srsql_signal_released_measure" AS "released"
-JOIN "temp"."main"."srsql_signal_wanted" AS "w"
+JOIN "temp"."main"."srsql_signal_pair" AS "w"
   ON "w"."drug" = "released"."drug" AND "w"."reaction" = "released"."reaction"
-WHERE
-  ARRAY_CONTAINS(CAST($numbers AS BIGINT[]), "w"."pair_no")

@@ -24,7 +24,7 @@ SELECT
   ) AS reaction
 FROM (
   SELECT
-    UNNEST(RANGE(0, LENGTH(CAST($drugs AS TEXT[])))) AS pair_no,
+    UNNEST(CAST($numbers AS BIGINT[])) AS pair_no,
     UNNEST(CAST($drugs AS TEXT[])) AS drug,
     UNNEST(CAST($reactions AS TEXT[])) AS reaction
 ) AS n

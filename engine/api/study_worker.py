@@ -1,7 +1,8 @@
-"""One cell in a process of its own: release every quarter, measure, write one file.
+"""One cell or setting in a process of its own: release on a copy, measure, write one file.
 
-Run as ``python -m srsql.engine.api.cell_worker`` with the task as one line of JSON on stdin, which
-stays open: where it ends, whoever started this process is gone, and so it ends too.
+Run as ``python -m srsql.engine.api.study_worker`` with the task as one line of JSON on stdin, which
+stays open: where it ends, whoever started this process is gone, and so it ends too. A task of a
+comparison is a cell: every quarter is released. One with ``sample`` is a setting of an advice.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.audit.evidence import extremes
 from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
@@ -230,6 +232,66 @@ def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any
     return rows
 
 
+def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
+    """What a release with these options measures, in uniform rows; or why there is none.
+
+    Args:
+        task: as ``run_cell`` takes it, with ``series`` and ``sample``.
+        tell: takes what is being done.
+    """
+    (quarter,) = task["quarters"]
+    with own_engine(task) as engine:
+        dataset = engine.dataset()
+        if task["sample"]:
+            tell("sample")
+            thin(engine.warehouse, dataset, quarter, *task["sample"])
+        try:
+            release = engine.release(
+                quarter, series=task["series"], progress=tell, **task["options"]
+            )
+        except SrsqlError as error:
+            return [{"measure": "release", "error": " ".join(str(error).split())}]
+        seconds = sum(duration for stage, duration in release.seconds.items() if stage != LOADING)
+        rows: list[Row] = [
+            {"measure": "release", "seconds": seconds},
+            {"measure": "k_effective", "ratio": release.manifest["k_effective"]},
+            {"measure": "groups", "ratio": release.manifest["groups"]},
+        ]
+        rows += [
+            {
+                "measure": "infeasible",
+                "scope": value["value"],
+                "violating": value["cases"],
+                "total": value["total"],
+                "ratio": value["frequency"],
+                "threshold": value["theta"],
+            }
+            for value in release.manifest["infeasible"]
+        ]
+        tell("metrics")
+        rows += [
+            {name: value for name, value in asdict(row).items() if name != "release"}
+            for row in engine.metrics(quarter, series=task["series"])
+        ]
+        tell("worst target")
+        rows += _worst(engine, quarter, task["series"])
+    return [{name: finite(value) for name, value in row.items()} for row in rows]
+
+
+def _worst(engine: Engine, quarter: str, series: str) -> list[Row]:
+    found = extremes(engine.warehouse, engine.dataset(), series, quarter)
+    return [
+        {"measure": "fewest", "scope": ",".join(found.attacks), "ratio": found.fewest},
+        {
+            "measure": "confidence",
+            "scope": found.term,
+            "violating": found.held,
+            "total": found.of,
+            "threshold": found.theta,
+        },
+    ]
+
+
 def _guarded(stage: str, quarter: str | None, rows: Callable[[], list[Row]]) -> list[Row]:
     try:
         return rows()
@@ -253,10 +315,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def serve(work: Callable[[dict[str, Any], Callable[[str], None]], list[Row]]) -> None:
-    """Do the task with ``work`` and put its file in its place."""
+def serve() -> None:
+    """Do the task and put its file in its place."""
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    work = run_setting if "sample" in task else run_cell
     rows = work(task, lambda text: print(text, flush=True))
     file = Path(task["file"])
     beside = file.with_name(f".{file.name}.{os.getpid()}")
@@ -265,4 +328,4 @@ def serve(work: Callable[[dict[str, Any], Callable[[str], None]], list[Row]]) ->
 
 
 if __name__ == "__main__":
-    serve(run_cell)
+    serve()

@@ -1,0 +1,41 @@
+-- What the catalog says of a release that is measured.
+
+-- name: kind
+-- The model that made the release, and whether it perturbs quasi-identifiers.
+SELECT
+    r.model,
+    (
+        SELECT count(*) > 0
+        FROM srsql.perturbation AS p
+        WHERE p.release_id = r.release_id
+    ) AS perturbs
+FROM srsql.release AS r
+WHERE r.release_id = $release_id;
+
+-- name: views
+-- The schema of its views, and its status.
+SELECT r.schema_name, r.status FROM srsql.release AS r WHERE r.release_id = $release_id;
+
+-- name: attributes
+-- The kinds of its quasi-identifiers.
+SELECT a.position, a.kind FROM srsql.attribute AS a WHERE a.release_id = $release_id;
+
+-- name: nodes
+-- The nodes of its categorical quasi-identifiers; see srsql.release_node.
+SELECT
+    n.position,
+    n.node,
+    n.pre,
+    n.last,
+    n.low,
+    n.high
+FROM srsql.release_node($release_id) AS n
+ORDER BY n.position, n.pre;
+
+-- name: utility_constraints
+-- The terms of the constraints of its utility policy.
+-- Source: Loukides 2014, section 3.2.
+SELECT c.name, c.term
+FROM srsql.utility_constraint AS c
+WHERE c.release_id = $release_id
+ORDER BY c.name, c.term;

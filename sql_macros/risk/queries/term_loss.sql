@@ -1,0 +1,29 @@
+-- How far the answers of a release of terms are off.
+-- Source: Loukides 2014, Definitions 2 (ARE) and 3 (MRE).
+
+-- name: average_relative_error
+-- By the number of terms, then over all queries, of lists of the same length: the number of each
+-- query, its terms, its truth and its answer.
+WITH answered_query AS MATERIALIZED (
+    SELECT
+        unnest($numbers::INTEGER[]) AS set_no,
+        unnest($terms::INTEGER[]) AS terms,
+        unnest($truths::BIGINT[]) AS truth,
+        unnest($answers::DOUBLE[]) AS answer
+)
+
+SELECT e.terms, e.queries, e.untold, e.are
+FROM srsql.average_relative_error('answered_query') AS e
+ORDER BY e.terms NULLS LAST;
+
+-- name: matching_error_intervals
+-- How many constraints have an error in each interval, of two lists of the same length.
+WITH constraint_match AS MATERIALIZED (
+    SELECT
+        unnest($truths::BIGINT[]) AS truth,
+        unnest($answers::DOUBLE[]) AS answer
+)
+
+SELECT i.interval_text, i.low, i.high, i.constraints, i.share
+FROM srsql.matching_error_intervals('constraint_match') AS i
+ORDER BY i.position;

@@ -1,0 +1,68 @@
+"""What sources write, read by macros, against the same in Python."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from srsql.engine.ingest.records import RETURN, SEPARATOR
+from srsql.engine.warehouse.statements import SPACE, SPACES
+
+TEXTS = st.text(alphabet=[*"0129a-T ", "\u00a0", "\t", "Q"], max_size=12)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    text=st.text(alphabet=["a", " ", "\n", '"', "$", "é", RETURN], max_size=40),
+    returns=st.booleans(),
+)
+def test_lines_are_numbered_as_python_splits_them(
+    sql: Any, tmp_path: Path, text: str, returns: bool
+) -> None:
+    file = tmp_path / "lines.txt"
+    file.write_text(text, encoding="utf-8", newline="")
+    found = sql.rows(
+        "SELECT l.line, l.text FROM srsql.physical_lines(?, ?, ?, ?) AS l ORDER BY l.line",
+        [str(file), SEPARATOR, returns, RETURN],
+    )
+    lines = text.removesuffix("\n").split("\n") if text else []
+    expected = [line.replace(RETURN, "\r") if returns else line for line in lines]
+    assert found == list(enumerate(expected, 1))
+
+
+@given(written=st.none() | TEXTS, integer=st.booleans())
+def test_an_id_is_what_is_between_white_space(sql: Any, written: str | None, integer: bool) -> None:
+    statement = "SELECT srsql.identifier(?, ?, ?)"
+    ((found,),) = sql.rows(statement, [written, SPACES, integer])
+    text = (written or "").strip(SPACE)
+    expected = text or None
+    if integer:
+        number = int(text) if re.fullmatch("[0-9]+", text) else None
+        expected = None if number is None or number >= 2**63 else str(number)
+    assert found == expected
+
+
+@pytest.mark.parametrize("rule", ["label", "year", "quarter", "month"])
+@given(text=st.none() | TEXTS | st.sampled_from(["2022-10-14", "20221014", "202210", "2022"]))
+def test_a_period_is_read_off_a_label_or_a_date(sql: Any, rule: str, text: str | None) -> None:
+    sql.table("srsql_period_key", "text VARCHAR", [(text,)])
+    ((found,),) = sql.rows(
+        "SELECT l.label FROM srsql.period_labels('temp.main.srsql_period_key', ?, ?) AS l",
+        [rule, SPACES],
+    )
+    name = (text or "").strip(SPACE)
+    date = re.fullmatch(r"([0-9]{4})(?:-?(0[1-9]|1[0-2])(?:-?[0-9]{2}(?:[ T].*)?)?)?", name)
+    year, month = (date[1], date[2]) if date else ("", None)
+    quarter = f"{year}Q{(int(month) + 2) // 3}" if month else None
+    expected = {
+        "label": name or None,
+        "year": year or None,
+        "quarter": quarter,
+        "month": f"{year}-{month}" if month else None,
+    }
+    assert found == expected[rule]
