@@ -41,8 +41,7 @@ from srsql.engine.console.options import (
 from srsql.engine.errors import OutdatedError, SrsqlError, WarehouseError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
-from srsql.engine.release.options import release_options
-from srsql.engine.release.ranges import is_range
+from srsql.engine.release.request import is_range, release_options
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.config import read_defaults

@@ -24,10 +24,8 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query.answer import Answer, query
 from srsql.engine.release.draft import confirm
-from srsql.engine.release.options import make_request
-from srsql.engine.release.ranges import Range, is_range, range_ends, release_range
-from srsql.engine.release.release import release
-from srsql.engine.release.request import Released
+from srsql.engine.release.release import release, release_range
+from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.term_counts import CombinationShare, TermCount

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from srsql.engine.audit.audit import STEPS, load_subject, prepare, step_parameters, workspace
 from srsql.engine.audit.plan import Choice, Subject, plan
-from srsql.engine.warehouse.periods import next_cases_query, next_quarter
+from srsql.engine.warehouse.series import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import create, literal
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -18,8 +18,8 @@ from srsql.engine.audit.extremes import NEXT
 from srsql.engine.checks.postcheck import require_passed
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.periods import next_cases_query, next_quarter
 from srsql.engine.warehouse.releases import Release, over_lattice
+from srsql.engine.warehouse.series import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import bare, column, create, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

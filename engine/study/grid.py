@@ -17,8 +17,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.parameters import Parameter, declared, unknown_option
 from srsql.engine.parameters.calls import strict_class
 from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
-from srsql.engine.release.options import TERMS, make_request, release_options
-from srsql.engine.release.request import Request
+from srsql.engine.release.request import TERMS, Request, make_request, release_options
 from srsql.engine.terms.choice import PolicyChoice, parse_policy
 from srsql.engine.terms.parameters import DisassociationParameters
 

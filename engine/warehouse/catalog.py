@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
+from collections.abc import Sequence
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 from typing import Any, cast
@@ -13,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import statements
+from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.hierarchy import Hierarchy
@@ -40,6 +41,19 @@ def trimmed(expression: exp.Expression) -> exp.Expression:
 def normalized(expression: exp.Expression) -> exp.Expression:
     """The normalized term (SPEC section 2): trimmed and upper-cased, NULL if blank."""
     return exp.Upper(this=trimmed(expression))
+
+
+def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | None]:
+    """The normalized terms of ``texts``, in their order."""
+    term = normalized(column("text", "u")).sql(dialect="duckdb")
+    return [
+        row[0]
+        for row in warehouse.rows(
+            f"SELECT {term} FROM (SELECT unnest($1::VARCHAR[]) AS text,"
+            " unnest(range(len($1::VARCHAR[]))) AS place) AS u ORDER BY u.place",
+            [list(texts)],
+        )
+    ]
 
 
 def dataset_names(warehouse: Warehouse) -> list[str]:
@@ -116,13 +130,12 @@ def _forget(warehouse: Warehouse, name: str) -> None:
 
 
 def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: Hierarchy) -> None:
-    insert_nodes, insert_closure = statements("srsql.schemas", "register_nodes.sql")
-    key = {"dataset": dataset, "attribute": attribute}
     try:
-        warehouse.run(
-            insert_nodes,
+        warehouse.run_step(
+            "warehouse/register_nodes",
             {
-                **key,
+                "dataset": dataset,
+                "attribute": attribute,
                 "node": list(tree.labels),
                 "parent": list(tree.parent),
                 "last": list(tree.last),
@@ -137,7 +150,6 @@ def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: H
         raise DatasetError(
             f"hierarchy of {attribute!r}: a range has more than 12 digits before the point"
         ) from None
-    warehouse.run(insert_closure, key)
 
 
 def _decimal_text(value: Decimal | None) -> str | None:

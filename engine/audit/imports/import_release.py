@@ -66,8 +66,7 @@ from srsql.engine.ingest.ingestion import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes
 from srsql.engine.ingest.records import drop_temporary, workspace
 from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.periods import misplaced
-from srsql.engine.warehouse.series import IMPORTED, Series, open_series
+from srsql.engine.warehouse.series import IMPORTED, Series, misplaced, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -79,7 +78,7 @@ _TEMPORARIES = (
     *(f"{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
     *(f"{RELEASED}_{part}" for part in ("value", "case", "place", "group", "term", "count")),
     *(f"{ORIGINAL}_{part}" for part in ("known", "hull")),
-    *("srsql_attribute", "srsql_node", "srsql_range", CODE),
+    *("srsql_attribute", "srsql_node", CODE),
 )
 
 
