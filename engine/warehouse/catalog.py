@@ -14,11 +14,12 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.hierarchy import Hierarchy
 
+TOPIC = "warehouse/catalog"
 SPACE = (
     " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
     "\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -73,11 +74,7 @@ def registered_dataset(warehouse: Warehouse, name: str) -> Dataset:
         raise DatasetError(
             f"no dataset {name!r} in the warehouse (it has: {known}): ingest it first"
         )
-    nodes = warehouse.rows(
-        "SELECT attribute, node, parent, low, high FROM srsql.node WHERE dataset = ? "
-        "ORDER BY attribute, pre",
-        [name],
-    )
+    nodes = warehouse.rows(query(TOPIC, "nodes"), {"dataset": name})
     return parse_dataset(toml, cast(Traversable, _StoredHierarchies(toml, nodes)), origin=name)
 
 
@@ -97,9 +94,14 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
             return
         if stored.reads_as(dataset):
             warehouse.run(
-                "UPDATE srsql.dataset SET version = ?, fingerprint = ?, origin = ?, toml = ? "
-                "WHERE dataset = ?",
-                [dataset.version, dataset.fingerprint, origin, dataset.text, dataset.name],
+                query(TOPIC, "update"),
+                {
+                    "dataset": dataset.name,
+                    "version": dataset.version,
+                    "fingerprint": dataset.fingerprint,
+                    "origin": origin,
+                    "toml": dataset.text,
+                },
             )
             for attribute, tree in dataset.groups.items():
                 if attribute not in stored.groups:
@@ -115,12 +117,7 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
 
 
 def _forget(warehouse: Warehouse, name: str) -> None:
-    used = warehouse.value(
-        "SELECT EXISTS (FROM srsql.ingestion WHERE dataset = $name) "
-        "OR EXISTS (FROM srsql.release WHERE dataset = $name)",
-        {"name": name},
-    )
-    if used:
+    if warehouse.value(query(TOPIC, "has_data"), {"dataset": name}):
         raise DatasetError(
             f"dataset {name!r} is registered with another schema and has data: give the changed "
             "schema another name, or use a warehouse of its own (--db)"

@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+TOPIC = "warehouse/series"
 MAIN = "main"
 
 
@@ -56,24 +57,15 @@ def schema_of(warehouse: Warehouse, series: Series, quarter: str, *, draft: bool
         ReleaseError: that is taken as well.
     """
     own = warehouse.value(
-        "SELECT max(r.schema_name) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-        "AND r.quarter = ? AND (r.status = 'draft') = ?",
-        [series.dataset, series.name, quarter, draft],
+        query(TOPIC, "schema_of"),
+        {"dataset": series.dataset, "series": series.name, "quarter": quarter, "draft": draft},
     )
     return own or _free_schema(warehouse, series.plain_schema(quarter, draft=draft), series.dataset)
 
 
 def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
     """``plain``, or it with ``suffix``: whichever no schema of the warehouse is called."""
-    taken = {
-        row[0].lower()
-        for row in warehouse.rows(
-            "SELECT s.schema_name FROM duckdb_schemas() AS s "
-            "WHERE s.database_name = current_database() "
-            "UNION SELECT s.cumulative_schema FROM srsql.series AS s "
-            "UNION SELECT r.schema_name FROM srsql.release AS r"
-        )
-    }
+    taken = {row[0].lower() for row in warehouse.rows(query(TOPIC, "schemas"))}
     for name in (plain, f"{plain}_{suffix}".lower()):
         if name not in taken:
             return name
@@ -119,11 +111,7 @@ def check_name(name: str) -> None:
 
 def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | None:
     """The series of that name, if it has been released to."""
-    rows = warehouse.rows(
-        "SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key "
-        "FROM srsql.series AS s WHERE s.dataset = ? AND s.series = ?",
-        [dataset.name, name],
-    )
+    rows = warehouse.rows(query(TOPIC, "find"), {"dataset": dataset.name, "series": name})
     return Series(*rows[0]) if rows else None
 
 
@@ -133,12 +121,7 @@ def misplaced(warehouse: Warehouse, dataset: str, label: str) -> str | None:
     As text ``10`` comes before ``9``: its release would count as the earlier one, and whoever is in
     it as old in the other.
     """
-    for (other,) in warehouse.rows(
-        "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset "
-        "UNION SELECT r.quarter FROM srsql.release AS r WHERE r.dataset = $dataset "
-        "ORDER BY ALL",
-        {"dataset": dataset},
-    ):
+    for (other,) in warehouse.rows(query(TOPIC, "periods"), {"dataset": dataset}):
         if other != label and (_numbered(label) < _numbered(other)) != (label < other):
             return (
                 f"period {label!r} beside {other!r}: periods are in the order of their text, so "
@@ -156,9 +139,7 @@ def _numbered(label: str) -> list[tuple[int, str]]:
 def next_quarter(warehouse: Warehouse, dataset: Dataset, quarter: str) -> str | None:
     """The earliest later quarter in the warehouse."""
     found = warehouse.value(
-        "SELECT min(i.quarter) FROM srsql.ingestion AS i "
-        "WHERE i.dataset = ? AND i.quarter > ? AND NOT i.replaced",
-        [dataset.name, quarter],
+        query(TOPIC, "next_period"), {"dataset": dataset.name, "quarter": quarter}
     )
     return None if found is None else str(found)
 

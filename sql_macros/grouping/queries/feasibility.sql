@@ -3,8 +3,8 @@
 -- stand in their places; $pattern: of one missingness pattern alone, NULL: of all.
 
 -- name: infeasible_values
--- Each value that no grouping could keep below its bound: its text ($symptoms for the share of cases
--- with substantially many), cases that hold it, cases that carry the bound, frequency, bound.
+-- Each value that no grouping could keep below its bound: its text ($symptoms for the share of
+-- cases with substantially many), cases that hold it, cases that carry the bound, frequency, bound.
 WITH present AS MATERIALIZED (
     SELECT p.case_no, p.carrier
     FROM temp.main.srsql_profile AS p
@@ -113,4 +113,4 @@ GROUP BY w.reason
 UNION ALL
 SELECT 'deleted' AS reason, count(DISTINCT d.case_id) AS cases
 FROM temp.main.srsql_deleted AS d
-ORDER BY 2 DESC, 1;
+ORDER BY cases DESC, reason ASC;

@@ -14,9 +14,13 @@ SELECT count(*) FROM temp.main.srsql_profile AS p WHERE p.pattern = $pattern AND
 -- Greedy clustering (Lin 2016, Algorithms 1 and 2; Huang 2021, procedures 1 to 3). Groups are
 -- numbered on; a case that none could take is in group -1 until it is withheld.
 INSERT INTO temp.main.srsql_grouped
+WITH numbered AS (
+    SELECT coalesce(max(g.group_no) + 1, 0) AS start FROM temp.main.srsql_grouped AS g
+)
+
 SELECT
     g.case_no,
-    CASE WHEN g.group_no < 0 THEN -1 ELSE g.group_no + s.start END AS group_no,
+    CASE WHEN g.group_no < 0 THEN -1 ELSE g.group_no + n.start END AS group_no,
     $pattern AS pattern
 FROM srsql.group_cases(
     'temp.main.srsql_profile',
@@ -31,9 +35,7 @@ FROM srsql.group_cases(
     $leftovers,
     $rules
 ) AS g
-CROSS JOIN (
-    SELECT coalesce(max(o.group_no) + 1, 0) AS start FROM temp.main.srsql_grouped AS o
-) AS s;
+CROSS JOIN numbered AS n;
 
 -- name: partition_cases
 -- Partitioning from the top down until no part could be split and keep $least values of each of
@@ -46,11 +48,15 @@ kinds AS MATERIALIZED (
 
 sensitive AS MATERIALIZED (
     SELECT unnest(range($attributes)) AS attribute_no
+),
+
+numbered AS (
+    SELECT coalesce(max(g.group_no) + 1, 0) AS start FROM temp.main.srsql_grouped AS g
 )
 
 SELECT
     g.case_no,
-    CASE WHEN g.group_no < 0 THEN -1 ELSE g.group_no + s.start END AS group_no,
+    CASE WHEN g.group_no < 0 THEN -1 ELSE g.group_no + n.start END AS group_no,
     $pattern AS pattern
 FROM srsql.partition_cases(
     'temp.main.srsql_profile',
@@ -62,9 +68,7 @@ FROM srsql.partition_cases(
     $pattern,
     $least
 ) AS g
-CROSS JOIN (
-    SELECT coalesce(max(o.group_no) + 1, 0) AS start FROM temp.main.srsql_grouped AS o
-) AS s;
+CROSS JOIN numbered AS n;
 
 -- name: has_groups
 -- Whether the pattern could be grouped at all.

@@ -31,16 +31,14 @@ noise AS MATERIALIZED (
     SELECT z.case_no, z.noise FROM srsql.laplace_noise('draws', $seed) AS z
 )
 
-SELECT v.case_no, v.position, v.value, v.value
-FROM (
-    SELECT
-        d.case_no,
-        p.position,
-        least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS value
-    FROM draws AS d
-    INNER JOIN noise AS z ON d.case_no = z.case_no
-    CROSS JOIN plan AS p
-) AS v;
+SELECT
+    d.case_no,
+    p.position,
+    least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS low,
+    least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS high
+FROM draws AS d
+INNER JOIN noise AS z ON d.case_no = z.case_no
+CROSS JOIN plan AS p;
 
 -- name: choose_nodes
 -- A node in the place of a category, by the exponential mechanism at $epsilon_num / $epsilon_den
@@ -85,8 +83,8 @@ INNER JOIN temp.main.srsql_region AS r ON g.group_no = r.group_no
 LEFT JOIN temp.main.srsql_drawn AS d ON g.case_no = d.case_no AND r.position = d.position;
 
 -- name: charges
--- The ways in which the cases of a series were charged, and how many cases share each; $draft counts
--- as released (NULL: none).
+-- The ways in which the cases of a series were charged, and how many cases share each; $draft
+-- counts as released (NULL: none).
 SELECT c.charges, c.cases FROM srsql.charges($dataset, $series, $draft) AS c;
 
 -- name: all_series

@@ -6,8 +6,8 @@
 -- Source: Huang 2021, Definition 7 (PPMS(k, theta, alpha)-bounding); SPEC section 8.
 
 -- In what may remain of a group the carriers stay and of the rest those with symptoms:
--- S_1 + S_rest <= alpha (|carriers| + S_rest), which is a value that carriers hold with weight 1 and
--- the rest with 1 - alpha. Weights are counted in parts of 1 / ($weight_scale * $alpha_den).
+-- S_1 + S_rest <= alpha (|carriers| + S_rest), which is a value that carriers hold with weight 1
+-- and the rest with 1 - alpha. Weights are counted in parts of 1 / ($weight_scale * $alpha_den).
 CREATE OR REPLACE TEMP TABLE srsql_bound_term AS
 SELECT t.case_no, t.term_no, t.weight * $alpha_den::BIGINT AS weight
 FROM temp.main.srsql_case_term AS t

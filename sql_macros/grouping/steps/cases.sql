@@ -1,6 +1,6 @@
 -- Step: works out what the records of a release ($release_id) have. A record is a super-record, a
---   report, or a piece of a case (see grouping/steps/pieces.sql), as the case numbers of its reports
---   say. A value that is certain weighs $weight_scale.
+--   report, or a piece of a case (see grouping/steps/pieces.sql), as the case numbers of its
+--   reports say. A value that is certain weighs $weight_scale.
 -- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
 --   report_value(report_id, attribute, term, spelling, shown, sensitive), attribute, node,
 --   srsql.external_knowledge

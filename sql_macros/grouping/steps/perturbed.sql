@@ -24,7 +24,7 @@ ORDER BY p.position;
 INSERT INTO srsql.perturbed
 SELECT $release_id, g.case_no, p.position, d.low, d.high
 FROM temp.main.srsql_grouped AS g
-CROSS JOIN (SELECT unnest($positions::INTEGER[]) AS position) AS p
+INNER JOIN srsql.perturbation AS p ON p.release_id = $release_id
 LEFT JOIN temp.main.srsql_drawn AS d ON g.case_no = d.case_no AND p.position = d.position
 ORDER BY g.case_no, p.position;
 

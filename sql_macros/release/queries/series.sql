@@ -2,7 +2,9 @@
 
 -- name: latest_quarter
 -- The latest quarter that is or was out.
-SELECT max(r.quarter) FROM srsql.exposed_release AS r WHERE r.dataset = $dataset AND r.series = $series;
+SELECT max(r.quarter)
+FROM srsql.exposed_release AS r
+WHERE r.dataset = $dataset AND r.series = $series;
 
 -- name: drafts
 -- Number and schema of the drafts of a quarter.
