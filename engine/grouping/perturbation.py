@@ -51,7 +51,7 @@ class Draw:
     """Of an experiment; None: the secure generator."""
 
 
-def perturb(release: Release, asked: Perturbation, draw: str) -> None:
+def perturb(release: Release, perturbation: Perturbation, draw: str) -> None:
     """Merge the groups of ``srsql_grouped``, draw what its cases show, and keep it in the catalog.
 
     Every report of a case shows the same draw. Missing values stay missing. Fills
@@ -60,7 +60,7 @@ def perturb(release: Release, asked: Perturbation, draw: str) -> None:
     Args:
         release: within a transaction, with the tables of ``grouping/steps/history.sql``; its
             dataset as the model takes it (``Dataset.with_categories``).
-        asked: see ``Perturbation``.
+        perturbation: what is perturbed, and how much.
         draw: what a seeded generator starts from; the secure one takes no notice of it.
 
     Raises:
@@ -70,10 +70,10 @@ def perturb(release: Release, asked: Perturbation, draw: str) -> None:
         Wu 2022, section IV; SPEC section 10.
     """
     warehouse, dataset = release.warehouse, release.dataset
-    draws = _draws(dataset, asked, draw)
-    epsilon = asked.share(len(draws))
+    draws = _draws(dataset, perturbation, draw)
+    epsilon = perturbation.share(len(draws))
     shared = {
-        "calibration": asked.calibration,
+        "calibration": perturbation.calibration,
         "epsilon_num": epsilon.numerator,
         "epsilon_den": epsilon.denominator,
     }
@@ -93,7 +93,7 @@ def perturb(release: Release, asked: Perturbation, draw: str) -> None:
             "release_id": release.release_id,
             "positions": positions,
             "mechanisms": [each.mechanism for each in draws],
-            "noise": asked.noise,
+            "noise": perturbation.noise,
             **shared,
         },
     )
@@ -106,12 +106,12 @@ def published_values() -> exp.Subquery:
     return values.subquery("r")
 
 
-def _draws(dataset: Dataset, asked: Perturbation, draw: str) -> list[Draw]:
+def _draws(dataset: Dataset, perturbation: Perturbation, draw: str) -> list[Draw]:
     """Each quasi-identifier to perturb, in the order of the schema."""
     draws = []
     for position, qid in enumerate(dataset.qid):
         numeric = qid.kind == "numeric"
-        if not (numeric or asked.categories):
+        if not (numeric or perturbation.categories):
             continue
         digest = hashlib.sha256(f"{draw}/noise/{position}".encode()).digest()
         draws.append(
@@ -119,7 +119,7 @@ def _draws(dataset: Dataset, asked: Perturbation, draw: str) -> list[Draw]:
                 position,
                 LAPLACE if numeric else EXPONENTIAL,
                 _granules(dataset, qid) if numeric else None,
-                int.from_bytes(digest[:7]) if asked.noise == "seeded" else None,
+                int.from_bytes(digest[:7]) if perturbation.noise == "seeded" else None,
             )
         )
     if not draws:
@@ -197,10 +197,10 @@ def check_limit(release: Release, limit: Fraction) -> None:
     Raises:
         ReleaseError: the text tells how much, and of how many cases.
     """
-    found = budget(release.warehouse, release.dataset.name, release.series, release.release_id)
-    if found is not None and found.worst > limit:
+    worst = budget(release.warehouse, release.dataset.name, release.series, release.release_id)
+    if worst is not None and worst.worst > limit:
         raise ReleaseError(
-            f"{found.worst_cases:,} case(s) would have spent an epsilon of {found.worst} over "
+            f"{worst.worst_cases:,} case(s) would have spent an epsilon of {worst.worst} over "
             f"series {release.series!r}, which is more than --epsilon-limit {limit}: "
             "lower --epsilon, or raise the limit"
         )
@@ -208,8 +208,8 @@ def check_limit(release: Release, limit: Fraction) -> None:
 
 def budgets(warehouse: Warehouse) -> list[Budget]:
     """The budget of every series that has one."""
-    found = [
+    of_series = [
         budget(warehouse, dataset, series)
         for dataset, series in warehouse.rows(query(TOPIC, "all_series"))
     ]
-    return [one for one in found if one is not None]
+    return [one for one in of_series if one is not None]

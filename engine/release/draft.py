@@ -58,11 +58,13 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
     manifest = json.loads(text)
     with warehouse.transaction():
         _need_current(warehouse, series, quarter, release_id, manifest.get("made_after", []))
-        as_taken = as_released(warehouse, dataset, release_id)
-        draft = Release(warehouse, dataset, as_taken, release_id, series.name, quarter, schema, k)
+        model_dataset = as_released(warehouse, dataset, release_id)
+        draft = Release(
+            warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k
+        )
         if perturbed_positions(warehouse, release_id) or terms_apart(warehouse, release_id):
             make_identity(draft, series, _draft_reports(draft))
-        if as_taken.rows:
+        if model_dataset.rows:
             check_bounds(draft)
         check_published_terms(draft)
         if over_lattice(warehouse, release_id):

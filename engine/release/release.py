@@ -298,8 +298,8 @@ def _publish(
         symptoms=request.symptoms.text,
         terms=request.terms,
     )
-    shown = k if model.claims else shown_k(current)
-    facts = parameters.public(current.dataset, current.quarter, shown)
+    public_k = k if model.claims else shown_k(current)
+    facts = parameters.public(current.dataset, current.quarter, public_k)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:

@@ -249,14 +249,14 @@ class Option:
 
 def release_options() -> dict[str, Option]:
     """Every option of a release by keyword: those of every model first, then by ``ORDER``."""
-    found = {"model": [Applied(MODEL)]}
+    declarations = {"model": [Applied(MODEL)]}
     for declaration, models in _of_models():
-        found.setdefault(declaration.keyword, []).append(Applied(declaration, models))
-    found["terms"] = [Applied(TERMS)]
+        declarations.setdefault(declaration.keyword, []).append(Applied(declaration, models))
+    declarations["terms"] = [Applied(TERMS)]
     for of in (Request, DisassociationParameters):
         for keyword, declaration in declared(of).items():
-            found.setdefault(keyword, []).append(Applied(declaration))
-    options = [Option(keyword, tuple(applied)) for keyword, applied in found.items()]
+            declarations.setdefault(keyword, []).append(Applied(declaration))
+    options = [Option(keyword, tuple(applied)) for keyword, applied in declarations.items()]
     places = {keyword: place for place, keyword in enumerate(ORDER)}
     options.sort(key=lambda o: -1 if o.common else places.get(o.keyword, len(places)))
     return {option.keyword: option for option in options}
@@ -264,15 +264,15 @@ def release_options() -> dict[str, Option]:
 
 def _of_models() -> list[tuple[Parameter, tuple[str, ...]]]:
     """Each declaration of the models, with the names of those that have it."""
-    found: list[tuple[Parameter, list[str]]] = []
+    declarations: list[tuple[Parameter, list[str]]] = []
     for name, model in MODELS.items():
         for declaration in declared(model).values():
-            names = next((names for known, names in found if known == declaration), None)
+            names = next((names for known, names in declarations if known == declaration), None)
             if names is None:
-                found.append((declaration, [name]))
+                declarations.append((declaration, [name]))
             else:
                 names.append(name)
-    return [(declaration, tuple(names)) for declaration, names in found]
+    return [(declaration, tuple(names)) for declaration, names in declarations]
 
 
 def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
