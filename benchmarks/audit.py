@@ -15,7 +15,8 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from srsql.engine.audit.audit import Audit, AuditOptions, audit
+from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.warehouse.warehouse import Warehouse
 
 K, TERMS, PER_CASE, SEED = 5, 15_000, 5, 2021

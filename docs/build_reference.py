@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from srsql.cli import cli
-from srsql.engine.release.options import release_options
+from srsql.engine.release.request import release_options
 from srsql.schemas import builtin_names, load_dataset
 from srsql.sql_macros import MACRO_FILES
 

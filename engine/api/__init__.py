@@ -2,7 +2,7 @@
 means, and what several layers answer together.
 
 The options of a release are declared with models, terms and requests (see
-:mod:`srsql.engine.release.options`).
+:mod:`srsql.engine.release.request`).
 """
 
 from __future__ import annotations

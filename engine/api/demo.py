@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.audit.audit import SCOPES, Audit
+from srsql.engine.audit.audit import Audit
+from srsql.engine.audit.plan import SCOPES
 from srsql.engine.errors import WarehouseError
 from srsql.engine.synth import quarter_range, synthesize
 

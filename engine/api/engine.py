@@ -17,17 +17,16 @@ from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.audit.attack import Attack, attack
-from srsql.engine.audit.audit import SCOPES, Audit, AuditOptions, audit
+from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
+from srsql.engine.audit.plan import SCOPES, AuditOptions
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.draft import confirm
-from srsql.engine.release.options import make_request
-from srsql.engine.release.ranges import Range, is_range, range_ends, release_range
-from srsql.engine.release.release import release
-from srsql.engine.release.request import Released
+from srsql.engine.release.release import release, release_range
+from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.metrics import count_term_sets, term_combinations

@@ -24,7 +24,7 @@ from srsql.engine.audit.evidence import extremes
 from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models import MODELS
-from srsql.engine.release.options import make_request
+from srsql.engine.release.request import make_request
 from srsql.engine.risk.term_counts import MANY
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin

@@ -20,7 +20,7 @@ from srsql.engine.audit.plan import (
     step_parameters,
     workspace,
 )
-from srsql.engine.warehouse.periods import next_cases_query, next_quarter
+from srsql.engine.warehouse.series import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

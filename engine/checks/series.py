@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from srsql.engine.audit.audit import Audit, AuditOptions, AuditRow, audit
+from srsql.engine.audit.audit import Audit, AuditRow, audit
 from srsql.engine.audit.evidence import GroupEvidence
+from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.checks import TOPIC, Evidence
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.periods import next_cases_query, next_quarter
 from srsql.engine.warehouse.releases import Release, over_lattice
+from srsql.engine.warehouse.series import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

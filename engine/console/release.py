@@ -10,8 +10,7 @@ from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table
 from srsql.engine.ingest import IngestedPeriod
-from srsql.engine.release.ranges import Range
-from srsql.engine.release.request import Released
+from srsql.engine.release.request import Range, Released
 from srsql.engine.warehouse.migrate import Migration
 
 if TYPE_CHECKING:  # it brings matplotlib

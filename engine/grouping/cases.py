@@ -12,158 +12,177 @@ import csv
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.catalog import normalized_texts, trimmed
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import column, create, query, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Qid, Sensitive
-from srsql.udfs.grouping_problem import weight_scale
+from srsql.schemas import Dataset, Qid
+from srsql.schemas.hierarchy import Hierarchy
+from srsql.udfs.grouping_problem import weight_scale as scale_of_weights
 
 Records = Literal["case", "report"]
 """What is grouped: super-records, or every report as if it were a case of its own."""
 
 
 def load_cases(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    quarter: str,
-    release_id: int,
+    release: Release,
     knowledge: Knowledge | None,
     parts: int = 1,
     records: Records = "case",
-) -> None:
-    """Build the temporary tables of ``grouping/steps/cases.sql`` for one quarter.
+) -> int:
+    """Build the temporary tables of ``grouping/steps/cases.sql`` for the quarter of a release.
 
-    Sums of weights stay within 62 bits when each is counted in ``parts`` (the denominator of
-    alpha), too. Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
-    ``records``: a record is a case with all its reports, or each report (see ``gather_pieces``).
+    Cases on a DELETED list are in ``srsql_deleted``, and in no other table.
+
+    Args:
+        release: registered in the catalog, within a transaction.
+        knowledge: external knowledge E, or none.
+        parts: the denominator of alpha: sums of weights stay within 62 bits when each is counted in
+            so many parts, too.
+        records: a record is a case with all its reports, or each report (see ``gather_pieces``).
+
+    Returns:
+        The weight scale: what a certain value weighs.
+
+    Source:
+        Lin 2016, "combined record" and Definition 1; SPEC section 2.
     """
-    warehouse.run(_reports(dataset), [quarter])
-    warehouse.run(_deleted(), [dataset.name])
-    warehouse.run(
-        "DELETE FROM temp.main.srsql_report AS r "
-        "WHERE r.case_id::VARCHAR IN (SELECT d.case_id FROM temp.main.srsql_deleted AS d)"
-    )
-    cases = warehouse.value("SELECT count(DISTINCT r.case_id) FROM temp.main.srsql_report AS r")
+    warehouse, dataset, quarter = release.warehouse, release.visible_dataset, release.quarter
+    warehouse.run(deleted_reports(dataset), [quarter, dataset.name])
+    warehouse.run(numbered_reports(dataset, records), [quarter])
     load_attributes(warehouse, dataset)
-    warehouse.run(_boxes(dataset), [quarter] * len(dataset.qid))
-    warehouse.run(
-        _values(dataset, dataset.sensitive, "srsql_report_term", "term"),
-        [quarter] * len(dataset.sensitive),
-    )
-    drugs = dataset.quasi_sensitive if knowledge else ()
-    warehouse.run(_values(dataset, drugs, "srsql_report_drug", "drug"), [quarter] * len(drugs))
-    _knowledge(warehouse, knowledge)
-    unit = weight_scale(cases * parts) if knowledge else 1
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_run (unit BIGINT, release_id INTEGER, cover VARCHAR,"
-        " carry VARCHAR, md VARCHAR, alpha_num BIGINT, alpha_den BIGINT, bound VARCHAR)"
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_run VALUES (?, ?, 'none', 'all', NULL, NULL, NULL, NULL)",
-        [unit, release_id],
-    )
-    warehouse.run_step("grouping/super_records" if records == "case" else "grouping/reports")
-    warehouse.run_step("grouping/cases")
-    if records == "report":
-        warehouse.run_step("grouping/report_terms")
+    warehouse.run(report_boxes(dataset), [quarter] * len(dataset.qid))
+    statement, values = report_values(dataset, with_drugs=knowledge is not None)
+    warehouse.run(statement, [quarter] * values)
+    weight_scale = 1
+    if knowledge:
+        _store_knowledge(release, knowledge)
+        cases = warehouse.value(query("grouping/cases", "case_count"))
+        weight_scale = scale_of_weights(cases * parts)
+    _work_out(release, weight_scale, records)
+    return weight_scale
 
 
-def gather_pieces(warehouse: Warehouse) -> None:
+def gather_pieces(release: Release, weight_scale: int) -> None:
     """Make one record of the reports of a case that are in one group, after reports were grouped.
 
     From here on a group's records are its distinct cases, as every measure and audit takes them.
     """
-    for step in (
-        "grouping/pieces",
-        "grouping/cases",
-        "grouping/report_terms",
-    ):
-        warehouse.run_step(step)
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_bounded AS SELECT b.* FROM temp.main.srsql_box AS b"
+    release.warehouse.run_step("grouping/pieces")
+    _work_out(release, weight_scale, "report")
+
+
+def _work_out(release: Release, weight_scale: int, records: Records) -> None:
+    """What the records have, as ``srsql_case_report`` numbers them."""
+    release.warehouse.run_step(
+        "grouping/cases", {"release_id": release.release_id, "weight_scale": weight_scale}
     )
+    if records == "report":
+        release.warehouse.run_step("grouping/report_terms")
 
 
-def _reports(dataset: Dataset) -> str:
-    query = (
+def numbered_reports(dataset: Dataset, records: Records) -> str:
+    """Fill ``srsql_case_report``: reports with the numbers of their cases, or with their own.
+
+    Both are in the order of ids, numeric where ids are numbers (SPEC section 7).
+    """
+    case_id, report_id = column(dataset.case_id, "t"), column(dataset.report_id, "t")
+    order: list[exp.Expr] = []
+    for name in [case_id] if records == "case" else [case_id, report_id]:
+        numeric = exp.TryCast(this=name.copy(), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+        order += [exp.Ordered(this=numeric, nulls_first=False), exp.Ordered(this=name.copy())]
+    place = exp.Window(
+        this=exp.Anonymous(this="dense_rank" if records == "case" else "row_number"),
+        order=exp.Order(expressions=order),
+    )
+    number = exp.paren(exp.Sub(this=place, expression=exp.Literal.number(1)))
+    reports = (
         exp.select(
-            column(dataset.report_id).as_("report_id"), column(dataset.case_id).as_("case_id")
+            exp.cast(number, "INTEGER").as_("case_no"),
+            report_id.as_("report_id"),
+            case_id.as_("case_id"),
         )
-        .from_(raw_table(dataset, dataset.report_table))
-        .where(column("quarter").eq(exp.Placeholder()))
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
+        .join(
+            temporary("srsql_deleted", alias="d"),
+            on=exp.cast(case_id.copy(), "VARCHAR").eq(column("case_id", "d")),
+            join_type="anti",
+        )
+        .where(column("quarter", "t").eq(exp.Placeholder()))
     )
-    return create(exp.to_table("srsql_report"), query, temp=True)
+    return create(exp.to_table("srsql_case_report"), reports, temp=True)
 
 
-def _deleted() -> str:
+def deleted_reports(dataset: Dataset) -> str:
     """Reports of cases withdrawn by any list ingested so far (SPEC: releases made afterwards)."""
-    query = (
+    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
+    withdrawn = (
         exp.select(
-            "r.report_id::VARCHAR AS report_id", "r.case_id::VARCHAR AS case_id", dialect="duckdb"
+            exp.cast(column(dataset.report_id, "t"), "VARCHAR").as_("report_id"),
+            case_id.as_("case_id"),
         )
-        .from_(temporary("srsql_report", alias="r"))
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Placeholder()))
         .where(
-            exp.cast(column("case_id", "r"), "VARCHAR").isin(
+            case_id.copy().isin(
                 query=exp.select(column("case_id", "d"))
                 .from_(table("srsql", "deleted_case", alias="d"))
                 .where(column("dataset", "d").eq(exp.Placeholder()))
             )
         )
     )
-    return create(exp.to_table("srsql_deleted"), query, temp=True)
+    return create(exp.to_table("srsql_deleted"), withdrawn, temp=True)
 
 
 def load_attributes(warehouse: Warehouse, dataset: Dataset) -> None:
     """Fill ``srsql_attribute`` and ``srsql_node``: the quasi-identifiers and their hierarchies.
 
-    ``srsql_range`` has the nodes that stand for ranges of a number, with their ends in granules.
+    A node that stands for a range of a number has its ends in granules.
     """
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_range "
-        "(position INTEGER, pre BIGINT, last BIGINT, low BIGINT, high BIGINT)"
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_attribute (position INTEGER, name VARCHAR,"
-        " kind VARCHAR, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])"
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_node "
-        "(position INTEGER, node VARCHAR, pre BIGINT, last BIGINT)"
-    )
+    trees: list[Hierarchy | None] = []
+    nodes: dict[str, list[Any]] = {
+        name: [] for name in ("node_positions", "labels", "pres", "node_lasts", "lows", "highs")
+    }
     for position, qid in enumerate(dataset.qid):
         tree = dataset.hierarchies.get(qid.name) if qid.kind == "categorical" else None
-        lists: list[list[int]] = [[], [], []]
-        if tree:
-            lists = [list(tree.parent), list(tree.last), list(tree.height)]
-            warehouse.run(
-                "INSERT INTO temp.main.srsql_node SELECT ?, unnest(?), unnest(?), unnest(?)",
-                [position, list(tree.labels), list(range(len(tree.labels))), list(tree.last)],
-            )
-        if tree and qid.ranged:
-            ends = [[int(end // qid.granularity) for end in pair if end is not None]
-                    for pair in tree.ranges]  # fmt: skip
-            warehouse.run(
-                "INSERT INTO temp.main.srsql_range "
-                "SELECT ?, unnest(?), unnest(?), unnest(?), unnest(?)",
-                [
-                    position, list(range(len(ends))), list(tree.last),
-                    [low for low, _ in ends], [high for _, high in ends],
-                ],
-            )  # fmt: skip
-        span = 0 if tree else _span(warehouse, qid)
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_attribute VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [position, qid.name, qid.kind, span, *lists],
-        )
+        trees.append(tree)
+        if tree is None:
+            continue
+        ends: list[list[int | None]] = [[None, None] for _ in tree.labels]
+        if qid.ranged:
+            ends = [
+                [int(end // qid.granularity) for end in pair if end is not None]
+                for pair in tree.ranges
+            ]
+        nodes["node_positions"] += [position] * len(tree.labels)
+        nodes["labels"] += tree.labels
+        nodes["pres"] += range(len(tree.labels))
+        nodes["node_lasts"] += tree.last
+        nodes["lows"] += [low for low, _ in ends]
+        nodes["highs"] += [high for _, high in ends]
+    spans = [0 if tree else _span(qid) for tree, qid in zip(trees, dataset.qid, strict=True)]
+    warehouse.run_step(
+        "grouping/attributes",
+        {
+            "positions": list(range(len(dataset.qid))),
+            "names": [qid.name for qid in dataset.qid],
+            "kinds": [qid.kind for qid in dataset.qid],
+            "spans": spans,
+            "parents": [list(tree.parent) if tree else [] for tree in trees],
+            "lasts": [list(tree.last) if tree else [] for tree in trees],
+            "heights": [list(tree.height) if tree else [] for tree in trees],
+            **nodes,
+        },
+    )
 
 
-def _span(warehouse: Warehouse, qid: Qid) -> int:
+def _span(qid: Qid) -> int:
     """max(N) - min(N) of the declared domain in granules; 0 stands for "observed" until then."""
     if not isinstance(qid.domain, tuple):
         return 0
@@ -172,12 +191,13 @@ def _span(warehouse: Warehouse, qid: Qid) -> int:
     )
 
 
-def _boxes(dataset: Dataset) -> str:
+def report_boxes(dataset: Dataset) -> str:
+    """Fill ``srsql_report_box``: the value of each QID of each report as an interval."""
     parts: list[exp.Query] = []
     for position, qid in enumerate(dataset.qid):
         value = column(derived(qid.name), "t")
         low, high = value, value.copy()
-        query = exp.select(
+        box = exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             exp.Literal.number(position).as_("position"),
         ).from_(raw_table(dataset, dataset.report_table, alias="t"))
@@ -190,58 +210,64 @@ def _boxes(dataset: Dataset) -> str:
                     exp.GTE(this=value, expression=column("low", "n")),
                     exp.LTE(this=value.copy(), expression=column("high", "n")),
                 ]
-            query = query.join(
-                temporary("srsql_range" if qid.ranged else "srsql_node", alias="n"),
+            box = box.join(
+                temporary("srsql_node", alias="n"),
                 on=exp.and_(column("position", "n").eq(position), *found),
                 join_type="left",
             )
-        query = query.select(
-            exp.cast(low, "BIGINT").as_("low"), exp.cast(high, "BIGINT").as_("high")
-        )
-        parts.append(query.where(column("quarter", "t").eq(exp.Placeholder())))
+        box = box.select(exp.cast(low, "BIGINT").as_("low"), exp.cast(high, "BIGINT").as_("high"))
+        parts.append(box.where(column("quarter", "t").eq(exp.Placeholder())))
     return create(exp.to_table("srsql_report_box"), union_all(parts), temp=True)
 
 
-def _values(dataset: Dataset, attributes: tuple[Sensitive, ...], target: str, name: str) -> str:
+def report_values(dataset: Dataset, *, with_drugs: bool) -> tuple[str, int]:
+    """Fill ``srsql_report_value``: sensitive values, and the drugs that knowledge tells of.
+
+    Returns:
+        The statement, and how often it takes the quarter.
+    """
+    attributes = [(attribute, True) for attribute in dataset.sensitive]
+    if with_drugs:
+        attributes += [(attribute, False) for attribute in dataset.quasi_sensitive]
     parts: list[exp.Query] = [
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
-            column(derived(attribute.column), "t").as_(name),
+            column(derived(attribute.column), "t").as_("term"),
             trimmed(column(attribute.column, "t")).as_("spelling"),
             exp.convert(attribute.column in dataset.table(attribute.table).publish).as_("shown"),
+            exp.convert(sensitive).as_("sensitive"),
         )
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .where(column("quarter", "t").eq(exp.Placeholder()))
         .where(column(derived(attribute.column), "t").is_(exp.null()).not_())
-        for attribute in attributes
+        for attribute, sensitive in attributes
     ]
     if not parts:  # the same shape without rows
+        texts = [exp.cast(exp.null(), "VARCHAR").as_(n) for n in ("attribute", "term", "spelling")]
         parts = [
             exp.select(
                 exp.column("report_id", table="r"),
-                exp.cast(exp.null(), "VARCHAR").as_("attribute"),
-                exp.cast(exp.null(), "VARCHAR").as_(name),
-                exp.cast(exp.null(), "VARCHAR").as_("spelling"),
+                *texts,
                 exp.false().as_("shown"),
+                exp.false().as_("sensitive"),
             )
-            .from_(temporary("srsql_report", alias="r"))
+            .from_(temporary("srsql_case_report", alias="r"))
             .where(exp.false())
         ]
-    return create(exp.to_table(target), union_all(parts), temp=True)
+    return create(exp.to_table("srsql_report_value"), union_all(parts), temp=True), len(attributes)
 
 
-def _knowledge(warehouse: Warehouse, knowledge: Knowledge | None) -> None:
-    warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_knowledge (drug VARCHAR, disease VARCHAR)")
-    if knowledge:
-        drug, disease = (
-            normalized(column(name, "e")).sql(dialect="duckdb") for name in ("drug", "disease")
-        )
-        warehouse.run(
-            f"INSERT INTO temp.main.srsql_knowledge SELECT DISTINCT {drug}, {disease} "
-            "FROM (SELECT unnest(?::VARCHAR[]) AS drug, unnest(?::VARCHAR[]) AS disease) AS e",
-            [[pair[0] for pair in knowledge.pairs], [pair[1] for pair in knowledge.pairs]],
-        )
+def _store_knowledge(release: Release, knowledge: Knowledge) -> None:
+    drugs, diseases = zip(*knowledge.pairs, strict=True) if knowledge.pairs else ((), ())
+    release.warehouse.run(
+        query("grouping/cases", "store_knowledge"),
+        {
+            "release_id": release.release_id,
+            "drugs": normalized_texts(release.warehouse, drugs),
+            "diseases": normalized_texts(release.warehouse, diseases),
+        },
+    )
 
 
 @dataclass(frozen=True)

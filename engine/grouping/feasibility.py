@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
+from srsql.engine.warehouse.statements import bound, queries, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 OnInfeasible = Literal["error", "withhold"]
 SHOWN = 10
+TOPIC = "grouping/feasibility"
 SYMPTOMS = "substantially many symptoms (alpha)"
 
 
@@ -26,101 +29,138 @@ class InfeasibleValue:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What must stay below which share of the carriers: the names of two tables, and a unit."""
+class Bounds:
+    """What must stay below which share of the cases that carry the bounds."""
 
-    held: str
-    """Table (case_no, term_no, weight)."""
-    thresholds: str
-    """Table (term_no, theta_num, theta_den)."""
-    unit: int
-    """Weight of a certain value."""
-    name: str = "theta"
-    """What bounds the values: theta, or the alpha of a comparator."""
+    value_table: str
+    """Temporary table (case_no, term_no, weight)."""
+    threshold_table: str
+    """Temporary table (term_no, theta_num, theta_den)."""
+    name: Literal["theta", "alpha"]
+    """What the thresholds are called."""
+    weight_scale: int = 1
+    """What a certain value weighs."""
 
-
-def limits(warehouse: Warehouse) -> Limits:
-    """The values and their thresholds; with alpha the substantial symptoms are one of them."""
-    unit, alpha_den, bound = warehouse.rows(
-        "SELECT u.unit, u.alpha_den, u.bound FROM temp.main.srsql_run AS u"
-    )[0]
-    if bound != "theta":
-        return Limits("temp.main.srsql_bound_term", "temp.main.srsql_bound_theta", unit, bound)
-    if alpha_den is None:
-        return Limits("temp.main.srsql_case_term", "temp.main.srsql_theta", unit)
-    return Limits("temp.main.srsql_burden", "temp.main.srsql_limit", unit * alpha_den)
+    def query(self, topic: str, name: str) -> str:
+        """A named statement about ``srsql_case_term`` and ``srsql_theta``, about these tables."""
+        text = queries(topic)[name]
+        tables = {"case_term": self.value_table, "theta": self.threshold_table}
+        return bound(text, {formal: t for formal, t in tables.items() if f"srsql_{formal}" in text})
 
 
-def infeasible_values(warehouse: Warehouse, cases: str) -> list[InfeasibleValue]:
-    """Values that the cases of table ``cases`` hold too often for any grouping of them."""
-    bound = limits(warehouse)
+BY_THETA = Bounds("srsql_case_term", "srsql_theta", "theta")
+"""Each value by its own threshold."""
+BY_SHARE = Bounds("srsql_bound_term", "srsql_bound_theta", "alpha")
+"""One share for all values, or none (see ``bound_by_share``)."""
+
+
+def bound_by_share(warehouse: Warehouse, share: Fraction | None) -> None:
+    """Fill the tables of ``BY_SHARE``: each value that a case holds itself; None: no value."""
+    limit = share or Fraction(1)
+    warehouse.run_step(
+        "grouping/share",
+        {
+            "bounded": share is not None,
+            "share_num": limit.numerator,
+            "share_den": limit.denominator,
+        },
+    )
+
+
+def bound_symptoms(warehouse: Warehouse, bounds: Bounds, alpha: Fraction) -> Bounds:
+    """The bounds with the share of cases with substantially many symptoms as one of them."""
+    warehouse.run_step(
+        "grouping/burden",
+        {
+            "weight_scale": bounds.weight_scale,
+            "alpha_num": alpha.numerator,
+            "alpha_den": alpha.denominator,
+        },
+    )
+    return Bounds(
+        BY_SHARE.value_table,
+        BY_SHARE.threshold_table,
+        bounds.name,
+        bounds.weight_scale * alpha.denominator,
+    )
+
+
+def infeasible_values(
+    warehouse: Warehouse, bounds: Bounds, pattern: int | None = None
+) -> list[InfeasibleValue]:
+    """Values that the cases of a pattern, or all, hold too often for any grouping of them."""
     return [
         InfeasibleValue(*row)
         for row in warehouse.rows(
-            "SELECT coalesce(t.spelling, ?), i.cases, i.total, i.weight / (i.total * ?),"
-            " q.theta_num / q.theta_den "
-            "FROM srsql.infeasible(?, ?, ?, ?) AS i "
-            "LEFT JOIN temp.main.srsql_term AS t ON i.term_no = t.term_no "
-            "INNER JOIN query_table(?) AS q ON i.term_no = q.term_no "
-            "ORDER BY i.weight / i.total DESC, t.spelling",
-            [
-                SYMPTOMS,
-                bound.unit,
-                bound.held,
-                bound.thresholds,
-                cases,
-                bound.unit,
-                bound.thresholds,
-            ],
+            bounds.query(TOPIC, "infeasible_values"),
+            {"pattern": pattern, "weight_scale": bounds.weight_scale, "symptoms": SYMPTOMS},
         )
     ]
 
 
-def resolve_infeasible(warehouse: Warehouse, choice: OnInfeasible) -> list[InfeasibleValue]:
+def resolve_infeasible(
+    warehouse: Warehouse, bounds: Bounds, choice: OnInfeasible
+) -> list[InfeasibleValue]:
     """Refuse, or withhold cases until every threshold can be met over the whole quarter.
+
+    Args:
+        warehouse: with ``srsql_profile``.
+        bounds: what must be met.
+        choice: refuse, or withhold.
 
     Raises:
         InfeasibleError: ``choice`` is ``error`` and there is an infeasible value; the text names
             the values with their frequencies and the ways out.
+
+    Source:
+        SPEC section 6 (--on-infeasible).
     """
-    values = infeasible_values(warehouse, "temp.main.srsql_profile")
+    values = infeasible_values(warehouse, bounds)
     if not values:
         return []
     if choice == "error":
-        everybody = warehouse.value("SELECT bool_and(p.carrier) FROM temp.main.srsql_profile AS p")
-        name = limits(warehouse).name
-        raise InfeasibleError(_explain(values, name, everybody_carries=bool(everybody)))
-    withhold(warehouse, "temp.main.srsql_profile", "infeasible")
+        _, everybody = warehouse.rows(query(TOPIC, "carriers"))[0]
+        raise InfeasibleError(_explain(values, bounds.name, everybody_carries=bool(everybody)))
+    withhold_surplus(warehouse, bounds, None, "infeasible")
     return values
 
 
-def withhold(warehouse: Warehouse, profiles: str, reason: str) -> None:
-    """Withhold the greedy, inclusion-minimal set that makes ``profiles`` feasible."""
-    choose_surplus(warehouse, profiles)
+def withhold_surplus(
+    warehouse: Warehouse, bounds: Bounds, pattern: int | None, reason: str
+) -> None:
+    """Withhold the greedy, inclusion-minimal set that makes a pattern, or all, feasible.
+
+    Args:
+        warehouse: with ``srsql_profile``.
+        bounds: what must be met.
+        pattern: whose cases; None: all.
+        reason: why they are withheld.
+    """
     warehouse.run(
-        "INSERT INTO temp.main.srsql_withheld "
-        "SELECT s.case_no, ? FROM temp.main.srsql_surplus AS s",
-        [reason],
+        bounds.query(TOPIC, "withhold_surplus"),
+        {"pattern": pattern, "weight_scale": bounds.weight_scale, "reason": reason},
     )
     drop_withheld(warehouse)
 
 
-def choose_surplus(warehouse: Warehouse, profiles: str) -> None:
-    """Fill ``srsql_surplus(case_no)``: without these cases ``profiles`` is feasible."""
-    bound = limits(warehouse)
+def move_surplus(warehouse: Warehouse, bounds: Bounds, pattern: int, target: int) -> None:
+    """Move the cases without which a pattern is feasible to another pattern.
+
+    Args:
+        warehouse: with ``srsql_profile``.
+        bounds: what must be met.
+        pattern: whose cases.
+        target: the pattern that takes them.
+    """
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_surplus AS "
-        "SELECT w.case_no FROM srsql.withhold_infeasible(?, ?, ?, ?) AS w",
-        [profiles, bound.held, bound.thresholds, bound.unit],
+        bounds.query(TOPIC, "move_surplus"),
+        {"pattern": pattern, "weight_scale": bounds.weight_scale, "target": target},
     )
 
 
 def drop_withheld(warehouse: Warehouse) -> None:
     """Take withheld cases out of the profiles."""
-    warehouse.run(
-        "DELETE FROM temp.main.srsql_profile AS p WHERE p.case_no IN "
-        "(SELECT w.case_no FROM temp.main.srsql_withheld AS w)"
-    )
+    warehouse.run(query(TOPIC, "drop_withheld"))
 
 
 def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: bool) -> str:
@@ -150,44 +190,28 @@ def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: boo
 def drop_incomplete(warehouse: Warehouse, dataset: Dataset, missing: str) -> None:
     """``missing = "drop"``: cases that lack a QID stay out (the papers' choice)."""
     if missing == "drop":
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_withheld "
-            "SELECT p.case_no, 'missing_qid' FROM temp.main.srsql_profile AS p WHERE p.known <> ?",
-            [2 ** len(dataset.qid) - 1],
-        )
+        complete = 2 ** len(dataset.qid) - 1
+        warehouse.run(query(TOPIC, "withhold_incomplete"), {"complete": complete})
         drop_withheld(warehouse)
 
 
-def k_effective(warehouse: Warehouse, k: int) -> int:
+def k_effective(warehouse: Warehouse, bounds: Bounds, k: int) -> int:
     """The smallest group that can hold every value at all: k theta_s >= 1 (SPEC section 6).
 
     With alpha it can hold a case with substantially many symptoms, too.
     """
-    bound = limits(warehouse)
-    need = warehouse.value(
-        "SELECT max((q.theta_den + q.theta_num - 1) // q.theta_num) "
-        "FROM query_table(?) AS q "
-        "WHERE q.theta_num > 0 AND q.term_no IN (SELECT t.term_no "
-        "FROM query_table(?) AS t SEMI JOIN temp.main.srsql_profile AS p "
-        "ON t.case_no = p.case_no)",
-        [bound.thresholds, bound.held],
-    )
-    return max(k, int(need or 0))
+    return max(k, int(warehouse.value(bounds.query(TOPIC, "least_group")) or 0))
 
 
 def withhold_all(warehouse: Warehouse, reason: str) -> None:
     """Withhold every case that is still to be grouped."""
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_withheld "
-        "SELECT p.case_no, ? FROM temp.main.srsql_profile AS p",
-        [reason],
-    )
+    warehouse.run(query(TOPIC, "withhold_all"), {"reason": reason})
     drop_withheld(warehouse)
 
 
 def carriers(warehouse: Warehouse) -> int:
     """How many cases that are still to be grouped count towards k."""
-    return int(warehouse.value("SELECT count(*) FROM temp.main.srsql_profile AS p WHERE p.carrier"))
+    return int(warehouse.value(query(TOPIC, "carriers")))
 
 
 def need_groups(
@@ -195,20 +219,20 @@ def need_groups(
 ) -> None:
     """Refuse a quarter of which nothing is left, or leftovers where they are an error.
 
+    Args:
+        warehouse: with ``srsql_grouped`` and ``srsql_withheld``.
+        quarter: stands in the text.
+        k: as groups were grown to.
+        leftovers: what was asked for.
+        may_be_empty: a quarter of which nothing is left becomes an empty release.
+
     Raises:
         NothingToReleaseError: the text tells why cases were withheld.
         ReleaseError: leftovers are an error, and there are some.
     """
-    released, unplaced = warehouse.rows(
-        "SELECT (SELECT count(*) FROM temp.main.srsql_grouped),"
-        " (SELECT count(*) FROM temp.main.srsql_withheld AS w WHERE w.reason = 'no_group_fits')"
-    )[0]
+    released, unplaced = warehouse.rows(query(TOPIC, "outcome"))[0]
     if not released and not may_be_empty:
-        reasons = warehouse.rows(
-            "SELECT w.reason, count(*) FROM temp.main.srsql_withheld AS w GROUP BY w.reason "
-            "UNION ALL SELECT 'deleted', count(DISTINCT d.case_id) "
-            "FROM temp.main.srsql_deleted AS d ORDER BY 2 DESC, 1"
-        )
+        reasons = warehouse.rows(query(TOPIC, "reasons"))
         why = ", ".join(f"{reason} {count:,}" for reason, count in reasons if count)
         raise NothingToReleaseError(
             f"nothing of {quarter} can be released with groups of {k}: every case is "

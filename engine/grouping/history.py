@@ -8,6 +8,7 @@ from typing import Literal
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import (
+    Bounds,
     InfeasibleValue,
     OnInfeasible,
     carriers,
@@ -15,9 +16,9 @@ from srsql.engine.grouping.feasibility import (
     withhold_all,
 )
 from srsql.engine.grouping.symptoms import SymptomsRule, find_next_cases, find_substantial
-from srsql.engine.warehouse.periods import next_quarter
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.series import next_quarter
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class HistoryRule:
     k: int
     cover: Literal["none", "earliest", "all", "later"]
     """Which earlier regions an old case is widened to cover (QID-bounding)."""
-    carry: Literal["all", "new"]
+    carriers: Literal["all", "new"]
     """Which cases count towards k and theta (NC-bounding: the new ones)."""
     stopping: Literal["next", "all"] | None
     """Whose medication counts as discontinued: the cases absent from the next quarter, or all."""
@@ -36,49 +37,57 @@ class HistoryRule:
     """Largest share of cases with substantially many symptoms; None: no such bound."""
 
 
-def cover_history(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    quarter: str,
-    rule: HistoryRule,
-    symptoms: SymptomsRule,
-) -> None:
+def cover_history(release: Release, rule: HistoryRule, symptoms: SymptomsRule) -> None:
     """What other quarters and the number of symptoms make of each case; QID-bounding.
+
+    Args:
+        release: with the tables of ``grouping/steps/cases.sql``.
+        rule: what the model makes of them.
+        symptoms: from how many values on a case has substantially many.
 
     Raises:
         ReleaseError: the model needs the next quarter, and it is not in the warehouse.
+
+    Source:
+        Huang 2021, Definitions 4, 6 and 7; SPEC section 8.
     """
     following = None
     if rule.stopping == "next":
-        following = next_quarter(warehouse, dataset, quarter)
+        following = next_quarter(release.warehouse, release.dataset, release.quarter)
         if following is None:
             raise ReleaseError(
-                f"{rule.model} needs the cases of the quarter after {quarter} to know who "
+                f"{rule.model} needs the cases of the quarter after {release.quarter} to know who "
                 "stops: ingest it first, or give --assume-md all (the MD-attack is then open)"
             )
-    alpha = rule.alpha
-    warehouse.run(
-        "UPDATE temp.main.srsql_run SET cover = ?, carry = ?, md = ?, alpha_num = ?, alpha_den = ?",
-        [
-            rule.cover,
-            rule.carry,
-            rule.stopping,
-            alpha.numerator if alpha else None,
-            alpha.denominator if alpha else None,
-        ],
+    find_substantial(release, symptoms)
+    find_next_cases(release, following)
+    release.warehouse.run_step(
+        "grouping/history",
+        {
+            "release_id": release.release_id,
+            "cover": rule.cover,
+            "carriers": rule.carriers,
+            "stopping": rule.stopping,
+            "symptoms_are_bounded": rule.alpha is not None,
+        },
     )
-    find_substantial(warehouse, dataset, symptoms)
-    find_next_cases(warehouse, dataset, following)
-    warehouse.run_step("grouping/history")
 
 
 def make_feasible(
-    warehouse: Warehouse, rule: HistoryRule, on_infeasible: OnInfeasible
+    warehouse: Warehouse, rule: HistoryRule, bounds: Bounds, on_infeasible: OnInfeasible
 ) -> list[InfeasibleValue]:
-    """Withhold, or refuse, what no grouping could keep below its threshold."""
-    if rule.alpha is not None:
-        warehouse.run_step("grouping/burden")
-    if rule.carry == "new" and carriers(warehouse) < rule.k:
+    """Withhold, or refuse, what no grouping could keep below its threshold.
+
+    Args:
+        warehouse: with ``srsql_profile``.
+        rule: which cases count, and how many are needed at least.
+        bounds: the values and their thresholds.
+        on_infeasible: refuse, or withhold.
+
+    Raises:
+        InfeasibleError: see ``resolve_infeasible``.
+    """
+    if rule.carriers == "new" and carriers(warehouse) < rule.k:
         withhold_all(warehouse, "too_few_new_cases")
         return []
-    return resolve_infeasible(warehouse, on_infeasible)
+    return resolve_infeasible(warehouse, bounds, on_infeasible)

@@ -12,28 +12,67 @@ could still reach. What the empty pattern cannot take is withheld.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from srsql.engine.grouping.feasibility import choose_surplus, infeasible_values, withhold
+from srsql.engine.grouping.feasibility import (
+    Bounds,
+    infeasible_values,
+    move_surplus,
+    withhold_surplus,
+)
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 
+TOPIC = "grouping/patterns"
 Group = Callable[[int], None]
-"""Groups the cases of one pattern into ``srsql_placed(case_no, group_no)``, -1 for not placed."""
+"""Adds the groups of one pattern to ``srsql_grouped``; what no group could take is in group -1."""
 
 
-def group_by_pattern(warehouse: Warehouse, k: int, group: Group) -> None:
-    """Fill ``srsql_grouped(case_no, group_no, pattern)``; the rest goes to ``srsql_withheld``."""
+@dataclass(frozen=True)
+class Grouping:
+    """What decides how the cases of a quarter are grouped, beside the parameters of the model."""
+
+    release: Release
+    """With the tables of ``grouping/steps/history.sql`` and ``srsql_theta``."""
+    bounds: Bounds
+    """What can be released at all; with alpha, the substantial symptoms are one of the values."""
+    weight_scale: int
+    """What a certain value weighs."""
+    k: int
+    """k_effective: cases that carry the bounds in a group, at least."""
+    draw: str
+    """Text from which every random choice is derived."""
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """Where its tables are."""
+        return self.release.warehouse
+
+
+def group_by_pattern(grouping: Grouping, least: int, group: Group) -> None:
+    """Fill ``srsql_grouped(case_no, group_no, pattern)``; the rest goes to ``srsql_withheld``.
+
+    Args:
+        grouping: what is grouped.
+        least: cases that carry the bounds, of which a pattern needs so many.
+        group: groups one pattern.
+
+    Source:
+        SPEC section 7; patterns and what becomes of small ones are ours.
+    """
+    warehouse = grouping.warehouse
     counts = _counts(warehouse)
     done: set[int] = set()
     while waiting := [p for p, n in counts.items() if n and p not in done]:
         pattern = max(waiting, key=lambda p: (p.bit_count(), -p))
         done.add(pattern)
-        if _carriers(warehouse, pattern) >= k:
-            _relieve(warehouse, pattern, counts)
+        if _carriers(warehouse, pattern) >= least:
+            _relieve(warehouse, grouping.bounds, pattern, counts)
             counts = _counts(warehouse)
-        if _carriers(warehouse, pattern) >= k:
+        if _carriers(warehouse, pattern) >= least:
             group(pattern)
-            if warehouse.value("SELECT max(p.group_no) FROM temp.main.srsql_placed AS p") >= 0:
-                _accept(warehouse, pattern)
+            if _accept(warehouse, pattern):
                 continue
         if counts.get(pattern, 0):
             _give_up(warehouse, pattern, counts, "pattern_too_small")
@@ -41,72 +80,40 @@ def group_by_pattern(warehouse: Warehouse, k: int, group: Group) -> None:
 
 
 def _counts(warehouse: Warehouse) -> dict[int, int]:
-    return dict(
-        warehouse.rows(
-            "SELECT p.pattern, count(*) FROM temp.main.srsql_profile AS p GROUP BY p.pattern"
-        )
-    )
+    return dict(warehouse.rows(query(TOPIC, "sizes")))
 
 
 def _carriers(warehouse: Warehouse, pattern: int) -> int:
-    return int(
-        warehouse.value(
-            "SELECT count(*) FROM temp.main.srsql_profile AS p WHERE p.pattern = ? AND p.carrier",
-            [pattern],
-        )
-    )
+    return int(warehouse.value(query(TOPIC, "carriers"), {"pattern": pattern}))
 
 
-def _relieve(warehouse: Warehouse, pattern: int, counts: dict[int, int]) -> None:
+def _relieve(warehouse: Warehouse, bounds: Bounds, pattern: int, counts: dict[int, int]) -> None:
     """Move or withhold the cases without which the pattern meets every threshold."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_part AS "
-        "SELECT p.case_no, p.carrier FROM temp.main.srsql_profile AS p "
-        "WHERE p.pattern = ?",
-        [pattern],
-    )
-    if not infeasible_values(warehouse, "temp.main.srsql_part"):
+    if not infeasible_values(warehouse, bounds, pattern):
         return
     target = _target(pattern, counts)
     if target is None:
-        withhold(warehouse, "temp.main.srsql_part", "pattern_infeasible")
-        return
-    choose_surplus(warehouse, "temp.main.srsql_part")
-    warehouse.run(
-        "UPDATE temp.main.srsql_profile SET pattern = ? "
-        "WHERE case_no IN (SELECT s.case_no FROM temp.main.srsql_surplus AS s)",
-        [target],
-    )
+        withhold_surplus(warehouse, bounds, pattern, "pattern_infeasible")
+    else:
+        move_surplus(warehouse, bounds, pattern, target)
 
 
-def _accept(warehouse: Warehouse, pattern: int) -> None:
-    """Take over the groups of ``srsql_placed``; withhold what no group could take."""
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_grouped "
-        "SELECT p.case_no, p.group_no + s.start, ? FROM temp.main.srsql_placed AS p CROSS JOIN "
-        "(SELECT coalesce(max(g.group_no) + 1, 0) AS start FROM temp.main.srsql_grouped AS g) AS s "
-        "WHERE p.group_no >= 0",
-        [pattern],
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_withheld "
-        "SELECT p.case_no, 'no_group_fits' FROM temp.main.srsql_placed AS p WHERE p.group_no < 0"
-    )
+def _accept(warehouse: Warehouse, pattern: int) -> bool:
+    """Withhold what no group could take, if there is any group."""
+    has_groups = bool(warehouse.value(query(TOPIC, "has_groups"), {"pattern": pattern}))
+    if has_groups:
+        warehouse.run(query(TOPIC, "withhold_unplaced"))
+    warehouse.run(query(TOPIC, "drop_unplaced"))
+    return has_groups
 
 
 def _give_up(warehouse: Warehouse, pattern: int, counts: dict[int, int], reason: str) -> None:
     target = _target(pattern, counts)
-    if target is None:
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_withheld "
-            "SELECT p.case_no, ? FROM temp.main.srsql_profile AS p WHERE p.pattern = ?",
-            [reason, pattern],
-        )
-        warehouse.run("DELETE FROM temp.main.srsql_profile WHERE pattern = ?", [pattern])
+    if target is not None:
+        warehouse.run(query(TOPIC, "move"), {"pattern": pattern, "target": target})
         return
-    warehouse.run(
-        "UPDATE temp.main.srsql_profile SET pattern = ? WHERE pattern = ?", [target, pattern]
-    )
+    warehouse.run(query(TOPIC, "withhold"), {"pattern": pattern, "reason": reason})
+    warehouse.run(query(TOPIC, "drop_pattern"), {"pattern": pattern})
 
 
 def _target(pattern: int, counts: dict[int, int]) -> int | None:

@@ -9,12 +9,18 @@ import hashlib
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp, parse_one
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import Calibration, Noise
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
+TOPIC = "grouping/perturbation"
 LAPLACE, EXPONENTIAL = "discrete laplace", "exponential"
 
 
@@ -33,69 +39,95 @@ class Perturbation:
         return self.epsilon / attributes if self.calibration == "sound" else self.epsilon
 
 
-def perturb(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: str) -> None:
+@dataclass(frozen=True)
+class Draw:
+    """One quasi-identifier that is perturbed."""
+
+    position: int
+    mechanism: str
+    domain: tuple[int, int] | None
+    """Declared bounds of a number, in granules; None of a category."""
+    seed: int | None
+    """Of an experiment; None: the secure generator."""
+
+
+def perturb(release: Release, perturbation: Perturbation, draw: str) -> None:
     """Merge the groups of ``srsql_grouped``, draw what its cases show, and keep it in the catalog.
 
     Every report of a case shows the same draw. Missing values stay missing. Fills
-    ``srsql_region`` (what is not perturbed), ``srsql_shown`` and ``srsql_released``.
+    ``srsql_region`` (what is not perturbed) and ``srsql_drawn``.
 
     Args:
-        warehouse: within a transaction, with the tables of ``grouping/steps/history.sql``.
-        dataset: as the model takes it (``Dataset.with_categories``).
-        asked: see ``Perturbation``.
+        release: within a transaction, with the tables of ``grouping/steps/history.sql``; its
+            dataset as the model takes it (``Dataset.with_categories``).
+        perturbation: what is perturbed, and how much.
         draw: what a seeded generator starts from; the secure one takes no notice of it.
 
     Raises:
         ReleaseError: nothing can be perturbed, or a number has no declared domain.
+
+    Source:
+        Wu 2022, section IV; SPEC section 10.
     """
-    _plan(warehouse, dataset, asked, draw)
-    warehouse.run_step("grouping/merge")
-    for position, mechanism, seed in warehouse.rows(
-        "SELECT p.position, p.mechanism, p.seed FROM temp.main.srsql_plan AS p ORDER BY p.position"
-    ):
-        if mechanism == LAPLACE:
-            _add_noise(warehouse, position, seed)
+    warehouse, dataset = release.warehouse, release.dataset
+    draws = _draws(dataset, perturbation, draw)
+    epsilon = perturbation.share(len(draws))
+    shared = {
+        "calibration": perturbation.calibration,
+        "epsilon_num": epsilon.numerator,
+        "epsilon_den": epsilon.denominator,
+    }
+    positions = [each.position for each in draws]
+    warehouse.run_step("grouping/merge", {"perturbed_positions": positions})
+    for each in draws:
+        own: dict[str, Any] = {"position": each.position, "seed": each.seed, **shared}
+        if each.domain is not None:
+            own["domain_low"], own["domain_high"] = each.domain
+            warehouse.run(query(TOPIC, "add_noise"), own)
         else:
-            parents = dataset.hierarchies[dataset.qid[position].name].parent
-            _choose(warehouse, position, list(parents), seed)
-    warehouse.run_step("grouping/perturbed")
+            own["parents"] = list(dataset.hierarchies[dataset.qid[each.position].name].parent)
+            warehouse.run(query(TOPIC, "choose_nodes"), own)
+    warehouse.run_step(
+        "grouping/perturbed",
+        {
+            "release_id": release.release_id,
+            "positions": positions,
+            "mechanisms": [each.mechanism for each in draws],
+            "noise": perturbation.noise,
+            **shared,
+        },
+    )
 
 
-def _plan(warehouse: Warehouse, dataset: Dataset, asked: Perturbation, draw: str) -> None:
-    """Fill ``srsql_plan``: one row for each quasi-identifier to perturb."""
-    chosen = [
-        (position, qid)
-        for position, qid in enumerate(dataset.qid)
-        if qid.kind == "numeric" or asked.categories
-    ]
-    if not chosen:
+def published_values() -> exp.Subquery:
+    """What each case of a perturbing release shows: (group_no, position, low, high) AS r."""
+    values = parse_one(query(TOPIC, "published_values"), dialect="duckdb")
+    assert isinstance(values, exp.Query)
+    return values.subquery("r")
+
+
+def _draws(dataset: Dataset, perturbation: Perturbation, draw: str) -> list[Draw]:
+    """Each quasi-identifier to perturb, in the order of the schema."""
+    draws = []
+    for position, qid in enumerate(dataset.qid):
+        numeric = qid.kind == "numeric"
+        if not (numeric or perturbation.categories):
+            continue
+        digest = hashlib.sha256(f"{draw}/noise/{position}".encode()).digest()
+        draws.append(
+            Draw(
+                position,
+                LAPLACE if numeric else EXPONENTIAL,
+                _granules(dataset, qid) if numeric else None,
+                int.from_bytes(digest[:7]) if perturbation.noise == "seeded" else None,
+            )
+        )
+    if not draws:
         raise ReleaseError(
             f"dataset {dataset.name} has no numeric quasi-identifier to add noise to: use one of "
             "the models that perturb all (ppms-dp-all, msdp-all), or ppms++"
         )
-    epsilon = asked.share(len(chosen))
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_plan (position INTEGER, mechanism VARCHAR,"
-        " calibration VARCHAR, noise VARCHAR, epsilon_num BIGINT, epsilon_den BIGINT,"
-        " domain_low BIGINT, domain_high BIGINT, seed BIGINT)"
-    )
-    for position, qid in chosen:
-        low, high = _granules(dataset, qid) if qid.kind == "numeric" else (None, None)
-        digest = hashlib.sha256(f"{draw}/noise/{position}".encode()).digest()
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                position,
-                LAPLACE if qid.kind == "numeric" else EXPONENTIAL,
-                asked.calibration,
-                asked.noise,
-                epsilon.numerator,
-                epsilon.denominator,
-                low,
-                high,
-                int.from_bytes(digest[:7]) if asked.noise == "seeded" else None,
-            ],
-        )
+    return draws
 
 
 def _granules(dataset: Dataset, qid: Qid) -> tuple[int, int]:
@@ -108,54 +140,6 @@ def _granules(dataset: Dataset, qid: Qid) -> tuple[int, int]:
         )
     low, high = (Decimal(end) / qid.granularity for end in bounds)
     return int(low.to_integral_value("ROUND_CEILING")), int(high.to_integral_value("ROUND_FLOOR"))
-
-
-def _add_noise(warehouse: Warehouse, position: int, seed: int | None) -> None:
-    """Laplace noise on a number, then the nearest value of the domain (post-processing)."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_draw AS SELECT d.* FROM "
-        "srsql.laplace_draws('temp.main.srsql_noisy', 'temp.main.srsql_plan', ?) AS d",
-        [position],
-    )
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_noise AS "
-        "SELECT z.case_no, z.noise FROM srsql.laplace_noise('temp.main.srsql_draw', ?) AS z",
-        [seed],
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_drawn SELECT v.case_no, v.position, v.value, v.value FROM ("
-        "SELECT d.case_no, p.position,"
-        " least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS value "
-        "FROM temp.main.srsql_draw AS d "
-        "INNER JOIN temp.main.srsql_noise AS z ON d.case_no = z.case_no "
-        "INNER JOIN temp.main.srsql_plan AS p ON p.position = ?) AS v",
-        [position],
-    )
-
-
-def _choose(warehouse: Warehouse, position: int, parents: list[int], seed: int | None) -> None:
-    """A node in the place of a category, by the exponential mechanism."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_draw AS SELECT d.* FROM "
-        "srsql.choice_draws('temp.main.srsql_noisy', 'temp.main.srsql_plan', ?) AS d",
-        [position],
-    )
-    calibration, num, den = warehouse.rows(
-        "SELECT p.calibration, p.epsilon_num, p.epsilon_den FROM temp.main.srsql_plan AS p "
-        "WHERE p.position = ?",
-        [position],
-    )[0]
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_noise AS SELECT z.case_no, z.node FROM "
-        "srsql.exponential_choice('temp.main.srsql_draw', ?, ?, ?, ?, ?) AS z",
-        [parents, num, den, calibration, seed],
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_drawn SELECT z.case_no, n.position, n.pre, n.last "
-        "FROM temp.main.srsql_noise AS z INNER JOIN temp.main.srsql_node AS n "
-        "ON n.position = ? AND z.node = n.pre",
-        [position],
-    )
 
 
 @dataclass(frozen=True)
@@ -188,7 +172,7 @@ def budget(
     Superseded releases count, since attackers know them; drafts do not, but for ``draft``.
     """
     rows = warehouse.rows(
-        "SELECT c.charges, c.cases FROM srsql.charges(?, ?, ?) AS c", [dataset, series, draft]
+        query(TOPIC, "charges"), {"dataset": dataset, "series": series, "draft": draft}
     )
     if not rows:
         return None
@@ -207,29 +191,25 @@ def budget(
     )
 
 
-def keep_limit(
-    warehouse: Warehouse, dataset: str, series: str, release_id: int, limit: Fraction
-) -> None:
+def check_limit(release: Release, limit: Fraction) -> None:
     """Refuse a release after which a case has spent more than ``limit`` over the series.
 
     Raises:
         ReleaseError: the text tells how much, and of how many cases.
     """
-    found = budget(warehouse, dataset, series, release_id)
-    if found is not None and found.worst > limit:
+    worst = budget(release.warehouse, release.dataset.name, release.series, release.release_id)
+    if worst is not None and worst.worst > limit:
         raise ReleaseError(
-            f"{found.worst_cases:,} case(s) would have spent an epsilon of {found.worst} over "
-            f"series {series!r}, which is more than --epsilon-limit {limit}: lower --epsilon, or "
-            "raise the limit"
+            f"{worst.worst_cases:,} case(s) would have spent an epsilon of {worst.worst} over "
+            f"series {release.series!r}, which is more than --epsilon-limit {limit}: "
+            "lower --epsilon, or raise the limit"
         )
 
 
 def budgets(warehouse: Warehouse) -> list[Budget]:
     """The budget of every series that has one."""
-    found = [
+    of_series = [
         budget(warehouse, dataset, series)
-        for dataset, series in warehouse.rows(
-            "SELECT s.dataset, s.series FROM srsql.series AS s ORDER BY s.dataset, s.series"
-        )
+        for dataset, series in warehouse.rows(query(TOPIC, "all_series"))
     ]
-    return [one for one in found if one is not None]
+    return [one for one in of_series if one is not None]

@@ -10,8 +10,9 @@ from math import isqrt, sqrt
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.periods import next_cases_query
-from srsql.engine.warehouse.statements import create
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.series import next_cases_query
+from srsql.engine.warehouse.statements import create, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -51,68 +52,67 @@ def parse_symptoms_rule(text: str) -> SymptomsRule:
     return SymptomsRule(text.strip(), None, {c[1]: int(c[2]) for c in counts if c})
 
 
-def find_substantial(warehouse: Warehouse, dataset: Dataset, rule: SymptomsRule) -> None:
-    """Fill ``srsql_ss_rule`` and ``srsql_substantial(case_no)``.
+def find_substantial(release: Release, rule: SymptomsRule) -> None:
+    """Keep in ``srsql.ss_rule`` from how many values on a case has substantially many.
+
+    Args:
+        release: with the tables of ``grouping/steps/cases.sql``.
+        rule: as asked for.
 
     Raises:
         ReleaseError: the rule names an attribute that is not a sensitive one.
+
+    Source:
+        Huang 2021, Definition 6.
     """
-    attributes = list(dict.fromkeys(a.column for a in dataset.sensitive))
-    named = {name.lower(): name for name in attributes}
+    warehouse = release.warehouse
+    attributes = _attributes(release.dataset)
+    known = {name.lower(): name for name in attributes}
     for name in rule.counts:
-        if name not in named:
+        if name not in known:
             raise ReleaseError(
                 f"--ss-rule: {name!r} is no sensitive attribute (it has: {', '.join(attributes)})"
             )
     warehouse.run_step("grouping/symptoms")
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_ss_rule "
-        "(attribute VARCHAR, mean DOUBLE, sd DOUBLE, cutoff BIGINT)"
-    )
-    cases = warehouse.value("SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case AS c")
+    cases = warehouse.value(query("grouping/cases", "case_count"))
+    means: list[float] = []
+    deviations: list[float] = []
+    cutoffs: list[int | None] = []
+    found = warehouse.rows(query("grouping/symptoms", "moments"), {"attributes": attributes})
+    moments = {name: (total, squares) for name, total, squares in found}
     for name in attributes:
-        total, squares = warehouse.rows(
-            "SELECT coalesce(sum(s.symptoms), 0)::BIGINT,"
-            " coalesce(sum(s.symptoms * s.symptoms), 0)::BIGINT "
-            "FROM temp.main.srsql_symptoms AS s WHERE s.attribute = ?",
-            [name],
-        )[0]
+        total, squares = moments[name]
         spread = cases * squares - total * total
-        bound = (
-            rule.counts.get(name.lower())
-            if rule.multiplier is None
-            else cutoff(cases, total, squares, rule.multiplier)
-        )
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_ss_rule VALUES (?, ?, ?, ?)",
-            [name, total / cases, sqrt(spread) / cases, bound] if cases else [name, 0, 0, None],
-        )
+        means.append(total / cases if cases else 0)
+        deviations.append(sqrt(spread) / cases if cases else 0)
+        if not cases:
+            cutoffs.append(None)
+        elif rule.multiplier is None:
+            cutoffs.append(rule.counts.get(name.lower()))
+        else:
+            cutoffs.append(cutoff(cases, total, squares, rule.multiplier))
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_substantial AS SELECT DISTINCT c.case_no "
-        "FROM temp.main.srsql_symptoms AS s INNER JOIN temp.main.srsql_ss_rule AS r "
-        "ON s.attribute = r.attribute AND s.symptoms >= r.cutoff "
-        "INNER JOIN temp.main.srsql_case AS c ON s.case_id = c.case_id"
+        query("grouping/symptoms", "store_rule"),
+        {
+            "release_id": release.release_id,
+            "attributes": attributes,
+            "means": means,
+            "deviations": deviations,
+            "cutoffs": cutoffs,
+        },
     )
 
 
-def find_next_cases(warehouse: Warehouse, dataset: Dataset, quarter: str | None) -> None:
+def find_next_cases(release: Release, quarter: str | None) -> None:
     """Fill ``srsql_next_case(case_id)``: who is in ``quarter``, as ingested or as released."""
+    warehouse = release.warehouse
     if quarter is None:
-        warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_next_case (case_id VARCHAR)")
+        warehouse.run(query("grouping/symptoms", "no_next_cases"))
         return
+    cases = next_cases_query(release.dataset, quarter)
+    warehouse.run(create(exp.to_table("srsql_next_case"), cases, temp=True))
     warehouse.run(
-        create(exp.to_table("srsql_next_case"), next_cases_query(dataset, quarter), temp=True)
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_next_case SELECT DISTINCT m.case_id FROM srsql.member AS m "
-        "INNER JOIN srsql.exposed_release AS r ON m.release_id = r.release_id "
-        "CROSS JOIN temp.main.srsql_run AS u "
-        "INNER JOIN srsql.release AS own ON u.release_id = own.release_id "
-        "WHERE r.dataset = own.dataset AND r.series = own.series "
-        "AND r.quarter = (SELECT min(l.quarter) FROM srsql.exposed_release AS l WHERE"
-        " l.dataset = own.dataset AND l.series = own.series"
-        " AND l.quarter > own.quarter) "
-        "AND m.case_id NOT IN (SELECT n.case_id FROM temp.main.srsql_next_case AS n)"
+        query("grouping/symptoms", "released_next_cases"), {"release_id": release.release_id}
     )
 
 
@@ -143,27 +143,30 @@ def cutoff(n: int, total: int, total_of_squares: int, multiplier: Fraction) -> i
 
 
 def set_values(warehouse: Warehouse, dataset: Dataset) -> None:
-    """Fill ``srsql_value(case_no, value_no)``, ``srsql_value_kind`` and ``srsql_sensitive``.
+    """Fill ``srsql_value(case_no, value_no, attribute_no)``: the sensitive values of each record.
 
-    A value is a term of one sensitive attribute (``srsql_value_kind``: value_no, attribute_no);
-    an attribute that nobody has a value of is in ``srsql_sensitive(attribute_no)`` all the same.
+    A value is a term of one sensitive attribute.
     """
-    names = list(dict.fromkeys(a.column for a in dataset.sensitive))
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_sensitive AS "
-        "SELECT u.place - 1 AS attribute_no, u.attribute FROM (SELECT unnest(?::VARCHAR[]) AS"
-        " attribute, unnest(range(1, len(?::VARCHAR[]) + 1)) AS place) AS u",
-        [names, names],
-    )
-    warehouse.run_step("grouping/values")
+    warehouse.run_step("grouping/values", {"attributes": _attributes(dataset)})
 
 
-def partition_pattern(warehouse: Warehouse, pattern: int, least: int) -> None:
-    """Fill ``srsql_placed`` with the groups of one missingness pattern."""
+def partition_pattern(warehouse: Warehouse, dataset: Dataset, pattern: int, least: int) -> None:
+    """Add the groups of one missingness pattern to ``srsql_grouped``.
+
+    Args:
+        warehouse: with ``srsql_value`` (see ``set_values``).
+        dataset: an attribute of which nobody has a value counts all the same.
+        pattern: the QIDs grouped by, as a bit mask.
+        least: distinct values of each sensitive attribute in a group.
+
+    Source:
+        Gal et al. 2008, as Lin 2016 compares with it.
+    """
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
-        "FROM srsql.partition_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
-        " 'temp.main.srsql_value', 'temp.main.srsql_value_kind', 'temp.main.srsql_sensitive',"
-        " 'temp.main.srsql_attribute', ?, ?) AS g",
-        [pattern, least],
+        query("grouping/patterns", "partition_cases"),
+        {"pattern": pattern, "least": least, "attributes": len(_attributes(dataset))},
     )
+
+
+def _attributes(dataset: Dataset) -> list[str]:
+    return list(dict.fromkeys(attribute.column for attribute in dataset.sensitive))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 
 MAX_DENOMINATOR = 10**9
@@ -55,35 +55,19 @@ def parse_theta(text: str) -> ThetaPolicy:
 
 def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
     """Fill ``srsql_theta(term_no, theta_num, theta_den)`` for every term of ``srsql_term``."""
-    warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_theta "
-        "(term_no INTEGER, theta_num BIGINT, theta_den BIGINT)"
-    )
     if policy.kind == "frequency":
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_theta "
-            "SELECT t.* FROM srsql.theta_frequency('temp.main.srsql_term') AS t"
-        )
+        warehouse.run(query("grouping/thresholds", "by_frequency"))
         return
     assert policy.default is not None
-    term = normalized(column("value", "v")).sql(dialect="duckdb")
     warehouse.run(
-        "CREATE OR REPLACE TEMP TABLE srsql_level AS "
-        f"SELECT {term} AS term, arg_min(v.num, v.num / v.den) AS num,"
-        " arg_min(v.den, v.num / v.den) AS den "
-        "FROM (SELECT unnest(?::VARCHAR[]) AS value, unnest(?::BIGINT[]) AS num,"
-        " unnest(?::BIGINT[]) AS den) AS v GROUP BY term",
-        [
-            list(policy.values),
-            [theta.numerator for theta in policy.values.values()],
-            [theta.denominator for theta in policy.values.values()],
-        ],
-    )
-    warehouse.run(
-        "INSERT INTO temp.main.srsql_theta "
-        "SELECT t.term_no, coalesce(l.num, ?), coalesce(l.den, ?) FROM temp.main.srsql_term AS t "
-        "LEFT JOIN temp.main.srsql_level AS l ON t.term = l.term",
-        [policy.default.numerator, policy.default.denominator],
+        query("grouping/thresholds", "by_value"),
+        {
+            "terms": normalized_texts(warehouse, list(policy.values)),
+            "nums": [theta.numerator for theta in policy.values.values()],
+            "dens": [theta.denominator for theta in policy.values.values()],
+            "num": policy.default.numerator,
+            "den": policy.default.denominator,
+        },
     )
 
 

@@ -41,7 +41,7 @@ from srsql.engine.ingest.records import (
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.periods import misplaced
+from srsql.engine.warehouse.series import misplaced
 from srsql.engine.warehouse.statements import SPACES, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

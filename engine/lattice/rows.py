@@ -26,18 +26,16 @@ from srsql.engine.warehouse.layout import (
     raw_table,
     store_of,
 )
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import STORE, column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
-def load_held_values(warehouse: Warehouse, dataset: Dataset, name: str) -> None:
-    """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of ``srsql_run``."""
+def load_held_values(release: Release, name: str) -> None:
+    """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of a release."""
+    dataset = release.dataset
     attribute = informative_attribute(dataset, name)
-    quarter = warehouse.value(
-        "SELECT r.quarter FROM srsql.release AS r "
-        "INNER JOIN temp.main.srsql_run AS u ON r.release_id = u.release_id"
-    )
     term = column(derived(attribute.column), "t")
     values = (
         exp.select(
@@ -54,7 +52,8 @@ def load_held_values(warehouse: Warehouse, dataset: Dataset, name: str) -> None:
         .where(term.copy().is_(exp.null()).not_())
         .group_by(column("case_no", "c"), term.copy())
     )
-    warehouse.run(create(exp.to_table("srsql_held_value"), values, temp=True), [quarter])
+    statement = create(exp.to_table("srsql_held_value"), values, temp=True)
+    release.warehouse.run(statement, [release.quarter])
 
 
 def make_rows(
@@ -149,17 +148,17 @@ def _with_values(
 
 
 def keep_lattice(
-    warehouse: Warehouse,
+    release: Release,
     dimensions: tuple[Dimension, ...],
     informative: str,
     least: int,
     made: Made,
 ) -> None:
-    """Write the node that was taken, and what was seen of the lattice, under ``srsql_run``.
+    """Write the node that was taken, and what was seen of the lattice, into the catalog.
 
     ``least``: records that every published class claims to have.
     """
-    release_id = warehouse.value("SELECT u.release_id FROM temp.main.srsql_run AS u")
+    warehouse, release_id = release.warehouse, release.release_id
     warehouse.run(
         "INSERT INTO srsql.lattice VALUES (?, ?, ?, ?, ?)",
         [release_id, [d.name for d in dimensions], list(made.levels), informative, least],

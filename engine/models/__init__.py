@@ -6,10 +6,9 @@ from typing import Any
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.bounding import Ms, Ppms, PpmsAlpha, PpmsEar, PpmsPlus
 from srsql.engine.models.comparators import AlphaK, KAnonymity, LDiversity, XyAnonymity
 from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
-from srsql.engine.models.ms import Ms
-from srsql.engine.models.periodical import Ppms, PpmsAlpha, PpmsEar, PpmsPlus
 from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
 from srsql.engine.models.terms_only import Cba, Disassociation
 from srsql.engine.parameters import declared, option_name

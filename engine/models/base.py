@@ -5,41 +5,23 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records
-from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
+from srsql.engine.grouping.patterns import Grouping, group_by_pattern
 from srsql.engine.parameters import facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Whole
-from srsql.engine.warehouse.releases import TermFormat
-from srsql.engine.warehouse.statements import literal
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.warehouse.releases import Release, TermFormat
 from srsql.schemas import Dataset
 
 MOST = 1_000_000
 K = 5
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
-
-
-@dataclass(frozen=True)
-class BoundedValues:
-    """Which values are bounded in a group, and by what: tables that belong together."""
-
-    value_table: str
-    """case_no, term_no, weight."""
-    threshold_table: str
-    """term_no, theta_num, theta_den."""
-    name: Literal["theta", "alpha"]
-    """What the thresholds are called."""
-
-
-BY_THETA = BoundedValues("temp.main.srsql_case_term", "temp.main.srsql_theta", "theta")
-BY_SHARE = BoundedValues("temp.main.srsql_bound_term", "temp.main.srsql_bound_theta", "alpha")
-"""One share for all values, or none: the tables are filled by :meth:`GroupingModel.bound`."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +78,8 @@ class GroupingModel(ABC):
     record_unit: ClassVar[Records] = "case"
     """What is grouped: super-records, or every report as if it were a case of its own."""
     growth: ClassVar[Growth] = Growth()
-    bounded: ClassVar[BoundedValues] = BY_THETA
+    bounds: ClassVar[Bounds] = BY_THETA
+    """Which values are bounded in a group, and by what."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
     """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
     unpublishable: ClassVar[str] = ""
@@ -172,13 +155,23 @@ class GroupingModel(ABC):
         """The dataset as the model takes it."""
         return dataset
 
-    def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
-        """Fill ``srsql_region`` and ``srsql_released`` from ``srsql_grouped``."""
-        warehouse.run_step("grouping/regions")
+    def generalize(self, release: Release, draw: str) -> None:
+        """Fill ``srsql_region`` from ``srsql_grouped``.
 
-    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
-        """Say what bounds the values of a group (see ``feasibility.limits``)."""
-        warehouse.run("UPDATE temp.main.srsql_run SET bound = ?", [self.bounded.name])
+        ``draw``: text from which every random choice is derived.
+        """
+        release.warehouse.run_step("grouping/regions")
+
+    def bound(self, release: Release, weight_scale: int) -> Bounds:
+        """What the cases of a quarter must meet so that any grouping can; its tables are filled.
+
+        With alpha, the substantial symptoms are one of the values. ``weight_scale``: what a
+        certain value weighs.
+        """
+        bounds = replace(self.bounds, weight_scale=weight_scale)
+        if self.symptoms_limit is None:
+            return bounds
+        return bound_symptoms(release.warehouse, bounds, self.symptoms_limit)
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernels."""
@@ -186,16 +179,8 @@ class GroupingModel(ABC):
 
         warm_up()
 
-    def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
-        """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``.
-
-        Args:
-            warehouse: with the temporary tables of ``grouping/steps/history.sql`` and
-                ``srsql_theta``.
-            k: k_effective.
-            draw: text from which every random choice is derived.
-        """
-        bounded = self.bounded
+    def group(self, grouping: Grouping) -> None:
+        """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""
         rest = "merge" if self.leftovers == "merge" else "withhold"
         alpha = self.symptoms_limit or Fraction(1)
         rules: dict[str, Any] = {
@@ -206,16 +191,20 @@ class GroupingModel(ABC):
             "alpha_den": alpha.denominator,
         }
 
+        statement = self.bounds.query("grouping/patterns", "group_cases")
+
         def one_pattern(pattern: int) -> None:
-            digest = hashlib.sha256(f"{draw}/{pattern}".encode()).digest()
-            warehouse.run(
-                "CREATE OR REPLACE TEMP TABLE srsql_placed AS SELECT g.case_no, g.group_no "
-                "FROM srsql.group_cases('temp.main.srsql_profile', 'temp.main.srsql_bounded',"
-                f" {literal(bounded.value_table)}, 'temp.main.srsql_attribute',"
-                f" {literal(bounded.threshold_table)},"
-                " ?, (SELECT r.unit FROM temp.main.srsql_run AS r),"
-                " ?, ?, ?, ?) AS g",
-                [pattern, k, int.from_bytes(digest[:7]), rest, rules],
+            digest = hashlib.sha256(f"{grouping.draw}/{pattern}".encode()).digest()
+            grouping.warehouse.run(
+                statement,
+                {
+                    "pattern": pattern,
+                    "weight_scale": grouping.weight_scale,
+                    "k": grouping.k,
+                    "draw": int.from_bytes(digest[:7]),
+                    "leftovers": rest,
+                    "rules": rules,
+                },
             )
 
-        group_by_pattern(warehouse, k, one_pattern)
+        group_by_pattern(grouping, grouping.k, one_pattern)

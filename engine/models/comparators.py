@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from srsql.engine.grouping.cases import Records, gather_pieces
-from srsql.engine.grouping.patterns import group_by_pattern
+from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
+from srsql.engine.grouping.patterns import Grouping, group_by_pattern
 from srsql.engine.grouping.symptoms import partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
-from srsql.engine.models.base import BY_SHARE, MOST, BoundedValues, GroupingModel, K
+from srsql.engine.models.base import MOST, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Whole
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.engine.warehouse.releases import Release
 
 OF_REPORTS = (
     "which counts reports: a region may be that of a single patient with several reports. It is "
@@ -40,7 +40,7 @@ class Comparator(GroupingModel):
     record_unit: ClassVar[Records] = "report"
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
     unpublishable: ClassVar[str] = OF_REPORTS
-    bounded: ClassVar[BoundedValues] = BY_SHARE
+    bounds: ClassVar[Bounds] = BY_SHARE
 
     @property
     def largest_share(self) -> Fraction | None:
@@ -74,33 +74,25 @@ class Comparator(GroupingModel):
             "against."
         )
 
-    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, release: Release, weight_scale: int) -> Bounds:
         """Bound what cases hold themselves by one share, or nothing: then PR is 1."""
-        bounded = self.largest_share is not None
-        share = self.largest_share or Fraction(1)
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
-            "SELECT t.case_no, t.term_no, t.weight FROM temp.main.srsql_case_term AS t "
-            "WHERE ? AND t.direct",
-            [bounded],
-        )
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_bound_theta AS "
-            "SELECT t.term_no, ?::BIGINT AS theta_num, ?::BIGINT AS theta_den "
-            "FROM temp.main.srsql_term AS t",
-            [share.numerator, share.denominator],
-        )
-        super().bound(warehouse, dataset)
+        bound_by_share(release.warehouse, self.largest_share)
+        return super().bound(release, weight_scale)
 
-    def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
+    def group(self, grouping: Grouping) -> None:
         """As every model; then what is counted in a group are distinct cases."""
-        self.cluster(warehouse, k, draw)
+        self.cluster(grouping)
         if self.record_unit == "report":
-            gather_pieces(warehouse)
+            gather_pieces(grouping.release, grouping.weight_scale)
 
-    def cluster(self, warehouse: Warehouse, k: int, draw: str) -> None:
+    def cluster(self, grouping: Grouping) -> None:
         """Group the records (see :meth:`GroupingModel.group`)."""
-        super().group(warehouse, k, draw)
+        super().group(grouping)
+
+    def generalize(self, release: Release, draw: str) -> None:
+        """As every model, from the boxes that records have after they were gathered."""
+        boxes = "srsql_box" if self.record_unit == "report" else "srsql_bounded"
+        release.warehouse.run_step("grouping/regions", bounded=boxes)
 
 
 @dataclass(frozen=True)
@@ -206,10 +198,10 @@ class LDiversity(Comparator):
             f"frequent a value is there is not bounded. {self.not_defended}"
         )
 
-    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
-        """No share is bounded; values are told apart by attribute."""
-        super().bound(warehouse, dataset)
-        set_values(warehouse, dataset)
+    def bound(self, release: Release, weight_scale: int) -> Bounds:
+        """No share is bounded; values are numbered by attribute."""
+        set_values(release.warehouse, release.dataset)
+        return super().bound(release, weight_scale)
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernel."""
@@ -217,11 +209,14 @@ class LDiversity(Comparator):
 
         warm_up()
 
-    def cluster(self, warehouse: Warehouse, k: int, draw: str) -> None:
+    def cluster(self, grouping: Grouping) -> None:
         """From the top down; nothing is drawn."""
-        group_by_pattern(
-            warehouse, self.l, lambda pattern: partition_pattern(warehouse, pattern, self.l)
-        )
+        release = grouping.release
+
+        def one_pattern(pattern: int) -> None:
+            partition_pattern(release.warehouse, release.dataset, pattern, self.l)
+
+        group_by_pattern(grouping, self.l, one_pattern)
 
 
 @dataclass(frozen=True)

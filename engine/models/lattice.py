@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.feasibility import drop_withheld
+from srsql.engine.grouping.feasibility import Bounds, drop_withheld
+from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.lattice.cube import Made, load_cube, nothing
 from srsql.engine.lattice.ipa import Asked, anonymize, k_anonymous, noisy_histogram
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
@@ -25,6 +26,8 @@ from srsql.engine.warehouse.dimensions import (
     asked_dimensions,
     informative_attribute,
 )
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import Source
@@ -100,25 +103,22 @@ class LatticeModel(TermsOnlyModel):
         """Numbers that declare groups are generalized by them."""
         return dataset.with_categories()
 
-    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, release: Release, weight_scale: int) -> Bounds:
         """No value is bounded; those that are shown are read."""
-        super().bound(warehouse, dataset)
-        asked_dimensions(dataset, self.dimensions)
-        load_held_values(warehouse, dataset, self.informative)
+        asked_dimensions(release.dataset, self.dimensions)
+        load_held_values(release, self.informative)
+        return super().bound(release, weight_scale)
 
-    def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
+    def group(self, grouping: Grouping) -> None:
         """All cases that hold an informative value."""
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_withheld "
-            "SELECT p.case_no, 'no_informative_value' FROM temp.main.srsql_profile AS p "
-            "ANTI JOIN temp.main.srsql_held_value AS h ON p.case_no = h.case_no"
-        )
-        drop_withheld(warehouse)
-        super().group(warehouse, k, draw)
+        grouping.warehouse.run(query("grouping/feasibility", "withhold_uninformative"))
+        drop_withheld(grouping.warehouse)
+        super().group(grouping)
 
-    def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
+    def generalize(self, release: Release, draw: str) -> None:
         """No group shows a region; the rows are made from the lattice."""
-        super().generalize(warehouse, dataset, draw)
+        super().generalize(release, draw)
+        warehouse, dataset = release.warehouse, release.dataset
         digest = hashlib.sha256(f"{draw}/lattice".encode()).digest()
         source = Source(int.from_bytes(digest[:7]) if self.seeded else None)
         dimensions = asked_dimensions(dataset, self.dimensions)
@@ -129,7 +129,7 @@ class LatticeModel(TermsOnlyModel):
         made = nothing(dimensions) if empty else self.anonymize(warehouse, dimensions, source)
         column = informative_attribute(dataset, self.informative).column
         make_rows(warehouse, dataset, dimensions, column, made, source.seed())
-        keep_lattice(warehouse, dimensions, column, self.least_class_size, made)
+        keep_lattice(release, dimensions, column, self.least_class_size, made)
 
 
 @dataclass(frozen=True)

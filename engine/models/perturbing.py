@@ -10,7 +10,7 @@ from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import Covered, GroupingModel, Growth
 from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, OneOf
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.warehouse.releases import Release
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import MAX_EPSILON
 
@@ -154,10 +154,12 @@ class PerturbingModel(GroupingModel):
         """Numbers that declare groups are categories (Wu 2022 takes age as one)."""
         return dataset.with_categories()
 
-    def generalize(self, warehouse: Warehouse, dataset: Dataset, draw: str) -> None:
+    def generalize(self, release: Release, draw: str) -> None:
         """Merge the groups and draw what their cases show."""
-        asked = Perturbation(self.epsilon, self.calibration, self.noise, self.perturbs_categories)
-        perturb(warehouse, dataset, asked, draw)
+        perturbation = Perturbation(
+            self.epsilon, self.calibration, self.noise, self.perturbs_categories
+        )
+        perturb(release, perturbation, draw)
 
 
 @dataclass(frozen=True)

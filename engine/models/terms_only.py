@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.models.base import BY_SHARE, BoundedValues, GroupingModel, Output
+from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
+from srsql.engine.grouping.patterns import Grouping
+from srsql.engine.models.base import GroupingModel, Output
 from srsql.engine.parameters import facts_of
-from srsql.engine.warehouse.releases import TermFormat
-from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.engine.warehouse.releases import Release, TermFormat
+from srsql.engine.warehouse.statements import query
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class TermsOnlyModel(GroupingModel):
     """All cases are one internal group without a region; what is released of them has no id."""
 
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
-    bounded: ClassVar[BoundedValues] = BY_SHARE
+    bounds: ClassVar[Bounds] = BY_SHARE
     output: ClassVar[Output] = "terms"
 
     @property
@@ -26,30 +27,17 @@ class TermsOnlyModel(GroupingModel):
         """There is one region, which says nothing: it is shared by all cases."""
         return {"k": Fraction(self.k)}
 
-    def bound(self, warehouse: Warehouse, dataset: Dataset) -> None:
+    def bound(self, release: Release, weight_scale: int) -> Bounds:
         """No value is bounded: whose it is, is not told."""
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_bound_term AS "
-            "SELECT t.case_no, t.term_no, t.weight FROM temp.main.srsql_case_term AS t WHERE false"
-        )
-        warehouse.run(
-            "CREATE OR REPLACE TEMP TABLE srsql_bound_theta AS "
-            "SELECT t.term_no, 1::BIGINT AS theta_num, 1::BIGINT AS theta_den "
-            "FROM temp.main.srsql_term AS t"
-        )
-        super().bound(warehouse, dataset)
+        bound_by_share(release.warehouse, None)
+        return super().bound(release, weight_scale)
 
     def prepare(self) -> None:
         """Nothing is grouped."""
 
-    def group(self, warehouse: Warehouse, k: int, draw: str) -> None:
+    def group(self, grouping: Grouping) -> None:
         """All cases together, under no quasi-identifier."""
-        warehouse.run(
-            "INSERT INTO temp.main.srsql_grouped "
-            "SELECT p.case_no, 0, 0 FROM temp.main.srsql_profile AS p "
-            "WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= ?",
-            [k],
-        )
+        grouping.warehouse.run(query("grouping/patterns", "one_group"), {"k": grouping.k})
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import make_identity, refresh_series_views, supersede_release
 from srsql.engine.release.views import create_views
-from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import (
     Release,
     as_released,
@@ -22,92 +23,92 @@ from srsql.engine.warehouse.releases import (
     terms_apart,
 )
 from srsql.engine.warehouse.series import Series, find_series, schema_of
-from srsql.engine.warehouse.statements import column, create, dotted, table
+from srsql.engine.warehouse.statements import column, dotted, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+
+TOPIC = "release/draft"
 
 
 def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str) -> Released:
     """Expose a draft: check its bounds again and move its views to the release schema.
+
+    Args:
+        warehouse: with the draft.
+        dataset: with the tables of which the series has rows.
+        quarter: of the draft.
+        series_name: of the draft.
 
     Raises:
         ReleaseError: there is no draft, or the series went on since it was made.
     """
     series = find_series(warehouse, dataset, series_name)
     drafts = series and warehouse.rows(
-        "SELECT r.release_id, r.schema_name, r.k, r.private_manifest FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
-        [dataset.name, series_name, quarter],
+        query(TOPIC, "draft"),
+        {"dataset": series.dataset, "series": series.name, "quarter": quarter},
     )
     if not series or not drafts:
         raise ReleaseError(
             f"no draft of {quarter} in series {series_name!r}: make one with "
             f"'srsql release --quarter {quarter} --draft'"
         )
-    release_id, schema, k, manifest = drafts[0]
+    release_id, schema, k, text = drafts[0]
+    manifest = json.loads(text)
     with warehouse.transaction():
-        later = warehouse.value(
-            "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
-            "WHERE r.dataset = ? AND r.series = ? "
-            "AND NOT list_contains(?::INTEGER[], r.release_id)",
-            [dataset.name, series_name, json.loads(manifest).get("made_after", [])],
+        _need_current(warehouse, series, quarter, release_id, manifest.get("made_after", []))
+        model_dataset = as_released(warehouse, dataset, release_id)
+        draft = Release(
+            warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k
         )
-        if later is not None:
-            raise ReleaseError(
-                f"{later} was released after this draft of {quarter} was made: make the draft again"
-            )
-        stale = warehouse.rows(
-            "SELECT i.replaced, (SELECT count(*) FROM srsql.member AS m INNER JOIN"
-            " srsql.deleted_case AS d ON m.case_id = d.case_id"
-            " WHERE m.release_id = r.release_id AND d.dataset = r.dataset) "
-            "FROM srsql.release AS r INNER JOIN srsql.ingestion AS i USING (ingestion_id) "
-            "WHERE r.release_id = ?",
-            [release_id],
-        )
-        if stale != [(False, 0)]:
-            raise ReleaseError(
-                f"since this draft of {quarter} was made its source was replaced or cases of it "
-                "were deleted: make the draft again"
-            )
         if perturbed_positions(warehouse, release_id) or terms_apart(warehouse, release_id):
-            _identify(warehouse, dataset, series, release_id, quarter)
-        seen = as_released(warehouse, dataset, release_id)
-        taken = dataset.with_categories() if over_lattice(warehouse, release_id) else dataset
-        evidence = Evidence(
-            Release(warehouse, taken, seen, release_id, series.name, quarter, schema, k)
-        )
+            make_identity(draft, series, _draft_reports(draft))
+        lattice = over_lattice(warehouse, release_id)
+        evidence = Evidence(replace(draft, dataset=dataset.with_categories()) if lattice else draft)
         prove(evidence, "checks", again=True)
-        for name in ("srsql_released", "srsql_identity"):
-            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+        warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', IDENTITY)}")
         prove(evidence, "audit", again=True)
-        supersede_release(warehouse, series, quarter, but=release_id)
+        supersede_release(draft)
         stores = dict(
             warehouse.rows(
-                "SELECT v.view_name, 'release_' || ?::VARCHAR || '_' || v.view_name "
-                "FROM duckdb_views() AS v WHERE v.schema_name = ? "
-                "AND v.database_name = current_database()",
-                [release_id, schema],
+                query(TOPIC, "viewed_stores"), {"release_id": release_id, "schema": schema}
             )
         )
         warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
         schema = schema_of(warehouse, series, quarter)
         create_views(warehouse, schema, stores)
-        warehouse.run(
-            "UPDATE srsql.release SET status = 'released', schema_name = ? WHERE release_id = ?",
-            [schema, release_id],
-        )
+        warehouse.run(query(TOPIC, "expose"), {"release_id": release_id, "schema": schema})
         refresh_series_views(warehouse, dataset, series)
         rows = released_rows(warehouse, stores)
-    return Released(
-        release_id, quarter, series_name, schema, "released", json.loads(manifest), rows
-    )
+    return Released(release_id, quarter, series_name, schema, "released", manifest, rows)
 
 
-def _identify(
-    warehouse: Warehouse, dataset: Dataset, series: Series, release_id: int, quarter: str
+def _need_current(
+    warehouse: Warehouse, series: Series, quarter: str, release_id: int, known_then: list[int]
 ) -> None:
-    """Fill ``srsql_identity`` anew: whose rows a draft that does not show its groups has."""
-    reports = (
+    """Refuse a draft that other releases or data have overtaken.
+
+    Raises:
+        ReleaseError: the series went on since it was made, or its source or cases changed.
+    """
+    later = warehouse.value(
+        query(TOPIC, "released_since"),
+        {"dataset": series.dataset, "series": series.name, "known_then": known_then},
+    )
+    if later is not None:
+        raise ReleaseError(
+            f"{later} was released after this draft of {quarter} was made: make the draft again"
+        )
+    if warehouse.rows(query(TOPIC, "staleness"), {"release_id": release_id}) != [(False, 0)]:
+        raise ReleaseError(
+            f"since this draft of {quarter} was made its source was replaced or cases of it "
+            "were deleted: make the draft again"
+        )
+
+
+def _draft_reports(draft: Release) -> exp.Select:
+    """The reports of a draft that does not show its groups, as ``make_identity`` takes them."""
+    dataset = draft.dataset
+    return (
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             column(dataset.case_id, "t").as_("case_id"),
@@ -119,8 +120,6 @@ def _identify(
             table("srsql", "member", alias="m"),
             on=exp.cast(column(dataset.case_id, "t"), "VARCHAR").eq(column("case_id", "m")),
         )
-        .where(column("quarter", "t").eq(exp.Placeholder()))
-        .where(column("release_id", "m").eq(release_id))
+        .where(column("quarter", "t").eq(exp.Literal.string(draft.quarter)))
+        .where(column("release_id", "m").eq(draft.release_id))
     )
-    warehouse.run(create(exp.to_table("srsql_released"), reports, temp=True), [quarter])
-    make_identity(warehouse, dataset, series)

@@ -11,11 +11,14 @@ from sqlglot import exp
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.layout import Built
-from srsql.engine.warehouse.statements import STORE, column, create, dotted, table
+from srsql.engine.warehouse.layout import Built, store_of
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
+
+TOPIC = "release/manifest"
 
 
 @dataclass(frozen=True)
@@ -55,41 +58,39 @@ class Parameters:
         }
 
 
-def shown_k(warehouse: Warehouse, release_id: int, k: int) -> int:
+def shown_k(release: Release) -> int:
     """k_effective as the released values alone explain it.
 
     The value that made groups grow may be held by withheld cases only; the public must not learn
     of it.
     """
-    need = warehouse.value(
-        "SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num) FROM srsql.threshold AS t "
-        "WHERE t.release_id = ? AND t.released AND t.theta_num > 0",
-        [release_id],
-    )
-    return max(k, int(need or 0))
+    need = release.warehouse.value(query(TOPIC, "shown_k"), {"release_id": release.release_id})
+    return max(release.k, int(need or 0))
 
 
 def store_public_manifest(
-    warehouse: Warehouse,
-    facts: dict[str, str | int],
-    release_id: int,
-    built: list[Built],
-    *,
-    released: bool,
-    withheld: bool,
-    thresholds: bool,
+    release: Release, model: GroupingModel, facts: dict[str, str | int], built: list[Built]
 ) -> str:
-    """Write the one-row public manifest; the name of its table in ``STORE``.
+    """Write the one-row public manifest.
 
-    ``released``: whether it tells how many cases were released (not where others are made up).
-    ``withheld``: whether it tells how much was withheld (SPEC: not of models with noise).
-    ``thresholds``: whether it lists those of released values; else the list is empty, since the
-    release keeps none.
+    Args:
+        release: whose manifest.
+        model: decides what the public may know: how many cases were released (not where others are
+            made up), how much was withheld (SPEC: not of models with noise), and the thresholds of
+            released values (none where the release keeps none).
+        facts: what it tells of the parameters.
+        built: the released tables.
+
+    Returns:
+        The name of its table in ``STORE``.
     """
-    counts = ["released_cases", "released_reports"] if released else []
-    counts += ["withheld_cases", "withheld_reports"] if withheld else []
-    store = f"release_{release_id}_manifest"
-    query = exp.select(
+    counts: list[str] = []
+    if model.case_count_is_public:
+        counts += ["released_cases", "released_reports"]
+        if not model.perturbs_values:
+            counts += ["withheld_cases", "withheld_reports"]
+    store = store_of(release.release_id, "manifest")
+    row = exp.select(
         *[exp.convert(value).as_(name, quoted=True) for name, value in facts.items()],
         *[
             exp.select(exp.Count(this=exp.Star()))
@@ -101,69 +102,59 @@ def store_public_manifest(
         *[column(name, "c") for name in counts],
         (
             column("thresholds", "c")
-            if thresholds
+            if "theta" in model.guaranteed_bounds
             else exp.func("list_slice", column("thresholds", "c"), 1, 0).as_("thresholds")
         ),
     ).from_(
         exp.alias_(
             exp.Table(
-                this=exp.Anonymous(this="public_counts", expressions=[exp.convert(release_id)]),
+                this=exp.Anonymous(
+                    this="public_counts", expressions=[exp.convert(release.release_id)]
+                ),
                 db=exp.to_identifier("srsql"),
             ),
             "c",
             table=True,
         )
     )
-    warehouse.run(create(table(STORE, store), query))
+    release.warehouse.run(create(table(STORE, store), row))
     return store
 
 
 def private_manifest(
-    warehouse: Warehouse,
+    release: Release,
     parameters: Parameters,
     facts: dict[str, str | int],
-    release_id: int,
     ingestion_id: int,
     infeasible: list[dict[str, Any]],
     sensitive_not_held: list[str],
 ) -> dict[str, Any]:
-    """Seed, input hashes and all counts; stays in the schema ``srsql``."""
-    files = warehouse.rows(
-        "SELECT f.table_name, f.file, f.sha256, f.records, f.loaded, f.rejected "
-        "FROM srsql.ingested_file AS f WHERE f.ingestion_id = ? ORDER BY f.file",
-        [ingestion_id],
-    )
-    source, digest = warehouse.rows(
-        "SELECT i.source, i.sha256 FROM srsql.ingestion AS i WHERE i.ingestion_id = ?",
-        [ingestion_id],
-    )[0]
-    new, old, reports, groups = warehouse.rows(
-        "SELECT count(DISTINCT m.case_id) FILTER (WHERE m.is_new),"
-        " count(DISTINCT m.case_id) FILTER (WHERE NOT m.is_new),"
-        " coalesce(sum(m.reports), 0)::BIGINT, count(DISTINCT m.group_id) "
-        "FROM srsql.member AS m WHERE m.release_id = ?",
-        [release_id],
-    )[0]
-    reasons = warehouse.rows(
-        "SELECT w.reason, count(*), sum(w.reports)::BIGINT FROM srsql.withheld AS w "
-        "WHERE w.release_id = ? GROUP BY w.reason ORDER BY w.reason",
-        [release_id],
-    )
-    given_up = warehouse.rows(
-        "SELECT a.attribute, count(*) FROM srsql.case_qid AS c INNER JOIN srsql.attribute AS a "
-        "ON c.release_id = a.release_id AND c.position = a.position "
-        "WHERE c.release_id = ? AND c.given_up GROUP BY a.attribute ORDER BY a.attribute",
-        [release_id],
-    )
-    known = warehouse.rows(
-        "SELECT r.release_id FROM srsql.release AS own INNER JOIN srsql.exposed_release AS r "
-        "ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id "
-        "WHERE own.release_id = ? ORDER BY r.release_id",
-        [release_id],
-    )
+    """Seed, input hashes and all counts; stays in the schema ``srsql``.
+
+    Args:
+        release: with its rows in the catalog.
+        parameters: everything that decided it.
+        facts: what the public manifest tells of them.
+        ingestion_id: the data that it was made of.
+        infeasible: values more frequent than their thresholds.
+        sensitive_not_held: sensitive terms that no case has.
+    """
+
+    def of_release(name: str) -> list[tuple[Any, ...]]:
+        return release.warehouse.rows(query(TOPIC, name), {"release_id": release.release_id})
+
+    def of_ingestion(name: str) -> list[tuple[Any, ...]]:
+        return release.warehouse.rows(query(TOPIC, name), {"ingestion_id": ingestion_id})
+
+    files = of_ingestion("files")
+    source, digest = of_ingestion("source")[0]
+    new, old, reports, groups = of_release("counts")[0]
+    reasons = of_release("withheld")
+    given_up = of_release("given_up")
+    earlier = of_release("made_after")
     return {
         **facts,
-        "made_after": [row[0] for row in known],
+        "made_after": [row[0] for row in earlier],
         "theta": str(parameters.theta),
         "on_infeasible": parameters.on_infeasible,
         "external_knowledge": parameters.knowledge,
@@ -192,17 +183,24 @@ def private_manifest(
     }
 
 
-def keep_metrics(
-    warehouse: Warehouse,
-    release_id: int,
-    manifest: dict[str, Any],
-    metrics: list[tuple[Any, ...]],
+def store_metrics(
+    release: Release, manifest: dict[str, Any], metrics: list[tuple[Any, ...]]
 ) -> None:
-    """Put the metrics into the private manifest, in memory and in the catalog."""
+    """Put the metrics into the private manifest, in memory and in the catalog.
+
+    Args:
+        release: whose manifest.
+        manifest: the private one.
+        metrics: uniform rows.
+    """
     manifest["metrics"] = {f"{row[1]} ({row[2]})": row[5] for row in metrics}
-    warehouse.run(
-        "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",
-        [json.dumps(manifest), release_id],
+    store_private_manifest(release, manifest)
+
+
+def store_private_manifest(release: Release, manifest: dict[str, Any]) -> None:
+    """Write the private manifest into the catalog."""
+    release.warehouse.run(
+        query(TOPIC, "store"), {"release_id": release.release_id, "manifest": json.dumps(manifest)}
     )
 
 

@@ -1,8 +1,8 @@
-"""The life of a release: load, merge cases, group, generalize, check, commit."""
+"""The life of a release: load, merge cases, group, generalize, check, commit; and of a range."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, replace
 
 import duckdb
@@ -18,29 +18,32 @@ from srsql.engine.grouping.feasibility import (
     need_groups,
 )
 from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
-from srsql.engine.grouping.perturbation import keep_limit
+from srsql.engine.grouping.patterns import Grouping
+from srsql.engine.grouping.perturbation import check_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.measures import Measure
 from srsql.engine.release.manifest import (
     Parameters,
-    keep_metrics,
     private_manifest,
     released_rows,
     shown_k,
+    store_metrics,
+    store_private_manifest,
     store_public_manifest,
 )
-from srsql.engine.release.request import Clock, Progress, Released, Request
+from srsql.engine.release.request import Clock, Progress, Range, Released, Request, range_ends
 from srsql.engine.release.series import (
     check_turn,
+    grouped_reports,
     make_identity,
     refresh_series_views,
     register,
     remove_draft,
-    set_release,
+    set_figures,
     supersede_release,
 )
-from srsql.engine.release.terms import family_of, need_terms, release_terms, tell
+from srsql.engine.release.terms import family_of, need_terms, release_terms, visible_part
 from srsql.engine.release.views import build_tables, create_views
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
@@ -49,8 +52,8 @@ from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
-from srsql.engine.warehouse.series import Series, open_series, schema_of
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.series import open_series
+from srsql.engine.warehouse.statements import dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -60,135 +63,71 @@ def release(
 ) -> Released:
     """Anonymize one quarter into the views of its own schema, in one transaction.
 
+    Args:
+        warehouse: with the quarter ingested.
+        dataset: of the quarter.
+        request: what is asked for.
+        progress: told the name of each stage when it begins.
+
     Raises:
         ReleaseError: refused, infeasible or rolled back; the warehouse is as it was.
     """
     clock = Clock(progress)
-    dataset = request.model.prepare_dataset(dataset)
+    model = request.model
+    dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset))
-    told = tell(dataset, request.model, request.terms)
+    visible_dataset = visible_part(dataset, model, request.terms)
     ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     before = _temporaries(warehouse)
     try:
         with warehouse.transaction():
-            family = family_of(request.model.series_family, request.terms)
+            family = family_of(model.series_family, request.terms)
             series = open_series(warehouse, dataset, request.series, family)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
-            release_id = register(warehouse, dataset, request, series, ingestion_id)
-            with clock.stage("cases"):
-                load_cases(
-                    warehouse,
-                    told,
-                    request.quarter,
-                    release_id,
-                    request.knowledge,
-                    request.model.symptoms_limit.denominator if request.model.symptoms_limit else 1,
-                    request.model.record_unit,
-                )
-            with clock.stage("history"):
-                cover_history(
-                    warehouse,
-                    dataset,
-                    request.quarter,
-                    _history_rule(request.model),
-                    request.symptoms,
-                )
-                drop_incomplete(warehouse, dataset, request.missing)
-            with clock.stage("thresholds"):
-                apply_theta(warehouse, request.theta)
-                request.model.bound(warehouse, dataset)
-                infeasible = make_feasible(
-                    warehouse, _history_rule(request.model), request.on_infeasible
-                )
-                k = k_effective(warehouse, request.model.k)
+            current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
+            grouping, infeasible = _prepare(current, request, clock)
             with clock.stage("kernels (compiled on first use)"):
-                request.model.prepare()
+                model.prepare()
                 if request.terms:
-                    MAKING[request.model.term_format].prepare()
+                    MAKING[model.term_format].prepare()
             with clock.stage("grouping"):
-                request.model.group(warehouse, k, _draw(request, dataset))
+                model.group(grouping)
                 if request.terms:
-                    need_terms(warehouse, dataset, request, request.terms)
+                    need_terms(current, request, request.terms)
                 need_groups(
                     warehouse,
                     request.quarter,
-                    k,
-                    request.model.leftovers,
+                    grouping.k,
+                    model.leftovers,
                     may_be_empty=request.may_be_empty,
                 )
             with clock.stage("regions"):
-                request.model.generalize(warehouse, dataset, _draw(request, dataset))
-                make_identity(warehouse, dataset, series)
+                model.generalize(current, grouping.draw)
+                reports = grouped_reports(by_case=model.perturbs_values)
+                make_identity(current, series, reports)
             if request.terms:
                 with clock.stage("terms"):
-                    release_terms(warehouse, dataset, request, request.terms, release_id)
+                    release_terms(current, request, request.terms)
             with clock.stage("catalog"):
-                set_release(warehouse, request.model, release_id, k)
-                warehouse.run_step("release/catalog")
-                if request.model.budget_limit is not None:
-                    keep_limit(
-                        warehouse, dataset.name, series.name, release_id, request.model.budget_limit
-                    )
+                set_figures(current, model, grouping.k, grouping.weight_scale)
+                warehouse.run_step("release/catalog", {"release_id": current.release_id})
+                if model.budget_limit is not None:
+                    check_limit(current, model.budget_limit)
             with clock.stage("views"):
-                built = build_tables(
-                    warehouse,
-                    told,
-                    request.quarter,
-                    release_id,
-                    regions="srsql_shown" if request.model.perturbs_values else "srsql_region",
-                    keyed=bool(series.key),
-                )
-                if request.terms:
-                    built += build_term_tables(
-                        warehouse,
-                        dataset,
-                        release_id,
-                        grouped=request.model.releases_case_rows,
-                        shape=SHAPES[request.model.term_format],
-                    )
-                if request.model.releases_synthetic_rows:
-                    built += build_rows(warehouse, dataset, release_id)
-                released = _publish(
-                    warehouse,
-                    dataset,
-                    request,
-                    series,
-                    release_id,
-                    ingestion_id,
-                    k,
-                    built,
-                    infeasible,
-                )
+                tables = _build(current, request, keyed=bool(series.key))
+                released = _publish(current, request, ingestion_id, grouping.k, tables, infeasible)
             with clock.stage("checks"):
-                made = Release(
-                    warehouse,
-                    dataset,
-                    told,
-                    release_id,
-                    series.name,
-                    request.quarter,
-                    released.schema,
-                    request.model.k,
-                )
-                evidence = _evidence(made, request, built)
+                evidence = _evidence(current, request, tables)
                 checks = prove(evidence, "checks")
             with clock.stage("audit"):
                 shares = prove(evidence, "audit")
             with clock.stage("metrics"):
-                store_measures(warehouse, release_id, "check", checks)
-                found = judged(evidence.facts, measure(warehouse, release_id))
-                require_bounds(evidence.facts, found)  # k and theta once more, from the catalog
-                if perturbed(warehouse, release_id):
-                    found += measure_linkage(
-                        warehouse, dataset, release_id, shipped_medical(dataset)
-                    )
-                metrics = [astuple(row) for row in found] + shares
-                store_measures(warehouse, release_id, "metric", metrics)
-                keep_metrics(warehouse, release_id, released.manifest, metrics)
+                store_measures(warehouse, current.release_id, "check", checks)
+                _measure(evidence, shares, released)
             if not request.draft:
-                refresh_series_views(warehouse, told, series)
+                refresh_series_views(warehouse, visible_dataset, series)
             _drop_temporaries(warehouse, before)
     except duckdb.Error as error:
         raise ReleaseError(
@@ -198,20 +137,66 @@ def release(
     return released
 
 
-def _evidence(release: Release, request: Request, built: list[Built]) -> Evidence:
-    """What the checks of the release are given."""
-    terms, model = request.terms, request.model
-    return Evidence(
-        release,
-        built=built,
-        covers=model.covers_earlier_regions == "later",
-        by_report=model.record_unit == "report",
-        terms=terms.released(model.term_format) if terms else None,
-    )
+def release_range(
+    warehouse: Warehouse, dataset: Dataset, request: Request, progress: Progress | None = None
+) -> Range:
+    """Release every ingested quarter of ``request.quarter`` (``A:B``) that is not out yet.
+
+    They are released one after the other, each in a transaction of its own, so that a second run
+    goes on where one stopped. A quarter of which nothing can be released becomes an empty release.
+
+    Args:
+        warehouse: with the quarters ingested.
+        dataset: of the quarters.
+        request: what is asked for.
+        progress: told quarter and stage.
+
+    Raises:
+        ReleaseError: a quarter was refused; those before it are out.
+    """
+    first, last = range_ends(request.quarter)
+    if request.draft or request.supersede:
+        raise ReleaseError("--draft and --supersede take one quarter, not a range")
+    quarters = [
+        row[0]
+        for row in warehouse.rows(
+            query("release/series", "ingested_quarters"),
+            {"dataset": dataset.name, "first": first, "last": last},
+        )
+    ]
+    for end in (first, last):
+        if end not in quarters:
+            raise ReleaseError(
+                f"{end} of dataset {dataset.name} is not in the warehouse: ingest it first"
+            )
+    out = {
+        row[0]
+        for row in warehouse.rows(
+            query("release/series", "releases"),
+            {"dataset": dataset.name, "series": request.series},
+        )
+    }
+    releases = []
+    for quarter in quarters:
+        if quarter in out:
+            continue
+        one = replace(request, quarter=quarter, may_be_empty=True)
+        releases.append(release(warehouse, dataset, one, _prefixed(progress, quarter)))
+    return Range(first, last, releases, [q for q in quarters if q in out])
 
 
-def _history_rule(model: GroupingModel) -> HistoryRule:
-    return HistoryRule(
+def _prefixed(progress: Progress | None, quarter: str) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda step: progress(f"{quarter}: {step}")
+
+
+def _prepare(
+    current: Release, request: Request, clock: Clock
+) -> tuple[Grouping, list[InfeasibleValue]]:
+    """From raw tables to what can be grouped; and the values that had to give way."""
+    warehouse, model = current.warehouse, request.model
+    rule = HistoryRule(
         model.name,
         model.k,
         model.covers_earlier_regions,
@@ -219,26 +204,77 @@ def _history_rule(model: GroupingModel) -> HistoryRule:
         model.stopping_cases,
         model.symptoms_limit,
     )
+    with clock.stage("cases"):
+        parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
+        weight_scale = load_cases(current, request.knowledge, parts, model.record_unit)
+    with clock.stage("history"):
+        cover_history(current, rule, request.symptoms)
+        drop_incomplete(warehouse, current.dataset, request.missing)
+    with clock.stage("thresholds"):
+        apply_theta(warehouse, request.theta)
+        bounds = model.bound(current, weight_scale)
+        infeasible = make_feasible(warehouse, rule, bounds, request.on_infeasible)
+        k = k_effective(warehouse, bounds, model.k)
+    draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
+    return Grouping(current, bounds, weight_scale, k, draw), infeasible
 
 
-def _draw(request: Request, dataset: Dataset) -> str:
-    return f"{request.seed}/{dataset.name}/{request.quarter}"
+def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:
+    """The released tables: rows of cases, terms apart from them, rows of the model's making."""
+    model = request.model
+    tables = build_tables(current, perturbed=model.perturbs_values, keyed=keyed)
+    if request.terms:
+        tables += build_term_tables(
+            current.warehouse,
+            current.dataset,
+            current.release_id,
+            grouped=model.releases_case_rows,
+            shape=SHAPES[model.term_format],
+        )
+    if model.releases_synthetic_rows:
+        tables += build_rows(current.warehouse, current.dataset, current.release_id)
+    return tables
+
+
+def _evidence(current: Release, request: Request, tables: list[Built]) -> Evidence:
+    """What the checks of the release are given."""
+    terms, model = request.terms, request.model
+    return Evidence(
+        current,
+        built=tables,
+        covers=model.covers_earlier_regions == "later",
+        by_report=model.record_unit == "report",
+        terms=terms.released(model.term_format) if terms else None,
+    )
+
+
+def _measure(evidence: Evidence, shares: Sequence[Measure], released: Released) -> None:
+    """Keep the metrics, of which k and theta are judged once more, from the catalog."""
+    current = evidence.release
+    warehouse, release_id = current.warehouse, current.release_id
+    rows = judged(evidence.facts, measure(warehouse, release_id))
+    require_bounds(evidence.facts, rows)
+    if perturbed(warehouse, release_id):
+        rows += measure_linkage(
+            warehouse, current.dataset, release_id, shipped_medical(current.dataset)
+        )
+    metrics = [astuple(row) for row in rows] + list(shares)
+    store_measures(warehouse, release_id, "metric", metrics)
+    store_metrics(current, released.manifest, metrics)
 
 
 def _publish(
-    warehouse: Warehouse,
-    dataset: Dataset,
+    current: Release,
     request: Request,
-    series: Series,
-    release_id: int,
     ingestion_id: int,
     k: int,
-    built: list[Built],
+    tables: list[Built],
     infeasible: list[InfeasibleValue],
 ) -> Released:
     """Create the views and both manifests."""
+    warehouse, model = current.warehouse, request.model
     parameters = Parameters(
-        model=request.model,
+        model=model,
         theta=request.theta,
         missing=request.missing,
         on_infeasible=request.on_infeasible,
@@ -247,50 +283,36 @@ def _publish(
         symptoms=request.symptoms.text,
         terms=request.terms,
     )
-    model = request.model
-    grown = k if model.claims else shown_k(warehouse, release_id, model.k)
-    facts = parameters.public(dataset, request.quarter, grown)
-    stores = {item.name: item.store for item in built}
-    stores["manifest"] = store_public_manifest(
-        warehouse,
-        facts,
-        release_id,
-        built,
-        released=model.case_count_is_public,
-        withheld=model.case_count_is_public and not model.perturbs_values,
-        thresholds="theta" in model.guaranteed_bounds,
-    )
-    schema = schema_of(warehouse, series, request.quarter, draft=request.draft)
+    public_k = k if model.claims else shown_k(current)
+    facts = parameters.public(current.dataset, current.quarter, public_k)
+    stores = {item.name: item.store for item in tables}
+    stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:
-        supersede_release(warehouse, series, request.quarter, but=release_id)
-    create_views(warehouse, schema, stores)
+        supersede_release(current)
+    create_views(warehouse, current.schema, stores)
     manifest = private_manifest(
-        warehouse,
+        current,
         parameters,
         facts | {"k_effective": k},
-        release_id,
         ingestion_id,
         [asdict(v) for v in infeasible],
         not_held(warehouse, request.terms) if request.terms else [],
     )
-    warehouse.run(
-        "UPDATE srsql.release SET private_manifest = ? WHERE release_id = ?",
-        [json.dumps(manifest), release_id],
-    )
+    store_private_manifest(current, manifest)
     return Released(
-        release_id,
-        request.quarter,
-        series.name,
-        schema,
+        current.release_id,
+        current.quarter,
+        current.series,
+        current.schema,
         "draft" if request.draft else "released",
         manifest,
         released_rows(warehouse, stores),
     )
 
 
-def _drop_temporaries(warehouse: Warehouse, kept: set[str]) -> None:
-    """Give the memory back; ``kept`` are the temporary tables that were there before."""
-    for name in _temporaries(warehouse) - kept:
+def _drop_temporaries(warehouse: Warehouse, before: set[str]) -> None:
+    """Give the memory back; ``before``: the temporary tables that were there before."""
+    for name in _temporaries(warehouse) - before:
         warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
 
 

@@ -1,12 +1,12 @@
-"""What is asked of a release, what became of it, and how long each stage took."""
+"""What is asked of a release, in which options, what became of it, and how long each stage took."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,16 +15,37 @@ from srsql.engine.grouping.cases import Knowledge, load_knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
+from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.parameters import parameter, read_fields
-from srsql.engine.parameters.takes import Flag, OneOf, Parsed, Text, Whole
-from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.parameters import (
+    Parameter,
+    declared,
+    parameter,
+    read_fields,
+    unknown_option,
+)
+from srsql.engine.parameters.takes import Flag, OneOf, Parsed, RefusedError, Takes, Text, Whole
+from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.warehouse.series import MAIN
 
 Progress = Callable[[str], None]
 FREQUENCY = "frequency"
 _THETA = "a number or fraction, frequency, or levels:FILE"
 _SS_RULE = "mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5"
+MODEL = Parameter(
+    keyword="model", takes=OneOf(tuple(MODELS)), default=DEFAULT_MODEL, help="Privacy model"
+)
+TERMS = Parameter(
+    keyword="terms",
+    takes=OneOf((DISASSOCIATE,)),
+    help="Release terms apart from ids, in clusters within the groups",
+)
+ORDER = (
+    "k", "l", "alpha", "assume_md", "epsilon", "calibration", "noise", "epsilon_limit", "m",
+    "policy", "term_attributes", "sensitive_terms", "repeated_terms", "suppress_below",
+    "informative", "dimensions",
+)  # fmt: skip
+"""The order in which help, grids and tables have parameters; those of further models follow."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +120,37 @@ class Released:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Range:
+    """What became of a range of quarters."""
+
+    first: str
+    last: str
+    released: list[Released]
+    """In order; each is committed on its own."""
+    already: list[str]
+    """Quarters that were out before, left as they are."""
+
+
+def is_range(quarter: str) -> bool:
+    """Whether ``quarter`` is written ``A:B``."""
+    return ":" in quarter
+
+
+def range_ends(text: str) -> tuple[str, str]:
+    """The first and last quarter of ``A:B``.
+
+    Raises:
+        ReleaseError: it is not one range, or runs backwards.
+    """
+    first, _, last = (part.strip() for part in text.partition(":"))
+    if not first or not last or ":" in last:
+        raise ReleaseError(f"--quarter {text!r}: give a range as FIRST:LAST, such as 2011Q1:2011Q4")
+    if first > last:
+        raise ReleaseError(f"--quarter {text!r}: {first} comes after {last}")
+    return first, last
+
+
 class Clock:
     """Names the stage a release is in, and how long each took."""
 
@@ -114,3 +166,154 @@ class Clock:
         start = time.perf_counter()
         yield
         self.seconds[name.partition(" (")[0]] = round(time.perf_counter() - start, 3)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A declaration, and the models that it is one of; none: it is of every request."""
+
+    parameter: Parameter
+    models: tuple[str, ...] = ()
+
+    @property
+    def common(self) -> bool:
+        """Whether it applies whatever the model."""
+        return not self.parameter.of and len(self.models) in (0, len(MODELS))
+
+    @property
+    def scope(self) -> str:
+        """What it applies to, in words."""
+        return "" if self.common else self.parameter.of or ", ".join(self.models)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword of a release, with every declaration of it."""
+
+    keyword: str
+    declarations: tuple[Applied, ...]
+
+    @property
+    def first(self) -> Parameter:
+        """The declaration that comes first; all of one keyword are read alike."""
+        return self.declarations[0].parameter
+
+    @property
+    def takes(self) -> Takes:
+        """What is taken; bounds and defaults may differ between models."""
+        return self.first.takes
+
+    @property
+    def common(self) -> bool:
+        """Whether it has one meaning and one default, whatever the model."""
+        return len(self.declarations) == 1 and self.declarations[0].common
+
+    @property
+    def parameter(self) -> Parameter:
+        """One declaration for the command line; where models differ, they have the defaults."""
+        if self.common:
+            return self.first
+        return replace(self.first, default=None, usual="", help=self.help)
+
+    @property
+    def compared(self) -> tuple[Any, ...] | None:
+        """What a comparison tries where nothing is asked; None: it does not vary the option."""
+        tried = (each.parameter.compared for each in self.declarations)
+        return next((values for values in tried if values is not None), None)
+
+    @property
+    def help(self) -> str:
+        """What it is; where models differ, of each, with its default."""
+        if self.common:
+            return self.meaning
+        return "; ".join(
+            text + (f"  [default: {shown}]" if (shown := each.parameter.shown_default) else "")
+            for text, each in zip(self._meanings, self.declarations, strict=True)
+        )
+
+    @property
+    def meaning(self) -> str:
+        """What it is, without its defaults."""
+        return f"{'; '.join(self._meanings)}."
+
+    @property
+    def _meanings(self) -> list[str]:
+        texts = [
+            f"{each.scope}: {each.parameter.help}" if each.scope else each.parameter.help
+            for each in self.declarations
+        ]
+        if self.first.of:  # words, and not the name of a model
+            texts[0] = texts[0][0].upper() + texts[0][1:]
+        return texts
+
+
+def release_options() -> dict[str, Option]:
+    """Every option of a release by keyword: those of every model first, then by ``ORDER``."""
+    declarations = {"model": [Applied(MODEL)]}
+    for declaration, models in _of_models():
+        declarations.setdefault(declaration.keyword, []).append(Applied(declaration, models))
+    declarations["terms"] = [Applied(TERMS)]
+    for of in (Request, DisassociationParameters):
+        for keyword, declaration in declared(of).items():
+            declarations.setdefault(keyword, []).append(Applied(declaration))
+    options = [Option(keyword, tuple(applied)) for keyword, applied in declarations.items()]
+    places = {keyword: place for place, keyword in enumerate(ORDER)}
+    options.sort(key=lambda o: -1 if o.common else places.get(o.keyword, len(places)))
+    return {option.keyword: option for option in options}
+
+
+def _of_models() -> list[tuple[Parameter, tuple[str, ...]]]:
+    """Each declaration of the models, with the names of those that have it."""
+    declarations: list[tuple[Parameter, list[str]]] = []
+    for name, model in MODELS.items():
+        for declaration in declared(model).values():
+            names = next((names for known, names in declarations if known == declaration), None)
+            if names is None:
+                declarations.append((declaration, [name]))
+            else:
+                names.append(name)
+    return [(declaration, tuple(names)) for declaration, names in declarations]
+
+
+def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
+    """What is asked of a release, from options as callers give them; None: the default.
+
+    Args:
+        quarter: the period, or a range of periods.
+        options: by keyword, as ``release_options`` lists them.
+
+    Raises:
+        ReleaseError: there is no such option, its value means nothing, or it does not go with the
+            model.
+    """
+    known = release_options()
+    for name in options:
+        if name not in known:
+            raise ReleaseError(unknown_option("release", name, known))
+    given = {name: value for name, value in options.items() if value is not None}
+    model = _read(MODEL, given.pop("model", DEFAULT_MODEL))
+    kind = _read(TERMS, given.pop("terms")) if "terms" in given else None
+    of_models = {keyword for each in MODELS.values() for keyword in declared(each)}
+    terms = make_terms(kind, given, terms_only=_terms_only(model), shared=of_models)
+    of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
+    of_request = declared(Request)
+    return Request(
+        quarter=quarter,
+        model=make_model(
+            model, **{n: v for n, v in given.items() if n not in of_terms | set(of_request)}
+        ),
+        terms=terms,
+        **{of_request[name].field: value for name, value in given.items() if name in of_request},
+    )
+
+
+def _read(declaration: Parameter, value: Any) -> Any:
+    try:
+        return declaration.takes.read(value, declaration.option)
+    except RefusedError as why:
+        raise ReleaseError(str(why)) from None
+
+
+def _terms_only(model: str) -> bool:
+    """Whether a model releases terms apart from everything, and nothing else."""
+    return not (MODELS[model].releases_case_rows or MODELS[model].releases_synthetic_rows)

@@ -14,26 +14,30 @@ from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
 from srsql.engine.release.views import series_views
 from srsql.engine.warehouse.layout import IDENTITY, ROWS, SHAPES
-from srsql.engine.warehouse.releases import series_over_lattice
+from srsql.engine.warehouse.releases import Release, series_over_lattice
 from srsql.engine.warehouse.series import Series, schema_of
-from srsql.engine.warehouse.statements import STORE, column, create, dotted, temporary
+from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+
+TOPIC = "release/series"
 
 
 def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede: bool) -> None:
     """Refuse what would change a released quarter or go back in time.
+
+    Args:
+        warehouse: with the series.
+        series: that the quarter is to be released in.
+        quarter: the quarter.
+        supersede: a release that is out may be replaced.
 
     Raises:
         ReleaseError: the quarter is out already, or a later one is, and ``supersede`` is not set.
     """
     if supersede:
         return
-    latest = warehouse.value(
-        "SELECT max(r.quarter) FROM srsql.exposed_release AS r "
-        "WHERE r.dataset = ? AND r.series = ?",
-        [series.dataset, series.name],
-    )
+    latest = warehouse.value(query(TOPIC, "latest_quarter"), _names(series))
     if latest is not None and quarter <= latest:
         what = (
             "is already released" if quarter == latest else f"comes before {latest}, which is out"
@@ -44,18 +48,18 @@ def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede:
         )
 
 
+def _names(series: Series) -> dict[str, Any]:
+    return {"dataset": series.dataset, "series": series.name}
+
+
 def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
     """Forget a draft: it was never exposed, so nothing of it needs to be kept."""
     for release_id, schema in warehouse.rows(
-        "SELECT r.release_id, r.schema_name FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'draft'",
-        [series.dataset, series.name, quarter],
+        query(TOPIC, "drafts"), {**_names(series), "quarter": quarter}
     ):
         warehouse.run(f"DROP SCHEMA IF EXISTS {dotted(schema)} CASCADE")
         for (store,) in warehouse.rows(
-            "SELECT table_name FROM duckdb_tables() WHERE schema_name = ? "
-            "AND starts_with(table_name, ?) AND database_name = current_database()",
-            [STORE, f"release_{release_id}_"],
+            query(TOPIC, "stores"), {"store": STORE, "prefix": f"release_{release_id}_"}
         ):
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
@@ -67,42 +71,42 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 
 
-def supersede_release(warehouse: Warehouse, series: Series, quarter: str, *, but: int) -> None:
+def supersede_release(release: Release) -> None:
     """Take the views of an earlier release of the quarter away; its catalog rows stay."""
+    warehouse = release.warehouse
     for release_id, schema in warehouse.rows(
-        "SELECT r.release_id, r.schema_name FROM srsql.release AS r "
-        "WHERE r.dataset = ? AND r.series = ? AND r.quarter = ? AND r.status = 'released' "
-        "AND r.release_id <> ?",
-        [series.dataset, series.name, quarter, but],
+        query(TOPIC, "other_releases"),
+        {
+            "dataset": release.dataset.name,
+            "series": release.series,
+            "quarter": release.quarter,
+            "release_id": release.release_id,
+        },
     ):
         warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
-        warehouse.run(
-            "UPDATE srsql.release SET status = 'superseded' WHERE release_id = ?", [release_id]
-        )
+        warehouse.run(query(TOPIC, "supersede"), {"release_id": release_id})
 
 
 def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
-    """Bring ``released.*`` up to date with the releases that are out."""
-    told = warehouse.rows(
-        "SELECT DISTINCT r.model FROM srsql.disassociated AS d INNER JOIN srsql.release AS r "
-        "ON d.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
-        [series.dataset, series.name],
-    )
-    apart = tuple(
-        dict.fromkeys(name for (model,) in told for name in SHAPES[MODELS[model].term_format])
+    """Bring ``released.*`` up to date with the releases that are out.
+
+    Args:
+        warehouse: within a transaction.
+        dataset: with the tables of which the series has rows.
+        series: whose views.
+    """
+    models = warehouse.rows(query(TOPIC, "term_formats"), _names(series))
+    without_ids = tuple(
+        dict.fromkeys(name for (model,) in models for name in SHAPES[MODELS[model].term_format])
     )
     if series_over_lattice(warehouse, series.dataset, series.name):
-        apart = (ROWS,)
+        without_ids = (ROWS,)
     series_views(
         warehouse,
         dataset,
         series.cumulative_schema,
-        warehouse.rows(
-            "SELECT r.quarter, r.release_id FROM srsql.release AS r "
-            "WHERE r.dataset = ? AND r.series = ? AND r.status = 'released' ORDER BY r.quarter",
-            [series.dataset, series.name],
-        ),
-        apart,
+        warehouse.rows(query(TOPIC, "releases"), _names(series)),
+        without_ids,
     )
 
 
@@ -120,70 +124,133 @@ def pseudonym(dataset: Dataset, key: bytes, name: str, value: exp.Expr) -> exp.E
     return exp.Dot.build([exp.to_identifier("srsql"), call])
 
 
-def make_identity(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
+def grouped_reports(*, by_case: bool) -> exp.Select:
+    """The reports of a release: (report_id, case_id, case_no, group_no).
+
+    ``by_case``: every case shows values of its own, so it stands for a group.
+    """
+    return (
+        exp.select(
+            column("report_id", "c"),
+            column("case_id", "c"),
+            column("case_no", "g"),
+            column("case_no" if by_case else "group_no", "g").as_("group_no"),
+        )
+        .from_(temporary("srsql_case_report", alias="c"))
+        .join(
+            temporary("srsql_grouped", alias="g"),
+            on=column("case_no", "c").eq(column("case_no", "g")),
+        )
+    )
+
+
+def make_identity(release: Release, series: Series, reports: exp.Select) -> None:
     """Fill ``srsql_identity``: the released reports with the ids they are published under.
+
+    Args:
+        release: within a transaction.
+        series: its key makes the pseudonyms; without one, ids are published as they are.
+        reports: (report_id, case_id, case_no, group_no) of the release.
 
     Raises:
         ReleaseError: two ids share a pseudonym (one chance in 10**4 at 15 million ids).
     """
+    warehouse = release.warehouse
+    identity = identity_query(release.dataset, series.key, reports)
+    warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
+    count, published, cases, published_cases = warehouse.rows(query(TOPIC, "id_counts"))[0]
+    if (count, cases) != (published, published_cases):
+        raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
+
+
+def identity_query(dataset: Dataset, key: bytes | None, reports: exp.Select) -> exp.Select:
+    """Released reports with the ids they are published under: pseudonyms where there is a key.
+
+    Args:
+        dataset: names the ids.
+        key: of the series.
+        reports: see ``make_identity``.
+    """
     ids = {"report": column("report_id", "r"), "case": column("case_id", "r")}
     public: dict[str, exp.Expr] = dict(ids)
-    if series.key:
+    if key:
         names = {"report": dataset.report_id, "case": dataset.case_id}
-        public = {
-            what: pseudonym(dataset, series.key, names[what], value) for what, value in ids.items()
-        }
-    query = exp.select(
+        public = {what: pseudonym(dataset, key, names[what], value) for what, value in ids.items()}
+    return exp.select(
         ids["report"],
         ids["case"],
         column("case_no", "r"),
         column("group_no", "r"),
         public["report"].copy().as_("public_report"),
         public["case"].copy().as_("public_case"),
-    ).from_(temporary("srsql_released", alias="r"))
-    warehouse.run(create(exp.to_table(IDENTITY), query, temp=True))
-    reports, published, cases, published_cases = warehouse.rows(
-        "SELECT count(DISTINCT i.report_id), count(DISTINCT i.public_report),"
-        " count(DISTINCT i.case_id), count(DISTINCT i.public_case) "
-        "FROM temp.main.srsql_identity AS i"
-    )[0]
-    if (reports, cases) != (published, published_cases):
-        raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
+    ).from_(reports.subquery("r"))
 
 
 def register(
-    warehouse: Warehouse, dataset: Dataset, request: Request, series: Series, ingestion_id: int
-) -> int:
-    """The catalog row of a release, whose figures follow in ``set_release``; its number."""
-    release_id = int(warehouse.value("SELECT nextval('srsql.release_ids')"))
+    warehouse: Warehouse,
+    dataset: Dataset,
+    visible_dataset: Dataset,
+    request: Request,
+    series: Series,
+    ingestion_id: int,
+) -> Release:
+    """Make the catalog row of a release, whose figures follow in ``set_figures``.
+
+    Args:
+        warehouse: within a transaction.
+        dataset: as the model takes it.
+        visible_dataset: with the tables of which the release will have rows.
+        request: what is asked for.
+        series: that it belongs to.
+        ingestion_id: the data that it is made of.
+    """
+    release = Release(
+        warehouse,
+        dataset,
+        visible_dataset,
+        int(warehouse.value(query(TOPIC, "next_release_id"))),
+        series.name,
+        request.quarter,
+        schema_of(warehouse, series, request.quarter, draft=request.draft),
+        request.model.k,
+    )
     warehouse.run(
-        "INSERT INTO srsql.release VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        query(TOPIC, "register"),
+        {
+            "release_id": release.release_id,
+            **_names(series),
+            "quarter": release.quarter,
+            "model": request.model.name,
+            "status": "draft" if request.draft else "released",
+            "k": release.k,
+            "schema": release.schema,
+            "ingestion_id": ingestion_id,
+        },
+    )
+    return release
+
+
+def set_figures(
+    release: Release, model: GroupingModel, k_effective: int, weight_scale: int
+) -> None:
+    """Keep what a model promises of a release, and what its groups and weights were made with.
+
+    Args:
+        release: its row is in the catalog.
+        model: its attacks, alpha and claims.
+        k_effective: the k that groups were grown to.
+        weight_scale: what a certain value weighs.
+    """
+    warehouse, release_id = release.warehouse, release.release_id
+    alpha = model.symptoms_limit
+    warehouse.run(
+        "INSERT INTO srsql.defended_attack VALUES (?, ?, ?, ?)",
         [
             release_id,
-            dataset.name,
-            series.name,
-            request.quarter,
-            request.model.name,
-            "draft" if request.draft else "released",
-            request.model.k,
-            request.model.k,
-            1,
-            schema_of(warehouse, series, request.quarter, draft=request.draft),
-            ingestion_id,
-            "{}",
+            list(model.defended_attacks),
+            alpha.numerator if alpha else None,
+            alpha.denominator if alpha else None,
         ],
-    )
-    return release_id
-
-
-def set_release(
-    warehouse: Warehouse, model: GroupingModel, release_id: int, k_effective: int
-) -> None:
-    """What its model promises, and the k that groups were grown to."""
-    warehouse.run(
-        "INSERT INTO srsql.defended_attack SELECT ?, ?, u.alpha_num, u.alpha_den "
-        "FROM temp.main.srsql_run AS u",
-        [release_id, list(model.defended_attacks)],
     )
     for claim, bound in model.claims.items():
         warehouse.run(
@@ -191,9 +258,8 @@ def set_release(
             [release_id, claim, bound.numerator, bound.denominator],
         )
     warehouse.run(
-        "UPDATE srsql.release SET k_effective = ?,"
-        " weight_scale = (SELECT u.unit FROM temp.main.srsql_run AS u) WHERE release_id = ?",
-        [k_effective, release_id],
+        query(TOPIC, "set_figures"),
+        {"release_id": release_id, "k_effective": k_effective, "weight_scale": weight_scale},
     )
 
 
@@ -218,22 +284,8 @@ def status(warehouse: Warehouse) -> Status:
     return Status(
         path=str(warehouse.path) if warehouse.path else None,
         bytes_on_disk=size,
-        quarters=_dicts(
-            warehouse,
-            "SELECT i.dataset, i.quarter, i.source, sum(f.records)::BIGINT AS records,"
-            " sum(f.loaded)::BIGINT AS loaded, sum(f.rejected)::BIGINT AS rejected "
-            "FROM srsql.ingestion AS i INNER JOIN srsql.ingested_file AS f USING (ingestion_id) "
-            "WHERE NOT i.replaced GROUP BY i.dataset, i.quarter, i.source "
-            "ORDER BY i.dataset, i.quarter",
-        ),
-        releases=_dicts(
-            warehouse,
-            "SELECT r.dataset, r.series, r.quarter, r.model, r.k, r.status,"
-            " r.schema_name AS schema,"
-            " (r.private_manifest ->> '$.cases.released')::BIGINT AS released_cases,"
-            " (r.private_manifest ->> '$.cases.withheld')::BIGINT AS withheld_cases "
-            "FROM srsql.release AS r ORDER BY r.dataset, r.series, r.quarter, r.release_id",
-        ),
+        quarters=_dicts(warehouse, query("release/status", "quarters")),
+        releases=_dicts(warehouse, query("release/status", "releases")),
         budget=[
             {
                 "dataset": one.dataset,
@@ -249,7 +301,7 @@ def status(warehouse: Warehouse) -> Status:
     )
 
 
-def _dicts(warehouse: Warehouse, query: str) -> list[dict[str, Any]]:
-    cursor = warehouse.con.execute(query)
+def _dicts(warehouse: Warehouse, statement: str) -> list[dict[str, Any]]:
+    cursor = warehouse.con.execute(statement)
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

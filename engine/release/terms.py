@@ -10,33 +10,40 @@ from srsql.engine.terms.baskets import check_attributes, load_baskets
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
-from srsql.engine.warehouse.releases import TermFormat
+from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+TOPIC = "release/terms"
 
-def need_terms(
-    warehouse: Warehouse, dataset: Dataset, request: Request, terms: DisassociationParameters
-) -> None:
+
+def need_terms(release: Release, request: Request, terms: DisassociationParameters) -> None:
     """Before regions are made: where terms alone are released, a cluster's worth of cases has some.
 
     Where a quarter may be empty, it is: its cases are withheld.
+
+    Args:
+        release: with ``srsql_grouped``.
+        request: the model, and whether the quarter may be empty.
+        terms: the attributes, and how few cases of a cluster may have them.
 
     Raises:
         ReleaseError: too few cases have a term, or one has a term that may not be released.
     """
     if request.model.releases_case_rows:
         return
+    warehouse, quarter = release.warehouse, release.quarter
     least = max(request.model.k, terms.diversity)
     if warehouse.value("SELECT count(*) FROM temp.main.srsql_grouped"):
-        load_baskets(warehouse, dataset, request.quarter, terms, grouped=False, least=least)
+        load_baskets(warehouse, release.dataset, quarter, terms, grouped=False, least=least)
         _refuse_never_released(warehouse)
         records = warehouse.value("SELECT count(*) FROM temp.main.srsql_part")
         if records >= least:
             return
         if not request.may_be_empty:
             raise ReleaseError(
-                f"{records:,} cases of {request.quarter} have a term of "
+                f"{records:,} cases of {quarter} have a term of "
                 f"{', '.join(terms.attributes)}, a cluster needs {least:,}: nothing can be released"
             )
     withhold_all(warehouse, "no_group_fits")
@@ -45,12 +52,7 @@ def need_terms(
 
 def _refuse_never_released(warehouse: Warehouse) -> None:
     """Thresholds bound what is known of regions, so terms alone have none, but 0 bars a term."""
-    barred = warehouse.rows(
-        "SELECT DISTINCT t.term FROM temp.main.srsql_theta AS h "
-        "INNER JOIN temp.main.srsql_term AS t ON h.term_no = t.term_no "
-        "SEMI JOIN temp.main.srsql_case_item AS i ON t.term = i.term "
-        "WHERE h.theta_num = 0 ORDER BY t.term"
-    )
+    barred = warehouse.rows(query(TOPIC, "never_released"))
     if barred:
         raise ReleaseError(
             f"theta of {len(barred):,} term(s) is 0, which is never released: {barred[0][0]!r} "
@@ -59,29 +61,29 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
         )
 
 
-def release_terms(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    request: Request,
-    terms: DisassociationParameters,
-    release_id: int,
-) -> None:
+def release_terms(release: Release, request: Request, terms: DisassociationParameters) -> None:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
+
+    Args:
+        release: with ``srsql_grouped``.
+        request: the model and the seed.
+        terms: what is told apart from records, and how.
 
     Raises:
         ReleaseError: clusters would have to be larger than groups are.
     """
-    k, grouped = request.model.k, request.model.releases_case_rows
+    warehouse, model = release.warehouse, request.model
+    k, grouped = model.k, model.releases_case_rows
     least = max(k, terms.diversity)
     if grouped and least > k:
         raise ReleaseError(
             f"--l {terms.diversity} is above k = {k}: within QID-groups clusters cannot be larger "
             "than groups are; give a larger --k"
         )
-    load_baskets(warehouse, dataset, request.quarter, terms, grouped=grouped, least=least)
-    keep_terms(warehouse, release_id, terms, rows=grouped, term_format=request.model.term_format)
-    put_chosen(warehouse, terms.policy, release_id)
-    MAKING[request.model.term_format].make(warehouse, terms, k, request.seed, grouped=grouped)
+    load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
+    _store_terms(release, terms, model)
+    put_chosen(warehouse, terms.policy, release.release_id)
+    MAKING[model.term_format].make(warehouse, terms, k, request.seed, grouped=grouped)
 
 
 def family_of(family: str, terms: DisassociationParameters | None) -> str:
@@ -92,8 +94,15 @@ def family_of(family: str, terms: DisassociationParameters | None) -> str:
     return f"{family}, {'+'.join(terms.attributes)} disassociated"
 
 
-def tell(dataset: Dataset, model: GroupingModel, terms: DisassociationParameters | None) -> Dataset:
+def visible_part(
+    dataset: Dataset, model: GroupingModel, terms: DisassociationParameters | None
+) -> Dataset:
     """The dataset with the tables of which a release will have rows.
+
+    Args:
+        dataset: as the model takes it.
+        model: which may release no rows of cases at all.
+        terms: what is told apart from records; None: nothing.
 
     Raises:
         ReleaseError: the model or the dataset does not go with them.
@@ -115,17 +124,17 @@ def tell(dataset: Dataset, model: GroupingModel, terms: DisassociationParameters
     return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
 
 
-def keep_terms(
-    warehouse: Warehouse,
-    release_id: int,
-    terms: DisassociationParameters,
-    *,
-    rows: bool,
-    term_format: TermFormat,
-) -> None:
+def _store_terms(release: Release, terms: DisassociationParameters, model: GroupingModel) -> None:
     """Write into the catalog what a release disassociates."""
-    for place, name in enumerate(terms.attributes):
-        warehouse.run(
-            "INSERT INTO srsql.disassociated VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [release_id, place, name, terms.m, terms.diversity, terms.repeated, rows, term_format],
-        )
+    release.warehouse.run(
+        query(TOPIC, "store"),
+        {
+            "release_id": release.release_id,
+            "attributes": list(terms.attributes),
+            "m": terms.m,
+            "diversity": terms.diversity,
+            "repeated": terms.repeated,
+            "with_rows": model.releases_case_rows,
+            "term_format": model.term_format,
+        },
+    )

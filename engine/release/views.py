@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from srsql.engine.grouping.perturbation import published_values
 from srsql.engine.warehouse.layout import (
     IDENTITY,
     REGION,
@@ -21,6 +22,7 @@ from srsql.engine.warehouse.layout import (
     region_columns,
     store_of,
 )
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import (
     STORE,
     column,
@@ -34,27 +36,23 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
-def build_tables(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    quarter: str,
-    release_id: int,
-    *,
-    regions: str,
-    keyed: bool,
-) -> list[Built]:
-    """Fill one table per released view in the schema ``STORE``; needs ``srsql_identity``.
+def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Built]:
+    """Fill one table per released view in the schema ``STORE``.
 
-    ``regions``: the temporary table (group_no, position, low, high) of what rows show of their
-    QIDs. ``keyed``: ids are pseudonyms, so serial numbers are published per report.
+    Args:
+        release: with ``srsql_identity`` and what its model made in the place of regions.
+        perturbed: rows show what was drawn for their cases, not the region of a group.
+        keyed: ids are pseudonyms, so serial numbers are published per report.
     """
+    warehouse, dataset, quarter = release.warehouse, release.visible_dataset, release.quarter
     if keyed and any(child.serial for child in dataset.child_tables):
         numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter))
         warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
-    warehouse.run(create(exp.to_table(REGION), _public_regions(dataset, regions), temp=True))
+    regions = published_values() if perturbed else temporary("srsql_region", alias="r")
+    warehouse.run(create(exp.to_table(REGION), public_regions(dataset, regions), temp=True))
     built = []
     for name, query in table_queries(dataset, quarter, keyed=keyed).items():
-        store = store_of(release_id, name)
+        store = store_of(release.release_id, name)
         warehouse.run(create(table(STORE, store), query))
         built.append(Built(name, store, query))
     return built
@@ -87,7 +85,7 @@ def series_views(
     dataset: Dataset,
     schema: str,
     releases: list[tuple[str, int]],
-    apart: tuple[str, ...] = (),
+    without_ids: tuple[str, ...] = (),
 ) -> None:
     """``released.*``: all released quarters together, and each case's latest.
 
@@ -99,10 +97,10 @@ def series_views(
         dataset: for the published tables and ids.
         schema: e.g. ``released``.
         releases: (quarter, id) of every release that is out, oldest first.
-        apart: released tables without ids, beside those of the dataset.
+        without_ids: released tables without ids, beside those of the dataset.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
-    for name in (*(source.name for source in dataset.row_tables), *apart):
+    for name in (*(source.name for source in dataset.row_tables), *without_ids):
         parts: list[exp.Query] = []
         for quarter, release_id in releases:
             query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))
@@ -129,9 +127,12 @@ def series_views(
     warehouse.run(create(table(schema, "case_latest"), stored, "VIEW"))
 
 
-def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
-    """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing."""
-    query = exp.select(column("group_no", "r")).from_(temporary(regions, alias="r"))
+def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Query:
+    """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing.
+
+    ``regions``: (group_no, position, low, high) AS r, what rows show of their QIDs.
+    """
+    query = exp.select(column("group_no", "r")).from_(regions)
     for position, qid in enumerate(dataset.qid):
         here = column("position", "r").eq(position)
         alias = f"n{position}"
@@ -147,7 +148,7 @@ def _public_regions(dataset: Dataset, regions: str) -> exp.Query:
             if not qid.ranged:
                 continue
         query = query.join(
-            temporary("srsql_range" if qid.ranged else "srsql_node", alias=alias),
+            temporary("srsql_node", alias=alias),
             on=exp.and_(
                 here.copy(),
                 column("position", alias).eq(position),

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from srsql.engine.audit.audit import AuditOptions, AuditRow, audit
+from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series

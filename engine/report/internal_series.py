@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srsql.engine.audit.audit import AuditOptions, AuditRow, audit
+from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
 from srsql.engine.report.internal_quarter import read_subject

@@ -16,8 +16,7 @@ from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import Parameter, declared, strict_class, unknown_option
 from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
-from srsql.engine.release.options import TERMS, make_request, release_options
-from srsql.engine.release.request import Request
+from srsql.engine.release.request import TERMS, Request, make_request, release_options
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import PolicyChoice, parse_policy
 

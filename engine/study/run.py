@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from srsql.engine.errors import CompareError, SrsqlError
-from srsql.engine.release.ranges import is_range, range_ends
+from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.statements import query

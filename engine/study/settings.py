@@ -10,7 +10,7 @@ from srsql.engine.errors import AdviseError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.parameters import parameter, read_fields, strict_class
 from srsql.engine.parameters.takes import Names, Several, Whole
-from srsql.engine.release.options import release_options
+from srsql.engine.release.request import release_options
 from srsql.engine.study.grid import Cell, Grid, cells
 from srsql.engine.study.results import Row
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
+from collections.abc import Sequence
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 from typing import Any, cast
@@ -13,10 +14,12 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import bare, statements
+from srsql.engine.warehouse.statements import bare, column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.hierarchy import Hierarchy
+
+TOPIC = "warehouse/catalog"
 
 
 def trimmed(expression: exp.Expression) -> exp.Expression:
@@ -27,6 +30,19 @@ def trimmed(expression: exp.Expression) -> exp.Expression:
 def normalized(expression: exp.Expression) -> exp.Expression:
     """The normalized term (SPEC section 2): trimmed and upper-cased, NULL if blank."""
     return exp.Upper(this=trimmed(expression))
+
+
+def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | None]:
+    """The normalized terms of ``texts``, in their order."""
+    term = normalized(column("text", "u")).sql(dialect="duckdb")
+    return [
+        row[0]
+        for row in warehouse.rows(
+            f"SELECT {term} FROM (SELECT unnest($1::VARCHAR[]) AS text,"
+            " unnest(range(len($1::VARCHAR[]))) AS place) AS u ORDER BY u.place",
+            [list(texts)],
+        )
+    ]
 
 
 def dataset_names(warehouse: Warehouse) -> list[str]:
@@ -46,11 +62,7 @@ def registered_dataset(warehouse: Warehouse, name: str) -> Dataset:
         raise DatasetError(
             f"no dataset {name!r} in the warehouse (it has: {known}): ingest it first"
         )
-    nodes = warehouse.rows(
-        "SELECT attribute, node, parent, low, high FROM srsql.node WHERE dataset = ? "
-        "ORDER BY attribute, pre",
-        [name],
-    )
+    nodes = warehouse.rows(query(TOPIC, "nodes"), {"dataset": name})
     return parse_dataset(toml, cast(Traversable, _StoredHierarchies(toml, nodes)), origin=name)
 
 
@@ -70,9 +82,14 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
             return
         if stored.reads_as(dataset):
             warehouse.run(
-                "UPDATE srsql.dataset SET version = ?, fingerprint = ?, origin = ?, toml = ? "
-                "WHERE dataset = ?",
-                [dataset.version, dataset.fingerprint, origin, dataset.text, dataset.name],
+                query(TOPIC, "update"),
+                {
+                    "dataset": dataset.name,
+                    "version": dataset.version,
+                    "fingerprint": dataset.fingerprint,
+                    "origin": origin,
+                    "toml": dataset.text,
+                },
             )
             for attribute, tree in dataset.groups.items():
                 if attribute not in stored.groups:
@@ -88,12 +105,7 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
 
 
 def _forget(warehouse: Warehouse, name: str) -> None:
-    used = warehouse.value(
-        "SELECT EXISTS (FROM srsql.ingestion WHERE dataset = $name) "
-        "OR EXISTS (FROM srsql.release WHERE dataset = $name)",
-        {"name": name},
-    )
-    if used:
+    if warehouse.value(query(TOPIC, "has_data"), {"dataset": name}):
         raise DatasetError(
             f"dataset {name!r} is registered with another schema and has data: give the changed "
             "schema another name, or use a warehouse of its own (--db)"
@@ -103,13 +115,12 @@ def _forget(warehouse: Warehouse, name: str) -> None:
 
 
 def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: Hierarchy) -> None:
-    insert_nodes, insert_closure = statements("srsql.schemas", "register_nodes.sql")
-    key = {"dataset": dataset, "attribute": attribute}
     try:
-        warehouse.run(
-            insert_nodes,
+        warehouse.run_step(
+            "warehouse/register_nodes",
             {
-                **key,
+                "dataset": dataset,
+                "attribute": attribute,
                 "node": list(tree.labels),
                 "parent": list(tree.parent),
                 "last": list(tree.last),
@@ -124,7 +135,6 @@ def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: H
         raise DatasetError(
             f"hierarchy of {attribute!r}: a range has more than 12 digits before the point"
         ) from None
-    warehouse.run(insert_closure, key)
 
 
 def _decimal_text(value: Decimal | None) -> str | None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import duckdb
 
 from srsql.engine.errors import WarehouseError
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.warehouse.statements import dotted, query
 
 SETTINGS = {
     "arrow_large_buffer_size": "false",
@@ -82,23 +82,14 @@ def guarded(
 
 def _hidden(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Built-in functions that a temporary macro precedes."""
-    found = con.execute(
-        "SELECT f.function_name FROM system.main.duckdb_functions() AS f "
-        "WHERE f.database_name = 'temp' OR f.internal GROUP BY f.function_name "
-        "HAVING system.main.bool_or(f.database_name = 'temp') AND system.main.bool_or(f.internal)"
-    ).fetchall()
+    found = con.execute(query("warehouse/warehouse", "hidden_functions")).fetchall()
     return [row[0] for row in found]
 
 
 def _path(con: duckdb.DuckDBPyConnection, database: str) -> str:
     """The catalog's schema and the built-ins; the built-ins alone before there is a catalog."""
-    found = con.execute(
-        "SELECT d.database_name, s.schema_name FROM system.main.duckdb_databases() AS d "
-        "LEFT JOIN system.main.duckdb_schemas() AS s "
-        "ON s.database_name = d.database_name AND s.schema_name = 'srsql' "
-        "WHERE d.database_name = ?",
-        [database],
-    ).fetchall()
+    statement = query("warehouse/warehouse", "schema_of_ours")
+    found = con.execute(statement, {"database": database}).fetchall()
     if not found:
         raise WarehouseError(
             f"the database {database!r}, on which the engine was opened, is not attached any more"

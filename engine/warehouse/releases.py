@@ -7,8 +7,11 @@ from fractions import Fraction
 from typing import Literal
 
 from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+
+TOPIC = "warehouse/releases"
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,7 @@ def over_lattice(warehouse: Warehouse, release_id: int) -> bool:
 def series_over_lattice(warehouse: Warehouse, dataset: str, series: str) -> bool:
     """Whether the releases of a series have such rows."""
     return bool(
-        warehouse.value(
-            "SELECT count(*) FROM srsql.lattice AS l INNER JOIN srsql.release AS r "
-            "ON l.release_id = r.release_id WHERE r.dataset = ? AND r.series = ?",
-            [dataset, series],
-        )
+        warehouse.value(query(TOPIC, "series_over_lattice"), {"dataset": dataset, "series": series})
     )
 
 
@@ -80,13 +79,7 @@ def is_parted(warehouse: Warehouse, release_id: int) -> bool:
     """
     if not claims_of(warehouse, release_id):
         return False
-    return bool(
-        warehouse.value(
-            "SELECT count(*) > count(DISTINCT m.case_id) FROM srsql.member AS m "
-            "WHERE m.release_id = ?",
-            [release_id],
-        )
-    )
+    return bool(warehouse.value(query(TOPIC, "is_parted"), {"release_id": release_id}))
 
 
 def perturbed_positions(warehouse: Warehouse, release_id: int) -> set[int]:
@@ -132,9 +125,8 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
         ReleaseError: the quarter is not released in the series.
     """
     found = warehouse.value(
-        "SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = ? AND r.quarter = ? "
-        "AND r.series = ? AND r.status <> 'superseded' ORDER BY r.status DESC",
-        [dataset.name, quarter, series],
+        query(TOPIC, "released_id"),
+        {"dataset": dataset.name, "quarter": quarter, "series": series},
     )
     if found is None:
         raise ReleaseError(
@@ -146,13 +138,7 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
 
 def terms_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
     """Attributes of which the release shows the terms, but not of which case; and its quarter."""
-    return dict(
-        warehouse.rows(
-            "SELECT d.attribute, r.quarter FROM srsql.disassociated AS d "
-            "INNER JOIN srsql.release AS r ON d.release_id = r.release_id WHERE r.release_id = ?",
-            [release_id],
-        )
-    )
+    return dict(warehouse.rows(query(TOPIC, "terms_apart"), {"release_id": release_id}))
 
 
 def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
@@ -162,18 +148,12 @@ def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
         ReleaseError: there is none.
     """
     found = warehouse.value(
-        "SELECT i.ingestion_id FROM srsql.ingestion AS i "
-        "WHERE i.dataset = ? AND i.quarter = ? AND NOT i.replaced",
-        [dataset.name, quarter],
+        query(TOPIC, "ingestion"), {"dataset": dataset.name, "quarter": quarter}
     )
     if found is None:
         known = [
             row[0]
-            for row in warehouse.rows(
-                "SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = ? AND NOT i.replaced "
-                "ORDER BY i.quarter",
-                [dataset.name],
-            )
+            for row in warehouse.rows(query(TOPIC, "ingested_quarters"), {"dataset": dataset.name})
         ]
         have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
         have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
@@ -207,11 +187,7 @@ class ReleasedTerms:
 
 def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | None:
     """What a release publishes apart from records; None: nothing."""
-    rows = warehouse.rows(
-        "SELECT d.attribute, d.m, d.diversity, d.repeated, d.term_format "
-        "FROM srsql.disassociated AS d WHERE d.release_id = ? ORDER BY d.place",
-        [release_id],
-    )
+    rows = warehouse.rows(query(TOPIC, "disassociated"), {"release_id": release_id})
     if not rows:
         return None
     _, m, diversity, repeated, term_format = rows[0]
@@ -221,10 +197,7 @@ def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | Non
 def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
     """The dataset with the tables of which the series has rows."""
     found = warehouse.rows(
-        "SELECT DISTINCT d.attribute, d.with_rows FROM srsql.disassociated AS d "
-        "INNER JOIN srsql.release AS r ON d.release_id = r.release_id "
-        "WHERE r.dataset = ? AND r.series = ?",
-        [dataset.name, series],
+        query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}
     )
     if series_over_lattice(warehouse, dataset.name, series):
         return dataset.without_terms((), rows=False)

@@ -1,4 +1,7 @@
-"""A series: the sequence of releases made for one audience (SPEC section 5)."""
+"""A series: the sequence of releases made for one audience, and the order of its periods (SPEC 5).
+
+Periods are in the order of their labels as text, which SQL and every series go by.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,15 @@ import re
 import secrets
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from srsql.engine.errors import ReleaseError
+from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+TOPIC = "warehouse/series"
 MAIN = "main"
 
 
@@ -18,6 +26,7 @@ IMPORTED = "imported"
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NUMBER = re.compile(r"([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -48,24 +57,15 @@ def schema_of(warehouse: Warehouse, series: Series, quarter: str, *, draft: bool
         ReleaseError: that is taken as well.
     """
     own = warehouse.value(
-        "SELECT max(r.schema_name) FROM srsql.release AS r WHERE r.dataset = ? AND r.series = ? "
-        "AND r.quarter = ? AND (r.status = 'draft') = ?",
-        [series.dataset, series.name, quarter, draft],
+        query(TOPIC, "schema_of"),
+        {"dataset": series.dataset, "series": series.name, "quarter": quarter, "draft": draft},
     )
     return own or _free_schema(warehouse, series.plain_schema(quarter, draft=draft), series.dataset)
 
 
 def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
     """``plain``, or it with ``suffix``: whichever no schema of the warehouse is called."""
-    taken = {
-        row[0].lower()
-        for row in warehouse.rows(
-            "SELECT s.schema_name FROM duckdb_schemas() AS s "
-            "WHERE s.database_name = current_database() "
-            "UNION SELECT s.cumulative_schema FROM srsql.series AS s "
-            "UNION SELECT r.schema_name FROM srsql.release AS r"
-        )
-    }
+    taken = {row[0].lower() for row in warehouse.rows(query(TOPIC, "schemas"))}
     for name in (plain, f"{plain}_{suffix}".lower()):
         if name not in taken:
             return name
@@ -111,9 +111,54 @@ def check_name(name: str) -> None:
 
 def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | None:
     """The series of that name, if it has been released to."""
-    rows = warehouse.rows(
-        "SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key "
-        "FROM srsql.series AS s WHERE s.dataset = ? AND s.series = ?",
-        [dataset.name, name],
-    )
+    rows = warehouse.rows(query(TOPIC, "find"), {"dataset": dataset.name, "series": name})
     return Series(*rows[0]) if rows else None
+
+
+def misplaced(warehouse: Warehouse, dataset: str, label: str) -> str | None:
+    """Why ``label`` cannot stand beside the periods that the warehouse has of the dataset.
+
+    As text ``10`` comes before ``9``: its release would count as the earlier one, and whoever is in
+    it as old in the other.
+    """
+    for (other,) in warehouse.rows(query(TOPIC, "periods"), {"dataset": dataset}):
+        if other != label and (_numbered(label) < _numbered(other)) != (label < other):
+            return (
+                f"period {label!r} beside {other!r}: periods are in the order of their text, so "
+                "numbers in them need as many digits each, such as 09 and 10"
+            )
+    return None
+
+
+def _numbered(label: str) -> list[tuple[int, str]]:
+    """Text and numbers in turn."""
+    parts = _NUMBER.split(label)
+    return [(int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts)]
+
+
+def next_quarter(warehouse: Warehouse, dataset: Dataset, quarter: str) -> str | None:
+    """The earliest later quarter in the warehouse."""
+    found = warehouse.value(
+        query(TOPIC, "next_period"), {"dataset": dataset.name, "quarter": quarter}
+    )
+    return None if found is None else str(found)
+
+
+def next_cases_query(dataset: Dataset, quarter: str) -> exp.Query:
+    """The cases of a quarter that could be released, deleted ones aside: (case_id VARCHAR)."""
+    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
+    return (
+        exp.select(case_id.as_("case_id"))
+        .distinct()
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+        .where(
+            case_id.copy()
+            .isin(
+                query=exp.select(column("case_id", "d"))
+                .from_(exp.table_("deleted_case", db="srsql", alias="d"))
+                .where(column("dataset", "d").eq(exp.Literal.string(dataset.name)))
+            )
+            .not_()
+        )
+    )

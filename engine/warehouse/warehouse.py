@@ -16,7 +16,7 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.warehouse.guard import guarded
-from srsql.engine.warehouse.statements import dotted, literal, parsed, source, step_file
+from srsql.engine.warehouse.statements import dotted, literal, parsed, query, source, step_file
 from srsql.version import __version__
 
 LAYOUT = 2
@@ -189,14 +189,8 @@ def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
 
 def _need_plain_names(con: duckdb.DuckDBPyConnection, database: str) -> None:
     """Refuse an attached database called like a schema of ours: neither could be named."""
-    taken = con.execute(
-        "SELECT d.database_name FROM system.main.duckdb_databases() AS d "
-        "INNER JOIN system.main.duckdb_schemas() AS s ON d.database_name = s.schema_name "
-        "WHERE s.database_name = ? AND d.database_name <> ? AND NOT d.internal "
-        "AND system.main.regexp_matches(s.schema_name, '^(srsql|raw_|draft_|release_|released)') "
-        "ORDER BY d.database_name",
-        [database, database],
-    ).fetchall()
+    statement = query("warehouse/warehouse", "schema_conflicts")
+    taken = con.execute(statement, {"database": database}).fetchall()
     if taken:
         raise WarehouseError(
             f"a database is attached as {taken[0][0]!r}, which makes the schema of that name "

@@ -12,7 +12,7 @@ import pytest
 from srsql import cli
 from srsql.engine.models import MODELS, make_model
 from srsql.engine.parameters import declared
-from srsql.engine.release.options import Option, make_request, release_options
+from srsql.engine.release.request import Option, make_request, release_options
 from srsql.engine.study.grid import Grid, cells, grid_parameters
 from srsql.engine.study.settings import Sweep
 

@@ -25,7 +25,7 @@ from srsql.engine.errors import (
 )
 from srsql.engine.models.lattice import Ipa
 from srsql.engine.parameters import arguments_of
-from srsql.engine.release.options import make_request, release_options
+from srsql.engine.release.request import make_request, release_options
 from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.settings import Sweep
 from srsql.engine.synth import SynthError, synthesize

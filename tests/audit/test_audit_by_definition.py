@@ -18,8 +18,9 @@ from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
 from oracles.examples import REPEATABLE
 from sqlglot import exp
 
-from srsql.engine.audit.audit import Audit, AuditOptions, audit
+from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.evidence import extremes
+from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.errors import AuditError
 from srsql.engine.warehouse.warehouse import Warehouse
 

@@ -207,7 +207,8 @@ def test_a_release_whose_tables_show_a_secret_is_rolled_back_whole(
 ) -> None:
     def leaking(*arguments: Any, **options: Any) -> list[Built]:
         built = build_tables(*arguments, **options)
-        warehouse, _, _, number = arguments
+        (release,) = arguments
+        warehouse, number = release.warehouse, release.release_id
         query = built[0].query.copy().select('"t"."surname" AS "surname"')
         warehouse.run(
             f"CREATE OR REPLACE TABLE srsql_data.release_{number}_visit AS {query.sql('duckdb')}"

@@ -306,7 +306,7 @@ def test_the_engine_gives_the_same_among_shadows_of_its_names(
     for function in FUNCTIONS:
         con.execute(f"CREATE MACRO main.{function}")
         con.execute(f"CREATE MACRO evil.{function}")
-    for name in ("demo", "release", "member", "srsql_report", "srsql_node", "srsql_identity"):
+    for name in ("demo", "release", "member", "srsql_case_report", "srsql_node", "srsql_identity"):
         for schema in ("main", "evil"):
             con.execute(f"CREATE TABLE {schema}.{name} AS SELECT 'evil' AS release_id")
         if not name.startswith("srsql_"):

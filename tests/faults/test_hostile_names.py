@@ -118,7 +118,7 @@ DECOYS = [
     "CREATE TABLE main.demo AS SELECT 1 AS primaryid",
     "CREATE TABLE main.visit AS SELECT 'evil' AS visit_id, 'evil' AS patient_id",
     "CREATE TABLE main.finding AS SELECT 'evil' AS finding",
-    "CREATE TABLE main.srsql_report AS SELECT 'evil' AS report_id, 'evil' AS case_id",
+    "CREATE TABLE main.srsql_case_report AS SELECT 'evil' AS report_id, 'evil' AS case_id",
     "CREATE TABLE main.srsql_identity AS SELECT 'evil' AS report_id",
     "CREATE TABLE main.srsql_public_region AS SELECT 0 AS group_no",
     "CREATE TABLE main.release AS SELECT 1 AS release_id",

@@ -16,7 +16,8 @@ from srsql.schemas import load_dataset
 
 CHILD = """
 import os, signal, sys
-from srsql.engine.ingest import account, ingest, ingestion
+from srsql.engine import ingest as ingestion
+from srsql.engine.ingest import account, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import load_dataset
 

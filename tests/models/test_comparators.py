@@ -28,6 +28,7 @@ from srsql.engine.errors import (
     PublishError,
     ReleaseError,
 )
+from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.models.comparators import AlphaK, Comparator, LDiversity
 
 QUARTER, VIEWS = "2011Q4", "release_2011q4"
@@ -301,9 +302,9 @@ def test_a_release_that_breaks_its_promise_changes_nothing(
 def a_group_of_one(kind: type[Comparator]) -> Any:
     cluster = kind.cluster
 
-    def spoiled(self: Any, warehouse: Any, k: int, draw: str) -> None:
-        cluster(self, warehouse, k, draw)
-        warehouse.run(
+    def spoiled(self: Any, grouping: Grouping) -> None:
+        cluster(self, grouping)
+        grouping.warehouse.run(
             "UPDATE temp.main.srsql_grouped SET group_no = 1000 "
             "WHERE case_no = (SELECT min(g.case_no) FROM temp.main.srsql_grouped AS g)"
         )

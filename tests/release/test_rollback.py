@@ -16,7 +16,8 @@ from support.released import content, regions
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
-from srsql.engine.models.ms import Ms
+from srsql.engine.grouping.patterns import Grouping
+from srsql.engine.models.bounding import Ms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.grouping import greedy
 
@@ -39,10 +40,10 @@ def after_grouping(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
     """Let the model group as it does, then change its groups."""
     group = Ms.group
 
-    def spoiled(self: Ms, warehouse: Warehouse, k: int, draw: str) -> None:
-        group(self, warehouse, k, draw)
+    def spoiled(self: Ms, grouping: Grouping) -> None:
+        group(self, grouping)
         for statement in statements:
-            warehouse.run(statement)
+            grouping.warehouse.run(statement)
 
     monkeypatch.setattr(Ms, "group", spoiled)
 
@@ -84,8 +85,8 @@ def a_lost_report(monkeypatch: pytest.MonkeyPatch) -> None:
     after_step(
         monkeypatch,
         "grouping/regions",
-        "DELETE FROM temp.main.srsql_released WHERE report_id = "
-        "(SELECT min(r.report_id) FROM temp.main.srsql_released AS r)",
+        "DELETE FROM temp.main.srsql_case_report WHERE report_id = "
+        "(SELECT min(r.report_id) FROM temp.main.srsql_case_report AS r)",
     )
 
 

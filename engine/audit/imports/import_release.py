@@ -66,8 +66,7 @@ from srsql.engine.ingest import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes
 from srsql.engine.ingest.records import drop_temporary, workspace
 from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.periods import misplaced
-from srsql.engine.warehouse.series import IMPORTED, Series, open_series
+from srsql.engine.warehouse.series import IMPORTED, Series, misplaced, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -76,8 +75,8 @@ from srsql.version import __version__
 MULTIPLIER = Fraction(1)
 """Standard deviations above the mean that make an ss case (Huang 2021)."""
 _TEMPORARIES = (
-    *(f"srsql_{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
-    *(f"srsql_{RELEASED}_{part}" for part in ("value", "place", "term")),
+    *(f"{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
+    *(f"{RELEASED}_{part}" for part in ("value", "place", "term")),
     *("srsql_attribute", "srsql_node", "srsql_range", CODE),
 )
 

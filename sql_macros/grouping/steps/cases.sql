@@ -1,10 +1,18 @@
--- Step of a release: what its records (super-records, or reports) have. Reads srsql_case and
--- srsql_case_report of grouping/steps/super_records.sql, grouping/steps/reports.sql or
--- grouping/steps/pieces.sql, and what was composed from the dataset schema:
--- srsql_report_box(report_id, position, low, high), srsql_report_term(report_id, attribute, term,
--- spelling, shown), srsql_report_drug(report_id, drug), srsql_attribute(position, name, kind, span,
--- parent, last, height), srsql_node(position, node, pre, last), srsql_knowledge(drug, disease),
--- srsql_run(unit).
+-- Step: works out what the records of a release ($release_id) have. A record is a super-record, a
+--   report, or a piece of a case (see grouping/steps/pieces.sql), as the case numbers of its
+--   reports say. A value that is certain weighs $weight_scale.
+-- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
+--   report_value(report_id, attribute, term, spelling, shown, sensitive), attribute, node,
+--   srsql.external_knowledge
+-- Writes: case(case_no, case_id, reports), box(case_no, position, low, high),
+--   term(term_no, term, spelling, cases), case_term(case_no, term_no, weight, direct, shown),
+--   attribute
+-- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.
+
+CREATE OR REPLACE TEMP TABLE srsql_case AS
+SELECT c.case_no, c.case_id, count(*)::INTEGER AS reports
+FROM temp.main.srsql_case_report AS c
+GROUP BY c.case_no, c.case_id;
 
 CREATE OR REPLACE TEMP TABLE srsql_box AS
 WITH
@@ -21,35 +29,39 @@ hull AS MATERIALIZED (
 SELECT e.case_no, e.position, e.low, e.high
 FROM srsql.enclosing_node('hull', 'temp.main.srsql_node') AS e;
 
-CREATE OR REPLACE TEMP TABLE srsql_belief AS
+-- Sensitive values of each case: its own, and with external knowledge those its drugs suggest. They
+-- have their texts until all terms are known and numbered.
+CREATE OR REPLACE TEMP TABLE srsql_case_term AS
 SELECT
     c.case_no,
-    t.term,
-    min(t.spelling) AS spelling,
-    any_value(r.unit) AS weight,
+    v.term,
+    min(v.spelling) AS spelling,
+    $weight_scale::BIGINT AS weight,
     true AS direct,
-    bool_or(t.shown) AS shown
-FROM temp.main.srsql_report_term AS t
-INNER JOIN temp.main.srsql_case_report AS c ON t.report_id = c.report_id
-CROSS JOIN temp.main.srsql_run AS r
-GROUP BY c.case_no, t.term;
+    bool_or(v.shown) AS shown
+FROM temp.main.srsql_report_value AS v
+INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
+WHERE v.sensitive
+GROUP BY c.case_no, v.term;
 
-INSERT INTO temp.main.srsql_belief
+INSERT INTO temp.main.srsql_case_term
 WITH
--- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
 case_drug AS MATERIALIZED (
-    SELECT DISTINCT c.case_no, d.drug
-    FROM temp.main.srsql_report_drug AS d
-    INNER JOIN temp.main.srsql_case_report AS c ON d.report_id = c.report_id
+    SELECT DISTINCT c.case_no, v.term AS drug
+    FROM temp.main.srsql_report_value AS v
+    INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
+    WHERE NOT v.sensitive
+),
+
+knowledge AS MATERIALIZED (
+    SELECT e.drug, e.disease
+    FROM srsql.external_knowledge AS e
+    WHERE e.release_id = $release_id
 )
 
 SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false, false
-FROM srsql.inferred_terms(
-    'case_drug',
-    'temp.main.srsql_knowledge',
-    (SELECT r.unit FROM temp.main.srsql_run AS r)
-) AS i
-ANTI JOIN temp.main.srsql_belief AS b ON i.case_no = b.case_no AND i.disease = b.term;
+FROM srsql.inferred_terms('case_drug', 'knowledge', $weight_scale) AS i
+ANTI JOIN temp.main.srsql_case_term AS b ON i.case_no = b.case_no AND i.disease = b.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_term AS
 SELECT
@@ -57,15 +69,13 @@ SELECT
     b.term,
     min(b.spelling) AS spelling,
     count(*) FILTER (WHERE b.direct) AS cases
-FROM temp.main.srsql_belief AS b
+FROM temp.main.srsql_case_term AS b
 GROUP BY b.term;
 
 CREATE OR REPLACE TEMP TABLE srsql_case_term AS
 SELECT b.case_no, t.term_no, b.weight, b.direct, b.shown
-FROM temp.main.srsql_belief AS b
+FROM temp.main.srsql_case_term AS b
 INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
-
-DROP TABLE temp.main.srsql_belief;
 
 -- "observed" domains: what the quarter's own values span.
 UPDATE temp.main.srsql_attribute

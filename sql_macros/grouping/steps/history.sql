@@ -1,8 +1,23 @@
--- Step of a release: what the other releases of the series know of this quarter's cases. Reads
--- srsql_case, srsql_box, srsql_node, srsql_attribute, srsql_run(unit, release_id, cover, carry, md,
--- alpha_num). Everything that was ever out counts, superseded releases too; drafts do not. The
--- order is that of quarter, then release id.
+-- Step: works out what the other releases of the series know of the cases of a release
+--   ($release_id), and what each case is in it. $cover: which earlier regions an old case covers
+--   (none, earliest, all; later: its categories, once groups are made); $carriers: the cases that
+--   count towards k and theta (all, new); $stopping: whose medication counts as discontinued (next:
+--   the cases absent from the next quarter, all, or NULL: not asked); $symptoms_are_bounded: there
+--   is an alpha.
+-- Reads: case(case_no, case_id), box(case_no, position, low, high), node,
+--   attribute(position, kind), symptoms(case_id, attribute, symptoms), next_case(case_id),
+--   srsql.exposed_release, srsql.release, srsql.member, srsql.region, srsql.ss_rule,
+--   srsql.defended_attack, srsql.case_flag
+-- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern),
+--   appearance(case_no, release_id, group_id, earlier, turn),
+--   bounded(case_no, position, low, high, earlier_low, earlier_high),
+--   role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),
+--   profile(case_no, pattern, known, carrier, kind)
+-- Source: Huang 2021, Definition 4 (QID-bounding, NC-bounding), Definitions 6 and 7 (ss case,
+--   alpha); Wu 2022, section IV (cover = later); SPEC sections 8 and 10.
 
+-- Everything that was ever out counts, superseded releases too; drafts do not. The order is that of
+-- quarter, then release id.
 CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
 
 CREATE OR REPLACE TEMP TABLE srsql_grouped (
@@ -17,8 +32,7 @@ WITH others AS (
         r.quarter < own.quarter
         OR (r.quarter = own.quarter AND r.release_id < own.release_id) AS earlier
     FROM srsql.exposed_release AS r
-    CROSS JOIN temp.main.srsql_run AS u
-    INNER JOIN srsql.release AS own ON u.release_id = own.release_id
+    INNER JOIN srsql.release AS own ON own.release_id = $release_id
     WHERE
         r.dataset = own.dataset
         AND r.series = own.series
@@ -50,39 +64,45 @@ covering AS MATERIALIZED (
         END
             AS high
     FROM temp.main.srsql_appearance AS a
-    CROSS JOIN temp.main.srsql_run AS u
     INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
     INNER JOIN temp.main.srsql_box AS b ON a.case_no = b.case_no AND g.position = b.position
-    WHERE a.earlier AND (u.cover = 'all' OR (u.cover = 'earliest' AND a.turn = 1))
+    WHERE a.earlier AND ($cover = 'all' OR ($cover = 'earliest' AND a.turn = 1))
     GROUP BY b.case_no, b.position, b.low, b.high
-)
-
-SELECT e.case_no, e.position, e.low, e.high
-FROM srsql.enclosing_node('covering', 'temp.main.srsql_node') AS e
-UNION ALL
-SELECT b.case_no, b.position, b.low, b.high
-FROM temp.main.srsql_box AS b
-ANTI JOIN covering AS c ON b.case_no = c.case_no;
+),
 
 -- cover = 'later': what the categories of an old case must cover once groups are made (all its
 -- earlier regions). What was missing in one of them counts as missing from the start.
-CREATE OR REPLACE TEMP TABLE srsql_earlier AS
-SELECT
-    a.case_no,
-    g.position,
-    CASE WHEN count(g.low) = count(*) THEN min(g.low) END AS low,
-    CASE WHEN count(g.low) = count(*) THEN max(g.high) END AS high
-FROM temp.main.srsql_appearance AS a
-CROSS JOIN temp.main.srsql_run AS u
-INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
-INNER JOIN temp.main.srsql_attribute AS t ON g.position = t.position AND t.kind = 'categorical'
-WHERE a.earlier AND u.cover = 'later'
-GROUP BY a.case_no, g.position;
+earlier AS MATERIALIZED (
+    SELECT
+        a.case_no,
+        g.position,
+        CASE WHEN count(g.low) = count(*) THEN min(g.low) END AS low,
+        CASE WHEN count(g.low) = count(*) THEN max(g.high) END AS high
+    FROM temp.main.srsql_appearance AS a
+    INNER JOIN srsql.region AS g ON a.release_id = g.release_id AND a.group_id = g.group_id
+    INNER JOIN temp.main.srsql_attribute AS t ON g.position = t.position AND t.kind = 'categorical'
+    WHERE a.earlier AND $cover = 'later'
+    GROUP BY a.case_no, g.position
+),
 
-UPDATE temp.main.srsql_bounded AS b
-SET low = NULL, high = NULL
-FROM temp.main.srsql_earlier AS e
-WHERE b.case_no = e.case_no AND b.position = e.position AND e.low IS NULL;
+boxes AS (
+    SELECT e.case_no, e.position, e.low, e.high
+    FROM srsql.enclosing_node('covering', 'temp.main.srsql_node') AS e
+    UNION ALL
+    SELECT b.case_no, b.position, b.low, b.high
+    FROM temp.main.srsql_box AS b
+    ANTI JOIN covering AS c ON b.case_no = c.case_no
+)
+
+SELECT
+    b.case_no,
+    b.position,
+    CASE WHEN e.case_no IS NULL OR e.low IS NOT NULL THEN b.low END AS low,
+    CASE WHEN e.case_no IS NULL OR e.low IS NOT NULL THEN b.high END AS high,
+    e.low AS earlier_low,
+    e.high AS earlier_high
+FROM boxes AS b
+LEFT JOIN earlier AS e ON b.case_no = e.case_no AND b.position = e.position;
 
 -- What a case is in this quarter. is_md: absent from the next quarter (NULL: not asked). kind as
 -- the kernel takes it: 0, or for a case with substantially many symptoms 1 new and stopping,
@@ -97,20 +117,26 @@ past AS (
     FROM temp.main.srsql_appearance AS a GROUP BY a.case_no
 ),
 
+substantial AS (
+    SELECT DISTINCT s.case_id
+    FROM temp.main.srsql_symptoms AS s
+    INNER JOIN srsql.ss_rule AS r ON s.attribute = r.attribute AND s.symptoms >= r.cutoff
+    WHERE r.release_id = $release_id
+),
+
 facts AS (
     SELECT
         c.case_no,
         NOT coalesce(p.is_old, false) AS is_new,
         coalesce(p.is_later AND NOT p.is_old, false) AS first_later,
-        s.case_no IS NOT NULL AS is_ss,
-        CASE u.md
+        s.case_id IS NOT NULL AS is_ss,
+        CASE $stopping::VARCHAR
             WHEN 'next' THEN n.case_id IS NULL
             WHEN 'all' THEN true
         END AS is_md
     FROM temp.main.srsql_case AS c
-    CROSS JOIN temp.main.srsql_run AS u
     LEFT JOIN past AS p ON c.case_no = p.case_no
-    LEFT JOIN temp.main.srsql_substantial AS s ON c.case_no = s.case_no
+    LEFT JOIN substantial AS s ON c.case_id = s.case_id
     LEFT JOIN temp.main.srsql_next_case AS n ON c.case_id::VARCHAR = n.case_id
 )
 
@@ -120,13 +146,12 @@ SELECT
     f.first_later,
     f.is_ss,
     f.is_md,
-    u.carry = 'all' OR (f.is_new AND coalesce(f.is_md, true)) AS carrier,
+    $carriers = 'all' OR (f.is_new AND coalesce(f.is_md, true)) AS carrier,
     CASE
-        WHEN u.alpha_num IS NULL OR NOT f.is_ss THEN 0
+        WHEN NOT $symptoms_are_bounded OR NOT f.is_ss THEN 0
         ELSE 1 + (NOT f.is_md)::INTEGER + 2 * (NOT f.is_new)::INTEGER
     END AS kind
-FROM facts AS f
-CROSS JOIN temp.main.srsql_run AS u;
+FROM facts AS f;
 
 -- The cases still to be grouped; pattern starts as the set of QIDs that are known and cover.
 CREATE OR REPLACE TEMP TABLE srsql_profile AS
@@ -145,8 +170,7 @@ promised_absent AS MATERIALIZED (
     WITH before AS (
         SELECT r.release_id, r.quarter
         FROM srsql.exposed_release AS r
-        CROSS JOIN temp.main.srsql_run AS u
-        INNER JOIN srsql.release AS own ON u.release_id = own.release_id
+        INNER JOIN srsql.release AS own ON own.release_id = $release_id
         WHERE
             r.dataset = own.dataset
             AND r.series = own.series
@@ -168,8 +192,7 @@ SELECT
     CASE WHEN p.case_no IS NULL THEN 'released_later' ELSE 'promised_absent' END
 FROM temp.main.srsql_role AS r
 LEFT JOIN promised_absent AS p ON r.case_no = p.case_no
-CROSS JOIN temp.main.srsql_run AS u
-WHERE u.carry = 'new' AND (r.first_later OR p.case_no IS NOT NULL);
+WHERE $carriers = 'new' AND (r.first_later OR p.case_no IS NOT NULL);
 
 DELETE FROM temp.main.srsql_profile AS p
 WHERE p.case_no IN (SELECT w.case_no FROM temp.main.srsql_withheld AS w);

@@ -1,13 +1,16 @@
--- Step of a release of a comparator that takes reports for cases: thresholds follow the number of
--- cases that hold a value, as for the models whose danger it is compared with. Reads
--- srsql_report(report_id, case_id), srsql_report_term(report_id, term, ...); changes srsql_term.
+-- Step: counts the cases that hold each term where a record is a report: thresholds follow their
+--   number, as for the models whose danger a comparator is compared with.
+-- Reads: case_report(report_id, case_id), report_value(report_id, term, sensitive)
+-- Writes: term
+-- Source: Lin 2016, "Multiple Individual Records" and "frequency-based strategy".
 
 UPDATE temp.main.srsql_term AS t
 SET cases = n.cases
 FROM (
-    SELECT h.term, count(DISTINCT r.case_id) AS cases
-    FROM temp.main.srsql_report_term AS h
-    INNER JOIN temp.main.srsql_report AS r ON h.report_id = r.report_id
-    GROUP BY h.term
+    SELECT v.term, count(DISTINCT c.case_id) AS cases
+    FROM temp.main.srsql_report_value AS v
+    INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
+    WHERE v.sensitive
+    GROUP BY v.term
 ) AS n
 WHERE t.term = n.term;

@@ -1,22 +1,36 @@
--- Step of a release of l-diversity: sensitive values told apart by attribute (the same term as a
--- reaction and as an indication is two values). Reads srsql_report_term(report_id, attribute,
--- term), srsql_case_report(case_no, report_id), srsql_sensitive(attribute_no, attribute).
+-- Step: numbers the sensitive values of l-diversity, which are parted by attribute ($attributes, in
+--   the order of the dataset): the same term as a reaction and as an indication is two values.
+-- Reads: report_value(report_id, attribute, term, sensitive), case_report(case_no, report_id)
+-- Writes: value(case_no, value_no, attribute_no)
 -- Source: Gal et al. 2008, as Lin 2016 takes it.
 
-CREATE OR REPLACE TEMP TABLE srsql_value_kind AS
-SELECT
-    (row_number() OVER (ORDER BY v.attribute_no, v.term) - 1)::INTEGER AS value_no,
-    v.attribute_no::INTEGER AS attribute_no,
-    v.term
-FROM (
-    SELECT DISTINCT s.attribute_no, t.term
-    FROM temp.main.srsql_report_term AS t
-    INNER JOIN temp.main.srsql_sensitive AS s ON t.attribute = s.attribute
-) AS v;
-
 CREATE OR REPLACE TEMP TABLE srsql_value AS
-SELECT DISTINCT c.case_no, k.value_no
-FROM temp.main.srsql_report_term AS t
-INNER JOIN temp.main.srsql_sensitive AS s ON t.attribute = s.attribute
-INNER JOIN temp.main.srsql_value_kind AS k ON s.attribute_no = k.attribute_no AND t.term = k.term
-INNER JOIN temp.main.srsql_case_report AS c ON t.report_id = c.report_id;
+WITH
+attributes AS (
+    SELECT u.place - 1 AS attribute_no, u.attribute
+    FROM (
+        SELECT
+            unnest($attributes::VARCHAR[]) AS attribute,
+            unnest(range(1, len($attributes::VARCHAR[]) + 1)) AS place
+    ) AS u
+),
+
+listed AS MATERIALIZED (
+    SELECT DISTINCT c.case_no, a.attribute_no, v.term
+    FROM temp.main.srsql_report_value AS v
+    INNER JOIN attributes AS a ON v.attribute = a.attribute
+    INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
+    WHERE v.sensitive
+),
+
+numbers AS (
+    SELECT
+        d.attribute_no,
+        d.term,
+        (row_number() OVER (ORDER BY d.attribute_no, d.term) - 1)::INTEGER AS value_no
+    FROM (SELECT DISTINCT l.attribute_no, l.term FROM listed AS l) AS d
+)
+
+SELECT l.case_no, n.value_no, l.attribute_no::INTEGER AS attribute_no
+FROM listed AS l
+INNER JOIN numbers AS n ON l.attribute_no = n.attribute_no AND l.term = n.term;

@@ -1,4 +1,7 @@
-"""The models for series of releases: PPMS(k, theta*)-bounding (Huang 2021, Wu 2022)."""
+"""The bounding models: MS(k, theta*) for one release (Lin 2016), PPMS(k, theta*) for a series.
+
+Sources of the latter: Huang 2021, Wu 2022.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,33 @@ from srsql.engine.parameters.takes import Amount, OneOf
 
 FINEST = 10_000
 """Largest denominator of alpha: weights are counted in its parts, in 64 bits."""
+
+
+@dataclass(frozen=True)
+class Ms(GroupingModel):
+    """MS(k, theta*)-bounding, Definition 3, by Algorithms 1 and 2.
+
+    Protects: whoever knows a patient's quasi-identifiers and that the patient is in this release
+    is left with at least k cases, and infers no sensitive value s with confidence above theta_s,
+    with or without the external knowledge that was given.
+
+    Does not protect: against joining releases of several quarters (a follow-up in one release
+    narrows the candidates of another), against an attacker who knows some of the patient's terms
+    already, or who knows the case id.
+    """
+
+    name: ClassVar[str] = "ms"
+    family: ClassVar[str] = "single"
+
+    @property
+    def guarantee(self) -> str:
+        """Definition 3 in words."""
+        return (
+            f"Every published region is shared by at least {self.k} distinct cases, and no "
+            "sensitive value is held by a larger share of them than its threshold. This holds for "
+            "this release alone: an attacker who joins releases of several quarters, knows some of "
+            "a patient's terms, or knows a case id is not defended against."
+        )
 
 
 @dataclass(frozen=True)

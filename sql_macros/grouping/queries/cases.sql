@@ -1,0 +1,14 @@
+-- What a release reads and keeps of the records of its quarter.
+
+-- name: case_count
+-- The number of its cases, withdrawn ones aside.
+SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case_report AS c;
+
+-- name: store_knowledge
+-- Keeps external knowledge, given by its normalized pairs ($drugs, $diseases), with the release.
+INSERT INTO srsql.external_knowledge
+SELECT DISTINCT $release_id, e.drug, e.disease
+FROM (
+    SELECT unnest($drugs::VARCHAR[]) AS drug, unnest($diseases::VARCHAR[]) AS disease
+) AS e
+ORDER BY e.drug, e.disease;

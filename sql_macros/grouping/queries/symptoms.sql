@@ -1,0 +1,46 @@
+-- From how many values of a sensitive attribute a case has substantially many (Huang 2021,
+-- Definition 6), and who is in the next quarter.
+
+-- name: moments
+-- Of each of $attributes, the sum of the cases' numbers of values, and that of their squares.
+SELECT
+    a.attribute,
+    coalesce(sum(s.symptoms), 0)::BIGINT AS total,
+    coalesce(sum(s.symptoms * s.symptoms), 0)::BIGINT AS total_of_squares
+FROM (SELECT unnest($attributes::VARCHAR[]) AS attribute) AS a
+LEFT JOIN temp.main.srsql_symptoms AS s ON a.attribute = s.attribute
+GROUP BY a.attribute;
+
+-- name: store_rule
+-- Keeps the rule of the release: mean, standard deviation and cutoff of each attribute.
+INSERT INTO srsql.ss_rule
+SELECT $release_id, r.attribute, r.mean, r.deviation, r.cutoff
+FROM (
+    SELECT
+        unnest($attributes::VARCHAR[]) AS attribute,
+        unnest($means::DOUBLE[]) AS mean,
+        unnest($deviations::DOUBLE[]) AS deviation,
+        unnest($cutoffs::BIGINT[]) AS cutoff
+) AS r
+ORDER BY r.attribute;
+
+-- name: released_next_cases
+-- Adds the cases of the next release of the series that are not in the data of the next quarter.
+INSERT INTO temp.main.srsql_next_case
+SELECT DISTINCT m.case_id
+FROM srsql.member AS m
+INNER JOIN srsql.exposed_release AS r ON m.release_id = r.release_id
+INNER JOIN srsql.release AS own ON own.release_id = $release_id
+WHERE
+    r.dataset = own.dataset
+    AND r.series = own.series
+    AND r.quarter = (
+        SELECT min(l.quarter)
+        FROM srsql.exposed_release AS l
+        WHERE l.dataset = own.dataset AND l.series = own.series AND l.quarter > own.quarter
+    )
+    AND m.case_id NOT IN (SELECT n.case_id FROM temp.main.srsql_next_case AS n);
+
+-- name: no_next_cases
+-- Nobody is, where the next quarter is not asked for.
+CREATE OR REPLACE TEMP TABLE srsql_next_case (case_id VARCHAR);

@@ -1,0 +1,58 @@
+-- What the manifests tell of a release ($release_id).
+
+-- name: shown_k
+-- The smallest group that the thresholds of its released values explain.
+SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num)
+FROM srsql.threshold AS t
+WHERE t.release_id = $release_id AND t.released AND t.theta_num > 0;
+
+-- name: files
+-- The files of an ingestion ($ingestion_id), and what became of their records.
+SELECT f.table_name, f.file, f.sha256, f.records, f.loaded, f.rejected
+FROM srsql.ingested_file AS f
+WHERE f.ingestion_id = $ingestion_id
+ORDER BY f.file;
+
+-- name: source
+-- Where an ingestion came from, and its digest.
+SELECT i.source, i.sha256 FROM srsql.ingestion AS i WHERE i.ingestion_id = $ingestion_id;
+
+-- name: counts
+-- New cases, old ones, reports and groups.
+SELECT
+    count(DISTINCT m.case_id) FILTER (WHERE m.is_new) AS new_cases,
+    count(DISTINCT m.case_id) FILTER (WHERE NOT m.is_new) AS old_cases,
+    coalesce(sum(m.reports), 0)::BIGINT AS reports,
+    count(DISTINCT m.group_id) AS groups
+FROM srsql.member AS m
+WHERE m.release_id = $release_id;
+
+-- name: withheld
+-- Cases and reports that were withheld, by reason.
+SELECT w.reason, count(*) AS cases, sum(w.reports)::BIGINT AS reports
+FROM srsql.withheld AS w
+WHERE w.release_id = $release_id
+GROUP BY w.reason
+ORDER BY w.reason;
+
+-- name: given_up
+-- Values that were given up, by quasi-identifier.
+SELECT a.attribute, count(*) AS cases
+FROM srsql.case_qid AS c
+INNER JOIN srsql.attribute AS a ON c.release_id = a.release_id AND c.position = a.position
+WHERE c.release_id = $release_id AND c.given_up
+GROUP BY a.attribute
+ORDER BY a.attribute;
+
+-- name: made_after
+-- The releases of the series that are or were out before it.
+SELECT r.release_id
+FROM srsql.release AS own
+INNER JOIN srsql.exposed_release AS r
+    ON own.dataset = r.dataset AND own.series = r.series AND own.release_id <> r.release_id
+WHERE own.release_id = $release_id
+ORDER BY r.release_id;
+
+-- name: store
+-- Keeps the private manifest.
+UPDATE srsql.release SET private_manifest = $manifest WHERE release_id = $release_id;

@@ -1,0 +1,29 @@
+-- The terms that a release takes apart from its rows.
+
+-- name: never_released
+-- The terms of the cases whose threshold is 0.
+SELECT DISTINCT t.term
+FROM temp.main.srsql_theta AS h
+INNER JOIN temp.main.srsql_term AS t ON h.term_no = t.term_no
+SEMI JOIN temp.main.srsql_case_item AS i ON t.term = i.term
+WHERE h.theta_num = 0
+ORDER BY t.term;
+
+-- name: store
+-- What the release disassociates, one row for each of $attributes, in their order.
+INSERT INTO srsql.disassociated
+SELECT
+    $release_id,
+    a.place,
+    a.attribute,
+    $m,
+    $diversity,
+    $repeated,
+    $with_rows,
+    $term_format
+FROM (
+    SELECT
+        unnest($attributes::VARCHAR[]) AS attribute,
+        unnest(range(len($attributes::VARCHAR[]))) AS place
+) AS a
+ORDER BY a.place;

@@ -1,0 +1,60 @@
+-- What the catalog says of releases.
+
+-- name: series_over_lattice
+-- Releases of a series that have rows of their own making.
+SELECT count(*)
+FROM srsql.lattice AS l
+INNER JOIN srsql.release AS r ON l.release_id = r.release_id
+WHERE r.dataset = $dataset AND r.series = $series;
+
+-- name: is_parted
+-- Whether some case is in several groups.
+SELECT count(*) > count(DISTINCT m.case_id)
+FROM srsql.member AS m
+WHERE m.release_id = $release_id;
+
+-- name: released_id
+-- The release that is out for a quarter, or its draft.
+SELECT r.release_id
+FROM srsql.release AS r
+WHERE
+    r.dataset = $dataset
+    AND r.quarter = $quarter
+    AND r.series = $series
+    AND r.status <> 'superseded'
+ORDER BY r.status DESC;
+
+-- name: terms_apart
+-- Attributes of which a release shows the terms, but not of which case; and its quarter.
+SELECT d.attribute, r.quarter
+FROM srsql.disassociated AS d
+INNER JOIN srsql.release AS r ON d.release_id = r.release_id
+WHERE r.release_id = $release_id;
+
+-- name: ingestion
+-- The ingestion of a quarter that is not replaced.
+SELECT i.ingestion_id
+FROM srsql.ingestion AS i
+WHERE i.dataset = $dataset AND i.quarter = $quarter AND NOT i.replaced;
+
+-- name: ingested_quarters
+-- The quarters that are in the warehouse, in order.
+SELECT i.quarter
+FROM srsql.ingestion AS i
+WHERE i.dataset = $dataset AND NOT i.replaced
+ORDER BY i.quarter;
+
+-- name: disassociated
+-- What a release publishes apart from records, in the order of its attributes.
+SELECT d.attribute, d.m, d.diversity, d.repeated, d.term_format
+FROM srsql.disassociated AS d
+WHERE d.release_id = $release_id
+ORDER BY d.place;
+
+-- name: series_disassociated
+-- Attributes of which some release of a series shows the terms apart from rows, and whether it has
+-- rows.
+SELECT DISTINCT d.attribute, d.with_rows
+FROM srsql.disassociated AS d
+INNER JOIN srsql.release AS r ON d.release_id = r.release_id
+WHERE r.dataset = $dataset AND r.series = $series;

@@ -1,0 +1,31 @@
+-- What a connection has before anything of ours is installed: every name is written in full, since
+-- what is called like ours may be the caller's.
+
+-- name: schema_conflicts
+-- Attached databases that are called like a schema of ours in $database.
+SELECT d.database_name
+FROM system.main.duckdb_databases() AS d
+INNER JOIN system.main.duckdb_schemas() AS s ON d.database_name = s.schema_name
+WHERE
+    s.database_name = $database
+    AND d.database_name <> $database
+    AND NOT d.internal
+    AND system.main.regexp_matches(s.schema_name, '^(srsql|raw_|draft_|release_|released)')
+ORDER BY d.database_name;
+
+-- name: hidden_functions
+-- Built-in functions that a temporary macro precedes.
+SELECT f.function_name
+FROM system.main.duckdb_functions() AS f
+WHERE f.database_name = 'temp' OR f.internal
+GROUP BY f.function_name
+HAVING
+    system.main.bool_or(f.database_name = 'temp') AND system.main.bool_or(f.internal);
+
+-- name: schema_of_ours
+-- Whether $database is attached, and its schema of our name where it has one.
+SELECT d.database_name, s.schema_name
+FROM system.main.duckdb_databases() AS d
+LEFT JOIN system.main.duckdb_schemas() AS s
+    ON d.database_name = s.database_name AND s.schema_name = 'srsql'
+WHERE d.database_name = $database;

@@ -1,0 +1,14 @@
+CREATE OR REPLACE TEMPORARY TABLE srsql_case_report AS
+SELECT
+  CAST((
+    ROW_NUMBER() OVER (
+      ORDER BY TRY_CAST("t"."caseid" AS INT128), "t"."caseid", TRY_CAST("t"."primaryid" AS INT128), "t"."primaryid"
+    ) - 1
+  ) AS INT) AS case_no,
+  "t"."primaryid" AS report_id,
+  "t"."caseid" AS case_id
+FROM "raw_faers"."demo" AS "t"
+ANTI JOIN "temp"."main"."srsql_deleted" AS "d"
+  ON CAST("t"."caseid" AS TEXT) = "d"."case_id"
+WHERE
+  "t"."quarter" = ?

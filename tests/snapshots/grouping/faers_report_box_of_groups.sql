@@ -1,0 +1,34 @@
+CREATE OR REPLACE TEMPORARY TABLE srsql_report_box AS
+SELECT
+  "t"."primaryid" AS report_id,
+  0 AS position,
+  CAST("n"."pre" AS BIGINT) AS low,
+  CAST("n"."last" AS BIGINT) AS high
+FROM "raw_faers"."demo" AS "t"
+LEFT JOIN "temp"."main"."srsql_node" AS "n"
+  ON "n"."position" = 0
+  AND "n"."pre" = "n"."last"
+  AND "t"."srsql_age" >= "n"."low"
+  AND "t"."srsql_age" <= "n"."high"
+WHERE
+  "t"."quarter" = ?
+UNION ALL
+SELECT
+  "t"."primaryid" AS report_id,
+  1 AS position,
+  CAST("t"."srsql_wt" AS BIGINT) AS low,
+  CAST("t"."srsql_wt" AS BIGINT) AS high
+FROM "raw_faers"."demo" AS "t"
+WHERE
+  "t"."quarter" = ?
+UNION ALL
+SELECT
+  "t"."primaryid" AS report_id,
+  2 AS position,
+  CAST("n"."pre" AS BIGINT) AS low,
+  CAST("n"."last" AS BIGINT) AS high
+FROM "raw_faers"."demo" AS "t"
+LEFT JOIN "temp"."main"."srsql_node" AS "n"
+  ON "n"."position" = 2 AND "n"."node" = "t"."srsql_sex"
+WHERE
+  "t"."quarter" = ?

@@ -1,0 +1,22 @@
+CREATE OR REPLACE TEMPORARY TABLE srsql_report_value AS
+SELECT
+  "t"."primaryid" AS report_id,
+  'indi_pt' AS attribute,
+  "t"."srsql_indi_pt" AS term,
+  NULLIF(REGEXP_REPLACE("t"."indi_pt", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS spelling,
+  TRUE AS shown,
+  TRUE AS sensitive
+FROM "raw_faers"."indi" AS "t"
+WHERE
+  "t"."quarter" = ? AND NOT "t"."srsql_indi_pt" IS NULL
+UNION ALL
+SELECT
+  "t"."primaryid" AS report_id,
+  'pt' AS attribute,
+  "t"."srsql_pt" AS term,
+  NULLIF(REGEXP_REPLACE("t"."pt", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS spelling,
+  TRUE AS shown,
+  TRUE AS sensitive
+FROM "raw_faers"."reac" AS "t"
+WHERE
+  "t"."quarter" = ? AND NOT "t"."srsql_pt" IS NULL

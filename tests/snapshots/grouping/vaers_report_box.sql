@@ -1,0 +1,31 @@
+CREATE OR REPLACE TEMPORARY TABLE srsql_report_box AS
+SELECT
+  "t"."vaers_id" AS report_id,
+  0 AS position,
+  CAST("t"."srsql_age" AS BIGINT) AS low,
+  CAST("t"."srsql_age" AS BIGINT) AS high
+FROM "raw_vaers"."demo" AS "t"
+WHERE
+  "t"."quarter" = ?
+UNION ALL
+SELECT
+  "t"."vaers_id" AS report_id,
+  1 AS position,
+  CAST("n"."pre" AS BIGINT) AS low,
+  CAST("n"."last" AS BIGINT) AS high
+FROM "raw_vaers"."demo" AS "t"
+LEFT JOIN "temp"."main"."srsql_node" AS "n"
+  ON "n"."position" = 1 AND "n"."node" = "t"."srsql_sex"
+WHERE
+  "t"."quarter" = ?
+UNION ALL
+SELECT
+  "t"."vaers_id" AS report_id,
+  2 AS position,
+  CAST("n"."pre" AS BIGINT) AS low,
+  CAST("n"."last" AS BIGINT) AS high
+FROM "raw_vaers"."demo" AS "t"
+LEFT JOIN "temp"."main"."srsql_node" AS "n"
+  ON "n"."position" = 2 AND "n"."node" = "t"."srsql_state"
+WHERE
+  "t"."quarter" = ?
