@@ -3,7 +3,7 @@
 -- Reads: foreign_place(line, case_no, case_id, reports, case_line, group_line, group_id),
 --   foreign_box(line, position, low, high), foreign_term(case_no, attribute, term),
 --   attribute(position, name, kind, span), srsql.member, srsql.release, srsql.exposed_release,
---   srsql.threshold, srsql.ss_rule
+--   srsql.ss_rule
 -- Writes: srsql.member, srsql.region, srsql.attribute, srsql.threshold, srsql.case_term,
 --   srsql.defended_attack, srsql.case_flag
 -- Source: SPEC section 2 (new case), section 9; Huang 2021, Definition 6 (ss case).

@@ -2,7 +2,7 @@
 --   every case that is in several releases the boxes that its earlier and its later regions cover.
 --   $release_ids are its releases in the order of quarter and number, $quarters their quarters,
 --   counted, and $reported says which of them are audited.
--- Reads: srsql.member, srsql.region, srsql.release, srsql.attribute, srsql.node, srsql.perturbation
+-- Reads: srsql.member, srsql.region
 -- Writes: audit_region(release_id, group_id, box), audit_history(release_id, case_no, old,
 --   in_next_quarter, in_previous_quarter, earlier, later, bounds_all, bounds_earliest)
 -- Source: Huang 2021, Definitions 1 to 4; SPEC section 9.

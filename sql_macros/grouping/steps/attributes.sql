@@ -3,8 +3,8 @@
 --   hierarchies ($node_positions, $labels, $pres, $node_lasts; $lows, $highs in granules where a
 --   node stands for a range of a number).
 -- Reads: nothing
--- Writes: attribute(position, name, kind, span, parent, last, height),
---   node(position, node, pre, last, low, high)
+-- Writes: attribute(position, name, kind, span, parent, last, height), node(position, node, pre,
+--   last, low, high)
 -- Source: SPEC section 4 (roles and hierarchies); Lin 2016, eq. (1) (the span, by which a loss is
 --   divided).
 

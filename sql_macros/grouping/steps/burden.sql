@@ -1,7 +1,7 @@
 -- Step: adds the share of cases with substantially many symptoms (alpha, $alpha_num / $alpha_den)
 --   to the bounded values as one more, so that it is made feasible together with the others.
--- Reads: case_term(case_no, term_no, weight), theta(term_no, theta_num, theta_den),
---   role(case_no, is_ss, carrier)
+-- Reads: case_term(case_no, term_no, weight), theta(term_no, theta_num, theta_den), role(case_no,
+--   is_ss, carrier)
 -- Writes: bound_term(case_no, term_no, weight), bound_theta(term_no, theta_num, theta_den)
 -- Source: Huang 2021, Definition 7 (PPMS(k, theta, alpha)-bounding); SPEC section 8.
 

@@ -2,11 +2,10 @@
 --   report, or a piece of a case (see grouping/steps/pieces.sql), as the case numbers of its
 --   reports say. A value that is certain weighs $weight_scale.
 -- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
---   report_value(report_id, attribute, term, spelling, shown, sensitive), attribute, node,
+--   report_value(report_id, attribute, term, spelling, shown, sensitive), node,
 --   srsql.external_knowledge
--- Writes: case(case_no, case_id, reports), box(case_no, position, low, high),
---   term(term_no, term, spelling, cases), case_term(case_no, term_no, weight, direct, shown),
---   attribute
+-- Writes: case(case_no, case_id, reports), box(case_no, position, low, high), term(term_no, term,
+--   spelling, cases), case_term(case_no, term_no, weight, direct, shown), attribute
 -- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.
 
 CREATE OR REPLACE TEMP TABLE srsql_case AS

@@ -1,8 +1,9 @@
 -- Step: generalizes categories (or only virtually so) and merges the groups that have the same
 --   ones; what is not to be perturbed ($perturbed_positions are) has a region.
--- Reads: grouped(case_no, group_no, pattern), attribute(position, kind), node,
---   bounded(case_no, position, low, high, earlier_low, earlier_high)
--- Writes: grouped, region(group_no, position, low, high), drawn(case_no, position, low, high)
+-- Reads: grouped(case_no, group_no, pattern), attribute(position, kind), node, bounded(case_no,
+--   position, low, high, earlier_low, earlier_high)
+-- Writes: grouped(case_no, group_no, pattern), region(group_no, position, low, high),
+--   drawn(case_no, position, low, high)
 -- Source: Wu 2022, QID^C-Gen&Merging and VirtualGen&Merging (Example 1).
 
 -- What each group's categories must cover: its members, and what an old case was released as.

@@ -3,7 +3,7 @@
 --   cases. A case whose reports are in several groups has several pieces. What the pieces have is
 --   worked out by grouping/steps/cases.sql, which runs after this.
 -- Reads: case_report(case_no, report_id, case_id), grouped(case_no, group_no), withheld
--- Writes: case_report, grouped, withheld, role
+-- Writes: case_report(case_no, report_id, case_id), grouped(case_no, group_no), withheld, role
 -- Source: Lin 2016, "Multiple Individual Records"; SPEC section 13.
 
 -- A piece is numbered as its first report.

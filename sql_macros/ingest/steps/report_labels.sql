@@ -1,7 +1,6 @@
--- Step: gives every report the labels of its periods. For $rule and $ends see
---   srsql.period_labels; $integer says whether ids are integers.
--- Reads: period_key(text, report): the report ids as the report table writes them, and what tells
---   the period of each row
+-- Step: gives every report the labels of its periods. For $rule and $ends see srsql.period_labels;
+--   $integer says whether ids are integers.
+-- Reads: period_key(text, report)
 -- Writes: report_label(report, label)
 -- Source: SPEC section 2 (period).
 

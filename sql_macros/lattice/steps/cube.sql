@@ -1,9 +1,9 @@
 -- Step: makes the base cube of the records of a release over the lattice. Every released case is
 --   one record; one that holds several informative values shows one of them, drawn for the case
 --   alone. cell: the leaves that occur together; cube: records by cell and informative value.
--- Parameters: unknown INTEGER[] (by dimension, the leaf of a case without such a value), seed
---   (of an experiment; NULL: the secure generator), places, positions, lows, highs, leaves: the
---   leaves of each dimension, one after the other.
+-- Parameters: unknown INTEGER[] (by dimension, the leaf of a case without such a value), seed (of
+--   an experiment; NULL: the secure generator), places, positions, lows, highs, leaves: the leaves
+--   of each dimension, one after the other.
 -- Reads: grouped, box, held_value
 -- Writes: informative, record, cell, cube
 -- Source: Lee 2020, "Problem settings" and Algorithm 1, lines 1 to 4.

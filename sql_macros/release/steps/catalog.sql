@@ -1,9 +1,9 @@
 -- Step: writes into the catalog what it keeps of a release ($release_id).
--- Reads: grouped(case_no, group_no, pattern), case(case_no, case_id, reports),
---   role(case_no, is_new, carrier, is_ss, is_md), region(group_no, position, low, high),
---   attribute(position, name, kind, span), box(case_no, position, low, high),
---   case_term(case_no, term_no, weight, direct, shown), term(term_no, term, cases),
---   theta(term_no, theta_num, theta_den), withheld(case_no, reason), deleted(case_id)
+-- Reads: grouped(case_no, group_no, pattern), case(case_no, case_id, reports), role(case_no,
+--   is_new, carrier, is_ss, is_md), region(group_no, position, low, high), attribute(position,
+--   name, kind, span), box(case_no, position, low, high), case_term(case_no, term_no, weight,
+--   direct, shown), term(term_no, term, cases), theta(term_no, theta_num, theta_den),
+--   withheld(case_no, reason), deleted(case_id)
 -- Writes: srsql.member, srsql.case_flag, srsql.region, srsql.attribute, srsql.case_qid,
 --   srsql.case_term, srsql.threshold, srsql.withheld
 -- Source: SPEC section 5.

@@ -1,8 +1,7 @@
 -- Step: finds the nearest published records of each original QID of a release: those that one who
 --   knows the QID cannot tell from the case's own.
 -- Parameters: $release_id.
--- Reads: srsql.case_qid, srsql.member, srsql.region, srsql.perturbed, srsql.attribute, srsql.node,
---   srsql.release
+-- Reads: srsql.attribute
 -- Writes: link_box(original, case_no, position, low, high), link_tuple(case_no, own_no,
 --   published_no), link_own_value(tuple_no, position, low, high), link_pair(own_no, published_no)
 -- Source: Wu 2022, section V.A (G, "minimum difference from r"); SPEC section 10.

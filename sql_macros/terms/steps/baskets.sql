@@ -1,7 +1,7 @@
 -- Step: numbers the terms that are released apart from records and the cases that have one, and
---   makes the basket of each. repeated: terms that some case holds more than once, each time
---   under the number of the first one. Within QID-groups, a group in which fewer than least cases
---   have a term is small: its terms are told of the group as a whole, so it has no basket here.
+--   makes the basket of each. repeated: terms that some case holds more than once, each time under
+--   the number of the first one. Within QID-groups, a group in which fewer than least cases have a
+--   term is small: its terms are told of the group as a whole, so it has no basket here.
 -- Parameters: grouped (clusters lie inside QID-groups), least (records that a cluster needs).
 -- Reads: case_item
 -- Writes: basket_term, repeated, basket_case, basket, part

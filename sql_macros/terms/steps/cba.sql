@@ -5,8 +5,8 @@
 -- Parameters: k, m, order_seed (of an experiment; NULL: the secure generator).
 -- Reads: basket, basket_term, constraint
 -- Writes: generalized_record, pub_term_nodes, pub_generalized_terms
--- Source: Loukides and Gkoulalas-Divanis 2013 (CBA), as Loukides 2014, section 6.3, compares
---   with it; SPEC section 13.
+-- Source: Loukides and Gkoulalas-Divanis 2013 (CBA), as Loukides 2014, section 6.3, compares with
+--   it; SPEC section 13.
 
 CREATE OR REPLACE TEMP TABLE srsql_pub_term_nodes AS
 SELECT g.node_no AS node, t.term

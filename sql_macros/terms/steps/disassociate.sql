@@ -1,10 +1,10 @@
--- Step: disassociates the baskets, and makes what is published of them: HORPART makes the
---   clusters, VERPART their chunks, refining what joint clusters share. The tables cluster,
---   chunk_term and shared_term have numbers and stay internal; no table that is published has,
---   or is ordered by, what identifies a record.
+-- Step: disassociates the baskets, and makes what is published of them: HORPART makes the clusters,
+--   VERPART their chunks, refining what joint clusters share. The tables cluster, chunk_term and
+--   shared_term have numbers and stay internal; no table that is published has, or is ordered by,
+--   what identifies a record.
 -- Parameters: k, m (Definition 1), max_size (a part with fewer records is a cluster), least
---   (records of a cluster), joint_limit (records of a joint cluster), order_seed (of an
---   experiment; NULL: the secure generator).
+--   (records of a cluster), joint_limit (records of a joint cluster), order_seed (of an experiment;
+--   NULL: the secure generator).
 -- Reads: basket, part, constraint, sensitive_number, repeated, basket_term
 -- Writes: term_role, cluster, chunk_term, refined, shared_term, subrecord, pub_clusters,
 --   pub_joint_clusters, pub_record_chunk, pub_shared_chunk, pub_item_chunk

@@ -1,7 +1,7 @@
 -- Step: draws the numbers of clusters that lie inside QID-groups anew. Those that clusters were
---   made under follow the numbers of the groups, which are not published, and come last where
---   too few cases of a group have a term, which nothing else tells: fewer than k of them could
---   then hold what an attacker knows. There are no joint clusters.
+--   made under follow the numbers of the groups, which are not published, and come last where too
+--   few cases of a group have a term, which nothing else tells: fewer than k of them could then
+--   hold what an attacker knows. There are no joint clusters.
 -- Parameters: order_seed (of an experiment; NULL: the secure generator).
 -- Reads: pub_clusters
 -- Writes: drawn_number, cluster, chunk_term, pub_clusters, pub_record_chunk, pub_item_chunk

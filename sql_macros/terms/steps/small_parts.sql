@@ -1,9 +1,8 @@
--- Step: adds the small groups where clusters lie inside QID-groups. A group in
---   which too few cases have a term for a cluster of their own is one cluster as a whole, its
---   cases without a term included, and all its terms are in the item chunk, so that any of its
---   cases may hold any of them.
--- Reads: basket_case, case_item, basket_term, grouped, basket, part, cluster, chunk_term,
---   pub_clusters, pub_item_chunk
+-- Step: adds the small groups where clusters lie inside QID-groups. A group in which too few cases
+--   have a term for a cluster of their own is one cluster as a whole, its cases without a term
+--   included, and all its terms are in the item chunk, so that any of its cases may hold any of
+--   them.
+-- Reads: basket_case, case_item, basket_term, grouped, pub_clusters
 -- Writes: basket, part, cluster, chunk_term, pub_clusters, pub_item_chunk
 -- Source: SPEC section 11 (clusters within QID-groups).
 

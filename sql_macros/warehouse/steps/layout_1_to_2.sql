@@ -1,8 +1,7 @@
 -- Step: the catalog of layout 1 (version 0.1) becomes that of layout 2: tables are called what they
 --   hold, one quantity has one name, and the format of released terms is stored with the release.
--- Reads: srsql.release, srsql.disassociated
--- Writes: srsql.case_flag, srsql.defended_attack, srsql.budget_ledger, srsql.release,
---   srsql.disassociated
+-- Reads: budget_ledger, case_flag, defended_attack
+-- Writes: srsql.release, srsql.disassociated, srsql.promise, srsql.spent, srsql.trait
 -- Source: schemas/catalog.sql, of version 0.1 and of this one.
 
 ALTER TABLE srsql.trait RENAME TO case_flag;
