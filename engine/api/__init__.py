@@ -238,7 +238,7 @@ def all_measures(
     ]
 
 
-def asked_pairs(
+def signal_pairs(
     dataset: Dataset,
     drug: str | None,
     reaction: str | None,
@@ -275,6 +275,6 @@ def asked_pairs(
     return who if drug is None or reaction is None else [Rule(drug, reaction, who)]
 
 
-def asked_roles(roles: Sequence[str] | None) -> Sequence[str] | None:
+def drug_roles(roles: Sequence[str] | None) -> Sequence[str] | None:
     """The roles of the drug; none: every role, which a caller may write as ``all``."""
     return () if roles is not None and [role.lower() for role in roles] == ["all"] else roles

@@ -40,7 +40,7 @@ from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.warehouse.frames import Kind, shaped
-from srsql.engine.warehouse.releases import as_told, need_cases, over_lattice, released_id
+from srsql.engine.warehouse.releases import need_cases, over_lattice, released_id, series_dataset
 from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -293,10 +293,10 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
-            pairs = api.asked_pairs(schema, drug, reaction, rules, who, every=every_pair)
+            pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
             return signals(
                 self.warehouse, schema, series, pairs, quarter=quarter,
-                roles=api.asked_roles(roles), released_only=released_only,
+                roles=api.drug_roles(roles), released_only=released_only,
             )  # fmt: skip
 
     @api.reads(errors.QueryError)
@@ -341,7 +341,7 @@ class Engine:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)
 
     def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
-        return as_told(self.warehouse, self._of(quarter, name), series)
+        return series_dataset(self.warehouse, self._of(quarter, name), series)
 
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
         schema = self._of(quarter, name)

@@ -120,7 +120,7 @@ class Evidence:
             parameters: of these queries.
         """
         listed = ", ".join([*map(str, arguments), str(self.release.release_id)])
-        return asked(self.release.warehouse, f"srsql.{macro}({listed})", tables, parameters)
+        return uniform_rows(self.release.warehouse, f"srsql.{macro}({listed})", tables, parameters)
 
     def _has_rows(self, facts: ReleaseFacts) -> bool:
         if facts.synthetic_rows:
@@ -135,7 +135,7 @@ class Evidence:
         return bool(self.release.warehouse.rows(rows.sql("duckdb")))
 
 
-def asked(
+def uniform_rows(
     warehouse: Warehouse,
     call: str,
     tables: Mapping[str, str] | None = None,

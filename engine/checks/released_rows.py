@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from srsql.engine.checks import TOPIC, Evidence, asked
+from srsql.engine.checks import TOPIC, Evidence, uniform_rows
 from srsql.engine.checks.published_regions import (
     case_symptoms,
     case_terms,
@@ -25,7 +25,7 @@ from srsql.engine.checks.published_regions import (
     report_values,
 )
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.releases import terms_apart
+from srsql.engine.warehouse.releases import terms_without_rows
 from srsql.engine.warehouse.statements import (
     check_row,
     column,
@@ -130,12 +130,12 @@ def check_drawn_values(evidence: Evidence) -> list[Measure]:
     """Numbers lie in the declared domain on its granules, nodes are nodes of the hierarchy."""
     release = evidence.release
     rows = drawn_values_query(release.visible_dataset, release.schema, release.release_id)
-    return asked(release.warehouse, rows.subquery().sql("duckdb"))
+    return uniform_rows(release.warehouse, rows.subquery().sql("duckdb"))
 
 
 def check_common(evidence: Evidence) -> list[Measure]:
     """Categories that are generalized beside the drawn values."""
-    release, seen = evidence.release, "seen_common"
+    release, common_value = evidence.release, "common_value"
     dataset = release.visible_dataset
     common = [
         name
@@ -144,7 +144,9 @@ def check_common(evidence: Evidence) -> list[Measure]:
         for name in ([f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name])
     ]
     rows = internal_group_rows(dataset, release.schema, release.release_id, common)
-    return evidence.ask("check_common", literal(seen), tables={seen: rows.sql("duckdb")})
+    return evidence.ask(
+        "check_common", literal(common_value), tables={common_value: rows.sql("duckdb")}
+    )
 
 
 def check_complete(evidence: Evidence) -> list[Measure]:
@@ -174,7 +176,7 @@ def check_inside(evidence: Evidence) -> list[Measure]:
     rows = inside_query(
         release.visible_dataset, release.schema, release.release_id, evidence.perturbed
     )
-    return asked(release.warehouse, rows.subquery().sql("duckdb"))
+    return uniform_rows(release.warehouse, rows.subquery().sql("duckdb"))
 
 
 def check_earlier(evidence: Evidence) -> list[Measure]:
@@ -203,7 +205,7 @@ def _rows(evidence: Evidence) -> str:
     release, facts = evidence.release, evidence.facts
     dataset, schema = release.visible_dataset, release.schema
     return evidence.table(
-        "srsql_seen_row",
+        "srsql_published_row",
         lambda: (
             internal_group_rows(dataset, schema, release.release_id)
             if facts.draws
@@ -214,12 +216,12 @@ def _rows(evidence: Evidence) -> str:
 
 def _values(evidence: Evidence) -> str:
     """The sensitive terms of every released case, normalized anew."""
-    return evidence.table("srsql_seen_value", lambda: _case_terms(evidence, "term"))
+    return evidence.table("srsql_published_value", lambda: _case_terms(evidence, "term"))
 
 
 def _case_terms(evidence: Evidence, name: str, *, drugs: bool = False) -> exp.Query:
     release = evidence.release
-    apart = terms_apart(release.warehouse, release.release_id)
+    apart = terms_without_rows(release.warehouse, release.release_id)
     return case_terms(release.visible_dataset, release.schema, name, apart, drugs=drugs)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from srsql.engine.checks import Evidence, asked, measured
+from srsql.engine.checks import Evidence, measured, uniform_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
@@ -74,7 +74,7 @@ def check_node_constraints(evidence: Evidence) -> list[Measure]:
     _, constraints = _calls(evidence)
     policy = {CONSTRAINTS: query(TOPIC, "utility_constraints")}
     given = {"release": evidence.release.release_id}
-    return asked(evidence.release.warehouse, constraints, policy, given)
+    return uniform_rows(evidence.release.warehouse, constraints, policy, given)
 
 
 def check_node_km(evidence: Evidence) -> list[Measure]:

@@ -68,7 +68,7 @@ def release_parts(released: Released) -> Parts:
 def release_lines(released: Released) -> Iterator[str]:
     """What became of one quarter; the rows of its views follow as a table."""
     facts = released.manifest
-    groups = "" if _apart(released) else f" in {facts['groups']:,} groups"
+    groups = "" if _without_cases(released) else f" in {facts['groups']:,} groups"
     yield (
         f"{released.quarter} {released.status} as {released.schema}: "
         f"{facts['cases']['released']:,} cases{groups}, "
@@ -101,13 +101,13 @@ def closing_lines(released: Released) -> Iterator[str]:
     kept = released.manifest.get("keeps", "k, theta")
     if "terms" in released.manifest:
         kept += ", k^m-anonymity of the terms"
-    what = "row numbers" if _apart(released) else "completeness, regions"
+    what = "row numbers" if _without_cases(released) else "completeness, regions"
     yield f"  checked on the released rows: {kept}, {what}, lineage" + (
         "" if attacks == "none" else f"; audited with the whole series: {attacks}"
     )
 
 
-def _apart(released: Released) -> bool:
+def _without_cases(released: Released) -> bool:
     """Whether the rows are no case's."""
     return "informative" in released.manifest
 

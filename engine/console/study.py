@@ -150,11 +150,11 @@ def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             format_share(one.confidence),
             format_share(one.dsr),
             "yes" if one.frontier else "",
-            _kept(one),
+            _keeps_bounds(one),
         ]
 
 
-def _kept(one: Setting) -> str:
+def _keeps_bounds(one: Setting) -> str:
     if one.measured_on == "sample":
         return ""
     return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"

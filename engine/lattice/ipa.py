@@ -44,7 +44,7 @@ MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class IpaParameters:
     """The parameters of IPA."""
 
     epsilon: Fraction
@@ -66,23 +66,23 @@ class Asked:
 
 
 def anonymize(
-    warehouse: Warehouse, dimensions: Sequence[Dimension], asked: Asked, source: Source
+    warehouse: Warehouse, dimensions: Sequence[Dimension], parameters: IpaParameters, source: Source
 ) -> Made:
     """IPA on the cube of ``load_cube``.
 
     Raises:
         ReleaseError: the lattice, or with ``sound`` the domain, is too large.
     """
-    if not asked.sound:
-        return _choose_perturbed(warehouse, dimensions, asked, source)
-    levels = _choose_by_noise(warehouse, dimensions, asked, source)
+    if not parameters.sound:
+        return _choose_perturbed(warehouse, dimensions, parameters, source)
+    levels = _choose_by_noise(warehouse, dimensions, parameters, source)
     node = cube_counts(warehouse, dimensions, levels)
-    made, seen = _perturbed(node, asked, source, dimensions)
+    made, seen = _perturbed(node, parameters, source, dimensions)
     return Made(levels, node.nodes, made, [seen])
 
 
 def _choose_perturbed(
-    warehouse: Warehouse, dimensions: Sequence[Dimension], asked: Asked, source: Source
+    warehouse: Warehouse, dimensions: Sequence[Dimension], parameters: IpaParameters, source: Source
 ) -> Made:
     """Algorithm 2 as printed: every node is perturbed, one is drawn by equation 12.
 
@@ -94,9 +94,9 @@ def _choose_perturbed(
     seen: list[Figures] = []
     for levels in nodes:
         node = cube_counts(warehouse, dimensions, levels)
-        made, found = _perturbed(node, asked, source, dimensions)
+        made, found = _perturbed(node, parameters, source, dimensions)
         seen.append(found)
-        weight = node_weight(found.loss.il, asked.candidates, len(nodes))
+        weight = node_weight(found.loss.il, parameters.candidates, len(nodes))
         total += weight
         if int(source.uniform.below(np.array([total]))[0]) < weight:
             held = (levels, node.nodes, made)
@@ -106,15 +106,15 @@ def _choose_perturbed(
 
 
 def _perturbed(
-    node: Node, asked: Asked, source: Source, dimensions: Sequence[Dimension]
+    node: Node, parameters: IpaParameters, source: Source, dimensions: Sequence[Dimension]
 ) -> tuple[PerturbedCounts, Figures]:
-    made = perturb(node.counts, asked.budget, source)
+    made = perturb(node.counts, parameters.budget, source)
     loss = loss_of(node.counts, made, node.penalties(), len(dimensions))
     return made, figures(node.levels, loss, node.counts.classes, made)
 
 
 def _choose_by_noise(
-    warehouse: Warehouse, dimensions: Sequence[Dimension], asked: Asked, source: Source
+    warehouse: Warehouse, dimensions: Sequence[Dimension], parameters: IpaParameters, source: Source
 ) -> Levels:
     """The node of least expected loss, by the sizes of all leaf cells with noise of scale
     1 / epsilon of the candidates: a record is in one cell, so this is differentially private, and
@@ -122,7 +122,7 @@ def _choose_by_noise(
     finest = cube_counts(warehouse, dimensions, (0,) * len(dimensions))
     widths = leaf_widths(dimensions)
     cells = cell_numbers(finest.nodes, widths)
-    noise = source.laplace(1 / asked.candidates, need_cells(dimensions, widths, 1))
+    noise = source.laplace(1 / parameters.candidates, need_cells(dimensions, widths, 1))
     noisy = noisy_counts(cells, finest.counts.sizes, noise).reshape(widths)
     least: tuple[float, Levels] | None = None
     for levels in lattice(dimensions):
@@ -135,7 +135,7 @@ def _choose_by_noise(
             penalties = penalties + dimension.penalties()[values].reshape(shape)
         sizes = roll_up(noisy, maps).ravel()
         loss = expected_loss(
-            sizes, penalties.ravel(), len(dimensions), asked.least, asked.budget.insertion
+            sizes, penalties.ravel(), len(dimensions), parameters.least, parameters.budget.insertion
         )
         if least is None or (loss, levels) < least:
             least = (loss, levels)

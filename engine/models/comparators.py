@@ -48,7 +48,7 @@ class Comparator(GroupingModel):
         return None
 
     @property
-    def kept_bounds(self) -> str:
+    def bounds_in_words(self) -> str:
         """What is kept, in a few words."""
         return ", ".join(
             f"{bound} {claim}" if claim in ("reports", "values") else claim
@@ -59,7 +59,7 @@ class Comparator(GroupingModel):
     def public_facts(self) -> dict[str, str | int]:
         """What is kept, and whether such a release may leave the house."""
         return {
-            "keeps": self.kept_bounds,
+            "keeps": self.bounds_in_words,
             "publication": "refused" if self.unpublishable else "allowed",
             **facts_of(self),
         }

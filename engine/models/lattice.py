@@ -12,7 +12,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import Bounds, drop_withheld
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.lattice.cube import Made, load_cube, nothing
-from srsql.engine.lattice.ipa import Asked, anonymize, k_anonymous, noisy_histogram
+from srsql.engine.lattice.ipa import IpaParameters, anonymize, k_anonymous, noisy_histogram
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
 from srsql.engine.models.base import MOST, Output
 from srsql.engine.models.perturbing import EPSILON, NOISE, NOT_FOR_PUBLICATION
@@ -23,8 +23,8 @@ from srsql.engine.warehouse.dimensions import (
     ALL,
     FIRST,
     Dimension,
-    asked_dimensions,
     informative_attribute,
+    requested_dimensions,
 )
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
@@ -105,7 +105,7 @@ class LatticeModel(TermsOnlyModel):
 
     def bound(self, release: Release, weight_scale: int) -> Bounds:
         """No value is bounded; those that are shown are read."""
-        asked_dimensions(release.dataset, self.dimensions)
+        requested_dimensions(release.dataset, self.dimensions)
         load_held_values(release, self.informative)
         return super().bound(release, weight_scale)
 
@@ -121,7 +121,7 @@ class LatticeModel(TermsOnlyModel):
         warehouse, dataset = release.warehouse, release.dataset
         digest = hashlib.sha256(f"{draw}/lattice".encode()).digest()
         source = Source(int.from_bytes(digest[:7]) if self.seeded else None)
-        dimensions = asked_dimensions(dataset, self.dimensions)
+        dimensions = requested_dimensions(dataset, self.dimensions)
         if not dimensions:
             raise ReleaseError("there is no dimension to generalize: name some with --dimensions")
         load_cube(warehouse, dimensions, source.seed())
@@ -272,8 +272,8 @@ class Ipa(NoisyLattice):
         self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
     ) -> Made:
         """Algorithms 1 and 2."""
-        asked = Asked(self.epsilon, self.suppress_below, self.calibration == "sound")
-        return anonymize(warehouse, dimensions, asked, source)
+        parameters = IpaParameters(self.epsilon, self.suppress_below, self.calibration == "sound")
+        return anonymize(warehouse, dimensions, parameters, source)
 
 
 @dataclass(frozen=True)

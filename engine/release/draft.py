@@ -20,7 +20,7 @@ from srsql.engine.warehouse.releases import (
     as_released,
     over_lattice,
     perturbed_positions,
-    terms_apart,
+    terms_without_rows,
 )
 from srsql.engine.warehouse.series import Series, find_series, schema_of
 from srsql.engine.warehouse.statements import column, dotted, query, table
@@ -60,7 +60,7 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         draft = Release(
             warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k
         )
-        if perturbed_positions(warehouse, release_id) or terms_apart(warehouse, release_id):
+        if perturbed_positions(warehouse, release_id) or terms_without_rows(warehouse, release_id):
             make_identity(draft, series, _draft_reports(draft))
         lattice = over_lattice(warehouse, release_id)
         evidence = Evidence(replace(draft, dataset=dataset.with_categories()) if lattice else draft)

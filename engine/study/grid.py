@@ -71,7 +71,7 @@ class Rules:
             raise CompareError("--min-age, --max-age and --sex need --drug and --reaction")
 
     @property
-    def asked(self) -> dict[str, str]:
+    def call(self) -> dict[str, str]:
         """As ``Engine.signals`` takes it; empty: no signals."""
         if self.file is not None:
             return {"rules": str(self.file)}
@@ -86,7 +86,7 @@ class Rules:
             CompareError: the file cannot be read.
         """
         if self.file is None:
-            return json.dumps(self.asked)
+            return json.dumps(self.call)
         try:
             return hashlib.sha256(self.file.read_bytes()).hexdigest()
         except OSError as error:

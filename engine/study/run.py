@@ -147,7 +147,7 @@ def run(
         **(more or {}),
         "dataset": dataset.name,
         "quarters": quarters,
-        "signals": rules.asked,
+        "signals": rules.call,
         "threads": max(1, _cores() // jobs),
         "memory_limit": f"{max(_memory() * SHARE / jobs / 2**20, 512):.0f}MiB",
     }

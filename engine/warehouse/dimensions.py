@@ -172,7 +172,7 @@ ALL = "all"
 """Stands for every quasi-identifier."""
 
 
-def asked_dimensions(dataset: Dataset, names: str) -> tuple[Dimension, ...]:
+def requested_dimensions(dataset: Dataset, names: str) -> tuple[Dimension, ...]:
     """The dimensions ``age,sex,...``, or all.
 
     Raises:

@@ -136,9 +136,9 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
     return int(found)
 
 
-def terms_apart(warehouse: Warehouse, release_id: int) -> dict[str, str]:
+def terms_without_rows(warehouse: Warehouse, release_id: int) -> dict[str, str]:
     """Attributes of which the release shows the terms, but not of which case; and its quarter."""
-    return dict(warehouse.rows(query(TOPIC, "terms_apart"), {"release_id": release_id}))
+    return dict(warehouse.rows(query(TOPIC, "terms_without_rows"), {"release_id": release_id}))
 
 
 def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
@@ -194,7 +194,7 @@ def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | Non
     return ReleasedTerms(tuple(row[0] for row in rows), m, diversity, repeated, term_format)
 
 
-def as_told(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
+def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
     """The dataset with the tables of which the series has rows."""
     found = warehouse.rows(
         query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}

@@ -24,7 +24,7 @@ WHERE
     AND r.status <> 'superseded'
 ORDER BY r.status DESC;
 
--- name: terms_apart
+-- name: terms_without_rows
 -- Attributes of which a release shows the terms, but not of which case; and its quarter.
 SELECT d.attribute, r.quarter
 FROM srsql.disassociated AS d
