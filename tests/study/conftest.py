@@ -99,5 +99,5 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
             done.append(cell.label)
         return {}
 
-    monkeypatch.setattr("srsql.engine.study.advise.run", run)
+    monkeypatch.setattr("srsql.engine.study.run", run)
     return done

@@ -171,7 +171,7 @@ def test_where_no_worker_ends_well_nothing_is_written(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "srsql.engine.study.compare.run",
+        "srsql.engine.study.run",
         lambda warehouse, dataset, todo, *_: {file: "the worker failed: x" for _, file in todo},
     )
     out = tmp_path / "out"

@@ -75,8 +75,8 @@ from srsql.version import __version__
 MULTIPLIER = Fraction(1)
 """Standard deviations above the mean that make an ss case (Huang 2021)."""
 _TEMPORARIES = (
-    *(f"{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
-    *(f"{RELEASED}_{part}" for part in ("value", "place", "term")),
+    *(f"srsql_{kind}_{part}" for kind in (RELEASED, ORIGINAL) for part in ("row", "box")),
+    *(f"srsql_{RELEASED}_{part}" for part in ("value", "place", "term")),
     *("srsql_attribute", "srsql_node", "srsql_range", CODE),
 )
 
