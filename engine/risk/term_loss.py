@@ -142,9 +142,10 @@ def average_relative_error(
         "truths": [answer.truth for answer in answers],
         "answers": [float(getattr(answer, estimate)) for answer in answers],
     }
+    warehouse.run(query("risk/term_loss", "answered_queries"), parameters)
     return [
         RelativeError(*row)
-        for row in warehouse.rows(query("risk/term_loss", "average_relative_error"), parameters)
+        for row in warehouse.rows(query("risk/term_loss", "average_relative_error"))
     ]
 
 

@@ -1,19 +1,20 @@
 -- How far the answers of a release of terms are off.
 -- Source: Loukides 2014, Definitions 2 (ARE) and 3 (MRE).
 
--- name: average_relative_error
--- By the number of terms, then over all queries, of lists of the same length: the number of each
--- query, its terms, its truth and its answer.
-WITH answered_query AS MATERIALIZED (
-    SELECT
-        unnest($numbers::INTEGER[]) AS set_no,
-        unnest($terms::INTEGER[]) AS terms,
-        unnest($truths::BIGINT[]) AS truth,
-        unnest($answers::DOUBLE[]) AS answer
-)
+-- name: answered_queries
+-- Fills a table with lists of the same length: the number of each query, its terms, its truth and its
+-- answer. It is a table because sums of errors follow the order of its rows to the last digit.
+CREATE OR REPLACE TEMP TABLE srsql_answered_query AS
+SELECT
+    unnest($numbers::INTEGER[]) AS set_no,
+    unnest($terms::INTEGER[]) AS terms,
+    unnest($truths::BIGINT[]) AS truth,
+    unnest($answers::DOUBLE[]) AS answer;
 
+-- name: average_relative_error
+-- By the number of terms, then over all queries.
 SELECT e.terms, e.queries, e.untold, e.are
-FROM srsql.average_relative_error('answered_query') AS e
+FROM srsql.average_relative_error('temp.main.srsql_answered_query') AS e
 ORDER BY e.terms NULLS LAST;
 
 -- name: matching_error_intervals
