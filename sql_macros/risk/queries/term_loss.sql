@@ -2,8 +2,8 @@
 -- Source: Loukides 2014, Definitions 2 (ARE) and 3 (MRE).
 
 -- name: answered_queries
--- Fills a table with lists of the same length: the number of each query, its terms, its truth and its
--- answer. It is a table because sums of errors follow the order of its rows to the last digit.
+-- Fills a table with lists of the same length: the number of each query, its terms, its truth and
+-- its answer. It is a table because sums of errors follow the order of its rows to the last digit.
 CREATE OR REPLACE TEMP TABLE srsql_answered_query AS
 SELECT
     unnest($numbers::INTEGER[]) AS set_no,
