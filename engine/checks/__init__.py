@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -167,6 +167,11 @@ def measured(
         for call in calls
         for row in reader.rows(f"{_named(tables)}SELECT c.* FROM {call} AS c ORDER BY c.scope")
     ]
+
+
+def as_measures(found: Iterable[MeasureRow]) -> list[Measure]:
+    """Uniform rows as the pipeline and the catalog take them."""
+    return [astuple(row) for row in found]
 
 
 def _named(tables: Mapping[str, str] | None) -> str:

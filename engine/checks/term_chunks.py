@@ -7,9 +7,9 @@ is that the originals are one of the datasets that they stand for.
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 
-from srsql.engine.checks import Evidence, measured
+from srsql.engine.checks import Evidence, as_measures, measured
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
@@ -177,7 +177,7 @@ def check_chunks(evidence: Evidence, macro: str) -> list[Measure]:
     release, terms = evidence.release, _terms(evidence)
     size = max(release.k, terms.diversity)
     calls = chunk_calls(_tables(release), release.release_id, release.k, terms.m, size)
-    return _rows(measured(release.warehouse, [calls[macro]]))
+    return as_measures(measured(release.warehouse, [calls[macro]]))
 
 
 def check_kept_apart(evidence: Evidence) -> list[Measure]:
@@ -185,27 +185,27 @@ def check_kept_apart(evidence: Evidence) -> list[Measure]:
     release, sensitive = evidence.release, "sensitive_item"
     call = _apart_call(_tables(release), release.release_id, literal(sensitive))
     items = query("checks/terms", "sensitive_items")
-    return _rows(measured(release.warehouse, [call], {sensitive: items}))
+    return as_measures(measured(release.warehouse, [call], {sensitive: items}))
 
 
 def check_term_support(evidence: Evidence) -> list[Measure]:
     """Every term is published as often as the originals hold it."""
     originals, _ = _originals(evidence)
     call = _support_call(_tables(evidence.release), evidence.release.release_id, originals)
-    return _rows(measured(evidence.release.warehouse, [call]))
+    return as_measures(measured(evidence.release.warehouse, [call]))
 
 
 def check_projection(evidence: Evidence) -> list[Measure]:
     """The chunks are what the originals show there."""
     release = evidence.release
     call = _projection_call(_tables(release), release.release_id, *_originals(evidence))
-    return _rows(measured(release.warehouse, [call]))
+    return as_measures(measured(release.warehouse, [call]))
 
 
 def check_sampled_dataset(evidence: Evidence) -> list[Measure]:
     """The sampled dataset is one that the chunks stand for."""
     release = evidence.release
-    return _rows(check_reconstructed(release.warehouse, _tables(release), release.release_id))
+    return as_measures(check_reconstructed(release.warehouse, _tables(release), release.release_id))
 
 
 def _originals(evidence: Evidence) -> tuple[str, str]:
@@ -234,7 +234,3 @@ def _tables(release: Release) -> PublishedTerms:
 def _terms(evidence: Evidence) -> ReleasedTerms:
     assert evidence.terms is not None, "the check applies to releases with terms"
     return evidence.terms
-
-
-def _rows(found: list[MeasureRow]) -> list[Measure]:
-    return [astuple(row) for row in found]

@@ -6,9 +6,7 @@ record is the one thing that only the making of the release knows.
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
-from srsql.engine.checks import Evidence, measured, uniform_rows
+from srsql.engine.checks import Evidence, as_measures, measured, uniform_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
@@ -66,7 +64,7 @@ def _km_of_nodes(
 def check_node_structure(evidence: Evidence) -> list[Measure]:
     """The published tables are such as generalization makes."""
     structure, _ = _calls(evidence)
-    return _rows(measured(evidence.release.warehouse, [structure]))
+    return as_measures(measured(evidence.release.warehouse, [structure]))
 
 
 def check_node_constraints(evidence: Evidence) -> list[Measure]:
@@ -82,7 +80,9 @@ def check_node_km(evidence: Evidence) -> list[Measure]:
     release, terms = evidence.release, evidence.terms
     assert terms is not None, "the check applies to releases with terms"
     tables = PublishedNodes.in_schema(release.schema)
-    return _rows(_km_of_nodes(release.warehouse, tables, release.release_id, release.k, terms.m))
+    return as_measures(
+        _km_of_nodes(release.warehouse, tables, release.release_id, release.k, terms.m)
+    )
 
 
 def check_generalized_records(evidence: Evidence) -> list[Measure]:
@@ -94,13 +94,9 @@ def check_generalized_records(evidence: Evidence) -> list[Measure]:
         release.release_id, ORIGINALS, NUMBERS
     )
     numbers = {NUMBERS: query(TOPIC, "generalized_numbers")}
-    return _rows(measured(release.warehouse, [call], numbers))
+    return as_measures(measured(release.warehouse, [call], numbers))
 
 
 def _calls(evidence: Evidence) -> list[str]:
     release = evidence.release
     return PublishedNodes.in_schema(release.schema).check(release.release_id, CONSTRAINTS)
-
-
-def _rows(found: list[MeasureRow]) -> list[Measure]:
-    return [astuple(row) for row in found]
