@@ -40,8 +40,15 @@ def fast(session: nox.Session) -> None:
 
 
 @nox.session
+def thorough(session: nox.Session) -> None:
+    """The tests that the other sessions leave out."""
+    _install(session, "test")
+    session.run("pytest", "-n", "2", "-m", "thorough", *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
-    """All tests, with coverage and the ten slowest."""
+    """All tests but the thorough lane, with coverage and the ten slowest."""
     _install(session, "test")
     session.run("pytest", "-n", "2", "--cov", "--durations=10", *session.posargs)
 

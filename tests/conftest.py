@@ -1,4 +1,4 @@
-"""Before the tests: slow ones are marked, and kernels are compiled once, not by every worker."""
+"""Before the tests: their lanes are marked, and kernels are compiled once, not by every worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.sql import own_sql, sql
 __all__ = ["own_sql", "sql"]
 settings.register_profile("srsql", deadline=None)  # no test fails because a machine is busy
 settings.load_profile("srsql")
-SLOW = Path(__file__).with_name("slow.txt")
+LANES = ("slow", "thorough")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,17 +34,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what ``slow.txt`` lists, so that ``-m "not slow"`` leaves it out."""
-    slow = slow_tests()
+    """Mark what ``slow.txt`` and ``thorough.txt`` list; what is thorough is slow, too."""
+    lanes = {lane: listed(lane) for lane in LANES}
     for item in items:
         file, test = item.path.name, getattr(item, "originalname", item.name)
-        if not slow.isdisjoint({file, f"{file}::{test}"}):
-            item.add_marker(pytest.mark.slow)
+        for lane, lines in lanes.items():
+            if not lines.isdisjoint({file, f"{file}::{test}"}):
+                item.add_marker(lane)
+        if item.get_closest_marker("thorough"):
+            item.add_marker("slow")
 
 
-def slow_tests() -> set[str]:
-    """The lines of ``slow.txt``: ``file.py`` or ``file.py::test``, in whatever folder."""
-    lines = SLOW.read_text(encoding="utf-8").splitlines()
+def listed(lane: str) -> set[str]:
+    """The lines of a lane's list: ``file.py`` or ``file.py::test``, in whatever folder."""
+    lines = Path(__file__).with_name(f"{lane}.txt").read_text(encoding="utf-8").splitlines()
     return {line for line in lines if line and not line.startswith("#")}
 
 

@@ -32,7 +32,8 @@ from srsql.engine.errors import (
     SrsqlError,
 )
 
-BFL = ("ppms", "ppms-ear", "ppms++")
+BFL = (*(pytest.param(m, marks=pytest.mark.thorough) for m in ("ppms", "ppms-ear")), "ppms++")
+EACH = (*BFL, "ppms-alpha")
 SERIES = {
     "2011Q1": people(range(1, 21)),
     "2011Q2": people(range(11, 31), 2),
@@ -53,7 +54,7 @@ def loaded(db: Path) -> Iterator[Engine]:
         yield opened
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_quarters_come_out_in_order_once_and_the_series_is_safe(loaded: Engine, model: str) -> None:
     first = loaded.release("2011Q1", model=model, **OPTIONS)
     second = loaded.release("2011Q2", model=model, **OPTIONS)
@@ -124,7 +125,7 @@ def test_a_case_first_published_later_stays_out_of_an_earlier_quarter_made_anew(
 # drafts
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_a_draft_is_no_appearance_and_confirmed_it_is_the_release_made_at_once(
     loaded: Engine, kept: Path, tmp_path: Path, model: str
 ) -> None:
@@ -344,7 +345,7 @@ def covers(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_the_region_of_a_case_whose_age_changes_covers_its_earlier_ones(
     engine: Engine, tmp_path: Path, model: str
 ) -> None:
@@ -371,7 +372,7 @@ def test_the_region_of_a_case_whose_age_changes_covers_its_earlier_ones(
     assert (rows_of["2011Q3"].qid_bounding == 0) == (model == "ppms")
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_an_age_that_was_missing_in_an_earlier_release_is_published_as_missing(
     engine: Engine, tmp_path: Path, model: str
 ) -> None:
@@ -388,7 +389,7 @@ def test_an_age_that_was_missing_in_an_earlier_release_is_published_as_missing(
     audited(engine)
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_a_case_that_lacks_a_value_in_a_later_quarter_is_published_without_it(
     engine: Engine, tmp_path: Path, model: str
 ) -> None:
@@ -421,7 +422,7 @@ def test_a_quarter_that_withheld_a_case_is_no_appearance_of_it(
     audited(engine)
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_a_case_that_returns_after_a_gap_is_old_and_its_region_covers_the_first(
     loaded: Engine, tmp_path: Path, model: str
 ) -> None:
@@ -473,7 +474,7 @@ def test_the_audit_of_an_assumption_leaves_md_out_and_finds_it_open_when_asked(
     assert "MD" in asked.out
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_a_case_that_was_counted_as_stopping_stays_out_of_the_next_quarter(
     loaded: Engine, tmp_path: Path, model: str
 ) -> None:
@@ -625,7 +626,7 @@ def test_a_rule_that_is_none_is_refused_in_one_line(loaded: Engine, rule: str, w
 # what the manifests and metrics say
 
 
-@pytest.mark.parametrize("model", PERIODICAL)
+@pytest.mark.parametrize("model", EACH)
 def test_the_public_manifest_says_what_the_model_withstands(loaded: Engine, model: str) -> None:
     loaded.release("2011Q1", model=model, **OPTIONS)
     (facts,) = rows(loaded.con, "FROM release_2011q1.manifest")
@@ -641,7 +642,7 @@ def test_the_public_manifest_says_what_the_model_withstands(loaded: Engine, mode
     assert not {"seed", "ss_rule", "metrics", "new", "old"} & facts.keys()
 
 
-@pytest.mark.parametrize("model", ["ms", *PERIODICAL])
+@pytest.mark.parametrize("model", ["ms", *EACH])
 def test_dir_dsr_and_ssgr_are_measured_and_kept_in_the_private_manifest(
     loaded: Engine, model: str
 ) -> None:

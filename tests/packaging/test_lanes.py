@@ -1,4 +1,4 @@
-"""The list of slow tests names tests that are there, so that none is forgotten when it moves."""
+"""The lists of the lanes name tests that are there, so that none is forgotten when it moves."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 
 
-def listed() -> list[str]:
-    lines = (TESTS / "slow.txt").read_text(encoding="utf-8").splitlines()
+LANES = ("slow", "thorough")
+
+
+def listed(lane: str) -> list[str]:
+    lines = (TESTS / f"{lane}.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -29,19 +34,21 @@ def test_every_file_of_tests_has_a_name_of_its_own() -> None:
     assert [name for name, count in counted.items() if count > 1] == []
 
 
-def test_every_slow_test_is_there() -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_every_listed_test_is_there(lane: str) -> None:
     tests = functions()
     gone = [
         line
-        for line in listed()
+        for line in listed(lane)
         for file, _, test in [line.partition("::")]
         if file not in tests or (test and test not in tests[file])
     ]
     assert gone == []
 
 
-def test_the_list_is_in_order_and_names_nothing_twice() -> None:
-    lines = listed()
+@pytest.mark.parametrize("lane", LANES)
+def test_a_list_is_in_order_and_names_nothing_twice(lane: str) -> None:
+    lines = listed(lane)
     assert lines == sorted(set(lines))
     whole = {line for line in lines if "::" not in line}
     assert [line for line in lines if "::" in line and line.partition("::")[0] in whole] == []
