@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from srsql.udfs.nearest_records import NodeDistances, Points, nearest, warm_up
+from srsql.udfs.risk.nearest_records import NodeDistances, Points, nearest, warm_up
 
 SPAN = np.array([120, 400, 0])
 SEX = NodeDistances(

@@ -18,6 +18,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/linkage.sql",
     "risk/medical.sql",
     "risk/risk.sql",
+    "risk/singling_out.sql",
     "checks/released_rows.sql",
     "checks/comparators.sql",
     "release/pseudonym.sql",

@@ -1,7 +1,7 @@
 """Kernels: what is sequential or random, and its registration with DuckDB.
 
 The folders have the names of the engine's. A folder of the engine that needs one kernel has a
-module here: ``lattice_node`` of lattice, ``nearest_records`` of risk, ``shrinkage`` of signals.
+module here: ``lattice_node`` of lattice, ``shrinkage`` of signals.
 Several share ``grouping_problem`` (boxes, terms and losses as arrays), ``exact_search``,
 and ``mechanisms`` (noise, choices). Here are columns of Arrow as arrays for the compiled code, and
 back. Compiled code takes no NULL: what converts a column refuses it.

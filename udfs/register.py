@@ -71,7 +71,7 @@ def _nearest(
     distances: pa.ChunkedArray,
 ) -> pa.Array:
     """``nearest_records.nearest``: lists of pairs of an original and a published tuple."""
-    from srsql.udfs.nearest_records import NodeDistances, Points, nearest
+    from srsql.udfs.risk.nearest_records import NodeDistances, Points, nearest
 
     results = []
     for row in rows_of(own_count, own, published_count, published, attributes, distances):
@@ -87,6 +87,28 @@ def _nearest(
         nodes = NodeDistances(np.searchsorted(positions, place), *others)
         results.append(nearest(points[0], points[1], spans, nodes))
     return struct_lists(results, ["own", "published"])
+
+
+def _exposure(
+    cases: pa.ChunkedArray,
+    own: pa.ChunkedArray,
+    published: pa.ChunkedArray,
+    items: pa.ChunkedArray,
+    values: pa.ChunkedArray,
+    ks: pa.ChunkedArray,
+    seeds: pa.ChunkedArray,
+) -> pa.Array:
+    """``singling_out.exposure_rows``: a row for each case, kind of known items, and number."""
+    from srsql.udfs.risk.singling_out import exposure_rows
+
+    results = []
+    for row in rows_of(cases, own, published, items, values, ks, seeds):
+        case_nos = flat(row[0])
+        boxes = [fields(column.values) for column in row[1:3]]
+        held = by_case(row[3].values, case_nos)
+        k, seed = row[5].as_py(), row[6].as_py()
+        results.append(exposure_rows(case_nos, boxes, held, flat(row[4]), k, seed))
+    return struct_lists(results, _EXPOSURE)
 
 
 def _gps_prior(
@@ -179,6 +201,9 @@ _PRIOR_TYPE = pa.struct(
     [(name, pa.float64()) for name in ("alpha1", "beta1", "alpha2", "beta2", "p")]
 )
 _PRIOR = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
+_EXPOSURE = [
+    "case_no", "known", "items", "sets", "fewest", "below_k", "alone", "certain", "likely",
+]  # fmt: skip
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
 _BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
@@ -215,6 +240,14 @@ _UDFS: dict[str, _Udf] = {
             " united BIGINT)[]",
         ],
         "STRUCT(own INTEGER, published INTEGER)[]",
+    ),
+    "srsql_exposure": (
+        _exposure,
+        [
+            "INTEGER[]", _BOXES, _BOXES, "STRUCT(case_no INTEGER, item_no INTEGER)[]",
+            "INTEGER[]", "INTEGER", "BIGINT",
+        ],
+        f"STRUCT({', '.join(f'{name} INTEGER' for name in _EXPOSURE)})[]",
     ),
     "srsql_knowledge_weight": (grouping.knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
     "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),

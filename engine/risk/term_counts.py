@@ -156,30 +156,45 @@ def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> ex
         value = exp.func("upper", bare(column(name, "t")))
         prefix = f"{name}:" if len(terms.attributes) > 1 else ""
         parts.append(
-            exp.select(
+            raw_values(dataset, release_id, name, places[name])
+            .select(
                 column("case_no", "m").as_("record"),
                 exp.Literal.string(prefix).as_("prefix"),
                 value.as_("term"),
                 exp.Count(this=exp.Star()).as_("times"),
             )
-            .from_(table(f"raw_{dataset.name}", places[name], alias="t"))
-            .join(
-                table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
-                on=exp.and_(
-                    column(dataset.report_id, "r").eq(column(dataset.report_id, "t")),
-                    column("quarter", "r").eq(column("quarter", "t")),
-                ),
-            )
-            .join(
-                table("srsql", "member", alias="m"),
-                on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
-            )
-            .where(column("release_id", "m").eq(release_id))
-            .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
-            .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
             .group_by(column("case_no", "m"), column(dataset.report_id, "t"), value.copy())
         )
     return union_all(parts)
+
+
+def raw_values(dataset: Dataset, release_id: int, name: str, source: str) -> exp.Select:
+    """FROM the rows ``t`` of a released case ``m`` in $quarter in which an attribute has a value.
+
+    Args:
+        dataset: of the release.
+        release_id: of the catalog.
+        name: column of the attribute.
+        source: its table.
+    """
+    return (
+        exp.select()
+        .from_(table(f"raw_{dataset.name}", source, alias="t"))
+        .join(
+            table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
+            on=exp.and_(
+                column(dataset.report_id, "r").eq(column(dataset.report_id, "t")),
+                column("quarter", "r").eq(column("quarter", "t")),
+            ),
+        )
+        .join(
+            table("srsql", "member", alias="m"),
+            on=exp.cast(column(dataset.case_id, "r"), "VARCHAR").eq(column("case_id", "m")),
+        )
+        .where(column("release_id", "m").eq(release_id))
+        .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
+        .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
+    )
 
 
 MANY = 11

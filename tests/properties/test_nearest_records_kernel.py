@@ -13,7 +13,7 @@ from oracles.nearest import mean_distance
 from oracles.trees import Tree, trees
 
 from srsql.schemas.hierarchy import build_hierarchy
-from srsql.udfs.nearest_records import NodeDistances, Points, nearest
+from srsql.udfs.risk.nearest_records import NodeDistances, Points, nearest
 
 Row = tuple[tuple[int, int] | None, ...]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from srsql.udfs import nearest_records
 from srsql.udfs.grouping import partition
+from srsql.udfs.risk import nearest_records
 from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
 
 

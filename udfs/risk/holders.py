@@ -1,0 +1,169 @@
+"""Who holds what, laid out so that the cases whose regions cover a point are found quickly.
+
+Cases are renumbered by which values their regions tell, those that tell least first, and then in
+the order of a space-filling curve through the middles of their regions. Every list of cases is in
+that order and cut into blocks; a tree has the hull of the regions of each block, and what a hull
+that does not cover a point has under it is passed over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs import Ints
+
+BLOCK = 32
+"""Cases of a list that share a hull."""
+UNBOUNDED = 2**62
+"""The end of what is not known or not published, and its negative."""
+_BITS = 10
+
+
+class Cases(NamedTuple):
+    """n cases with d quasi-identifiers, renumbered."""
+
+    low: Ints
+    high: Ints
+    """[n, d] the point: what the attacker knows of a case; -UNBOUNDED, UNBOUNDED where nothing."""
+    region_low: Ints
+    region_high: Ints
+    """[n, d] what is published of it."""
+    pattern: Ints
+    """[n] which values the region tells; ascending."""
+    point: Ints
+    """[patterns, n] equal for points that are equal where regions of that pattern tell something;
+    -1: nothing is known there, so no such region covers it."""
+
+
+class Lists(NamedTuple):
+    """Lists of numbers, one after the other."""
+
+    start: Ints
+    """[lists + 1]"""
+    entry: Ints
+    """[start[-1]] ascending within a list."""
+
+
+class Hulls(NamedTuple):
+    """Trees over the blocks of lists of cases: 1 is a root, 2 i and 2 i + 1 are under i.
+
+    A tree of so many nodes that half of them, the later half, are at least as many as the blocks.
+    """
+
+    start: Ints
+    """[lists + 1] where the tree of each list begins; nodes are counted from there, 0 is unused."""
+    low: Ints
+    high: Ints
+    """[start[-1], d] hull of the regions under a node; low above high where there is none."""
+
+
+def renumbered(low: Ints, high: Ints, region_low: Ints, region_high: Ints) -> tuple[Cases, Ints]:
+    """The cases in the order in which they are searched, and what number each had.
+
+    Args:
+        low, high, region_low, region_high: [n, d] as in ``Cases``.
+    """
+    told = (region_low > -UNBOUNDED) | (region_high < UNBOUNDED)
+    patterns, pattern = np.unique(told, axis=0, return_inverse=True)
+    fewest_first = np.argsort(patterns.sum(axis=1), kind="stable")
+    patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern.reshape(-1)]
+    order = np.lexsort((_curve(region_low, region_high, told), pattern))
+    columns = [np.ascontiguousarray(c[order]) for c in (low, high, region_low, region_high)]
+    point = np.empty((len(patterns), len(order)), np.int64)
+    for number, shown in enumerate(patterns):
+        ends = np.hstack([column[:, shown] for column in columns[:2]])
+        unknown = (np.abs(ends) >= UNBOUNDED).any(axis=1)
+        point[number] = np.unique(ends, axis=0, return_inverse=True)[1].reshape(-1)
+        point[number, unknown] = -1
+    return Cases(*columns, pattern[order], point), order
+
+
+def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:
+    """Where the middle of each region is on a Z-order curve."""
+    place = np.zeros(len(low), dtype=np.int64)
+    for column in range(low.shape[1]):
+        middle = np.where(told[:, column], low[:, column] // 2 + high[:, column] // 2, 0)
+        _, rank = np.unique(middle, return_inverse=True)
+        rank = rank.reshape(-1) << _BITS
+        rank //= max(int(rank.max(initial=0)) >> _BITS, 1)
+        for bit in range(_BITS + 1):
+            place |= ((rank >> bit) & 1) << (bit * low.shape[1] + column)
+    return place
+
+
+def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
+    """Lists from rows (owner, entry); each row once."""
+    order = np.lexsort((entry, owner))
+    start = np.zeros(owners + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner, minlength=owners), out=start[1:])
+    return Lists(start, np.ascontiguousarray(entry[order]))
+
+
+@njit(cache=True)
+def leaves_of(size: int) -> int:
+    """Blocks that the tree of a list of that size has room for."""
+    leaves = 1
+    while leaves * BLOCK < size:
+        leaves *= 2
+    return leaves
+
+
+@njit(cache=True)
+def hulls_of(lists: Lists, cases: Cases) -> Hulls:
+    """The trees of every list of cases."""
+    owners = len(lists.start) - 1
+    start = np.zeros(owners + 1, np.int64)
+    for owner in range(owners):
+        size = lists.start[owner + 1] - lists.start[owner]
+        start[owner + 1] = start[owner] + 2 * leaves_of(size)
+    low = np.empty((start[owners], cases.low.shape[1]), np.int64)
+    high = np.empty_like(low)
+    for owner in range(owners):
+        part = lists.entry[lists.start[owner] : lists.start[owner + 1]]
+        fill_hulls(part, cases, low[start[owner] :], high[start[owner] :])
+    return Hulls(start, low, high)
+
+
+@njit(cache=True)
+def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
+    """The tree of one list into the first rows of ``low`` and ``high``."""
+    leaves = leaves_of(len(part))
+    low[: 2 * leaves] = UNBOUNDED
+    high[: 2 * leaves] = -UNBOUNDED
+    for i in range(len(part)):
+        leaf = leaves + i // BLOCK
+        for d in range(cases.low.shape[1]):
+            low[leaf, d] = min(low[leaf, d], cases.region_low[part[i], d])
+            high[leaf, d] = max(high[leaf, d], cases.region_high[part[i], d])
+    for node in range(leaves - 1, 0, -1):
+        for d in range(cases.low.shape[1]):
+            low[node, d] = min(low[2 * node, d], low[2 * node + 1, d])
+            high[node, d] = max(high[2 * node, d], high[2 * node + 1, d])
+
+
+@njit(cache=True)
+def after(node: int) -> int:
+    """The node that follows when nothing under this one is looked at; 0: none."""
+    while node & 1:
+        node >>= 1
+    return node + 1 if node else 0
+
+
+@njit(cache=True)
+def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
+    """Whether the box in that row covers the point of that case."""
+    for d in range(low.shape[1]):
+        if cases.low[target, d] < low[row, d] or high[row, d] < cases.high[target, d]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def has(entries: Ints, wanted: int) -> bool:
+    """Whether an ascending list has that number."""
+    i = np.searchsorted(entries, wanted)
+    return i < len(entries) and entries[i] == wanted

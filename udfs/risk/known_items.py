@@ -1,0 +1,282 @@
+"""What every set of one and of two known items of a case leaves, and which terms follow from it.
+
+Each set is looked at once, through the list of the cases that hold it: a candidate of a case holds
+the set and has a region that covers the case's point. A term follows from a set where all
+candidates (or nine in ten) have it and the case has it, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from srsql.udfs import Ints
+from srsql.udfs.risk.holders import (
+    BLOCK,
+    Cases,
+    Hulls,
+    Lists,
+    after,
+    covers,
+    fill_hulls,
+    has,
+    leaves_of,
+)
+
+DRUGS, TERMS, BOTH = range(3)
+"""Kinds of known items."""
+NONE, ONE, TWO, THREE, ALL = range(5)
+"""How many of them."""
+_SMALL = 32
+"""Lists below are compared case by case."""
+
+
+class Items(NamedTuple):
+    """What cases hold: each case's items, each item's cases, each case's values."""
+
+    of_case: Lists
+    holders: Lists
+    """By item; one list more, the last, has every case."""
+    hulls: Hulls
+    values: Lists
+    """By case: the sensitive values it has, whatever attribute tells them."""
+    is_term: NDArray[np.bool_]
+    value: Ints
+    """[items] the sensitive value that an item is, or -1 for a drug."""
+
+
+class Exposure(NamedTuple):
+    """[3 kinds of known items, 5 numbers of them, n cases]; a case's numbers are over its sets."""
+
+    sets: Ints
+    """Looked at."""
+    fewest: Ints
+    """Candidates of the worst of them, at most k."""
+    below: Ints
+    """Sets that leave fewer than k."""
+    alone: Ints
+    """Sets that leave one."""
+    certain: Ints
+    """Sets from which a further term follows, for one and two items."""
+    likely: Ints
+    """The same with nine candidates in ten."""
+
+
+@njit(cache=True)
+def record(found: Exposure, kind: int, known: int, case: int, size: int, k: int, sure: int) -> None:
+    """One set of a case: how many candidates, and what follows (2: certain, 1: likely)."""
+    if found.sets[kind, known, case] == 0 or size < found.fewest[kind, known, case]:
+        found.fewest[kind, known, case] = min(size, k)
+    found.sets[kind, known, case] += 1
+    found.below[kind, known, case] += size < k
+    found.alone[kind, known, case] += size == 1
+    found.certain[kind, known, case] += sure == 2
+    found.likely[kind, known, case] += sure >= 1
+
+
+@njit(cache=True)
+def _kinds(
+    items: Items, one: int, other: int, found: Exposure, case: int, size: int, k: int, sure: int
+) -> None:
+    """Record a set of one item (``other`` is -1) or two under each kind that it is of."""
+    known = ONE if other < 0 else TWO
+    record(found, BOTH, known, case, size, k, sure)
+    if other < 0 or items.is_term[one] == items.is_term[other]:
+        record(found, TERMS if items.is_term[one] else DRUGS, known, case, size, k, sure)
+
+
+@njit(cache=True)
+def _follows(items: Items, case: int, one: int, other: int, candidates: Ints) -> int:
+    """2 where a further value of the case is one of all candidates, 1 of nine in ten, else 0."""
+    best = 0
+    own = items.values.entry[items.values.start[case] : items.values.start[case + 1]]
+    for value in own:
+        if value in (one, other):
+            continue
+        missed = 0
+        for candidate in candidates:
+            theirs = items.values.entry[
+                items.values.start[candidate] : items.values.start[candidate + 1]
+            ]
+            missed += not has(theirs, value)
+            if missed * 10 > len(candidates):
+                break
+        if missed == 0:
+            return 2
+        if missed * 10 <= len(candidates):
+            best = 1
+    return best
+
+
+@njit(cache=True)
+def _few_holders(
+    cases: Cases, items: Items, held: Ints, one: int, other: int, k: int, found: Exposure
+) -> None:
+    """The sets {one, other} of the cases of a short list."""
+    candidates = np.empty(len(held), np.int64)
+    value, second = items.value[one], -1 if other < 0 else items.value[other]
+    for case in held:
+        size = 0
+        for candidate in held:
+            if covers(cases.region_low, cases.region_high, candidate, cases, case):
+                candidates[size] = candidate
+                size += 1
+        sure = _follows(items, case, value, second, candidates[:size])
+        _kinds(items, one, other, found, case, size, k, sure)
+
+
+@njit(cache=True)
+def _many_holders(
+    cases: Cases,
+    items: Items,
+    held: Ints,
+    one: int,
+    other: int,
+    k: int,
+    found: Exposure,
+    tally: Ints,
+) -> None:
+    """The same of a long list.
+
+    Candidates are counted by what their regions tell: for each pattern of it, once for all points
+    that are equal there. ``tally`` [values] is 0 and stays so.
+    """
+    size = np.zeros(len(held), np.int64)
+    start = np.zeros(len(held) + 1, np.int64)
+    for i in range(len(held)):
+        start[i + 1] = start[i] + items.values.start[held[i] + 1] - items.values.start[held[i]]
+    having = np.zeros(start[len(held)], np.int64)
+    candidates = np.empty(len(held), np.int64)
+    first = 0
+    while first < len(held):
+        pattern = cases.pattern[held[first]]
+        last = np.searchsorted(cases.pattern[held], pattern, side="right")
+        part = held[first:last]
+        low = np.empty((2 * leaves_of(len(part)), cases.low.shape[1]), np.int64)
+        high = np.empty_like(low)
+        fill_hulls(part, cases, low, high)
+        point = cases.point[pattern][held]
+        by_point = np.argsort(point, kind="mergesort")
+        i = np.searchsorted(point[by_point], 0)
+        while i < len(held):
+            target = by_point[i]
+            count = _covering(cases, part, low, high, held[target], candidates)
+            for candidate in candidates[:count]:
+                _count(items, candidate, tally, 1)
+            while i < len(held) and point[by_point[i]] == point[target]:
+                row = by_point[i]
+                size[row] += count
+                values = items.values.start[held[row]]
+                for j in range(start[row], start[row + 1]):
+                    having[j] += tally[items.values.entry[values + j - start[row]]]
+                i += 1
+            for candidate in candidates[:count]:
+                _count(items, candidate, tally, -1)
+        first = last
+    value, second = items.value[one], -1 if other < 0 else items.value[other]
+    for row in range(len(held)):
+        sure = 0
+        values = items.values.start[held[row]]
+        for j in range(start[row], start[row + 1]):
+            own = items.values.entry[values + j - start[row]]
+            if own != value and own != second:
+                missed = size[row] - having[j]
+                sure = max(sure, 2 if missed == 0 else 1 if missed * 10 <= size[row] else 0)
+        _kinds(items, one, other, found, held[row], size[row], k, sure)
+
+
+@njit(cache=True)
+def _covering(
+    cases: Cases, part: Ints, low: Ints, high: Ints, target: int, candidates: Ints
+) -> int:
+    """The cases of a list with that tree that may be the target, and how many they are."""
+    leaves = len(low) // 2
+    count, node = 0, 1
+    while node:
+        if not covers(low, high, node, cases, target):
+            node = after(node)
+        elif node < leaves:
+            node *= 2
+        else:
+            begin = (node - leaves) * BLOCK
+            for candidate in part[begin : begin + BLOCK]:
+                if covers(cases.region_low, cases.region_high, candidate, cases, target):
+                    candidates[count] = candidate
+                    count += 1
+            node = after(node)
+    return count
+
+
+@njit(cache=True)
+def _count(items: Items, case: int, tally: Ints, by: int) -> None:
+    for j in range(items.values.start[case], items.values.start[case + 1]):
+        tally[items.values.entry[j]] += by
+
+
+@njit(cache=True)
+def _sets_with(
+    cases: Cases,
+    items: Items,
+    held: Ints,
+    one: int,
+    other: int,
+    k: int,
+    found: Exposure,
+    tally: Ints,
+) -> None:
+    if len(held) < _SMALL:
+        _few_holders(cases, items, held, one, other, k, found)
+    else:
+        _many_holders(cases, items, held, one, other, k, found, tally)
+
+
+@njit(cache=True, nogil=True)
+def ones_and_twos(
+    cases: Cases, items: Items, part: Ints, k: int, values: int, found: Exposure
+) -> None:
+    """Every set of one item of ``part``, and of it with an item of a lower number."""
+    tally = np.zeros(values, np.int64)
+    slot = np.zeros(len(items.value), np.int64)
+    for one in part:
+        held = items.holders.entry[items.holders.start[one] : items.holders.start[one + 1]]
+        _sets_with(cases, items, held, one, -1, k, found, tally)
+        # the lists of the pairs with an item of a lower number, one after the other
+        total = 0
+        for case in held:
+            for j in range(items.of_case.start[case], items.of_case.start[case + 1]):
+                if items.of_case.entry[j] >= one:
+                    break
+                total += 1
+        others = np.empty(total, np.int64)
+        distinct = 0
+        for case in held:
+            for j in range(items.of_case.start[case], items.of_case.start[case + 1]):
+                other = items.of_case.entry[j]
+                if other >= one:
+                    break
+                if slot[other] == 0:
+                    others[distinct] = other
+                    distinct += 1
+                slot[other] += 1
+        end = 0
+        for i in range(distinct):  # from how many to where the list begins
+            size = slot[others[i]]
+            slot[others[i]] = end
+            end += size
+        together = np.empty(total, np.int64)
+        for case in held:
+            for j in range(items.of_case.start[case], items.of_case.start[case + 1]):
+                other = items.of_case.entry[j]
+                if other >= one:
+                    break
+                together[slot[other]] = case
+                slot[other] += 1
+        begin = 0
+        for i in range(distinct):
+            end = slot[others[i]]
+            _sets_with(cases, items, together[begin:end], one, others[i], k, found, tally)
+            begin = end
+            slot[others[i]] = 0

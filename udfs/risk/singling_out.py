@@ -1,0 +1,252 @@
+"""How many cases are left for one who knows where a patient is and some of their items.
+
+Every set of one and of two items of every case is looked at (``known_items``). Of three items a
+fixed number of sets is drawn for each case; all items together are one set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import njit
+
+from srsql.udfs import Ints
+from srsql.udfs.risk.holders import (
+    BLOCK,
+    UNBOUNDED,
+    Cases,
+    Lists,
+    after,
+    covers,
+    has,
+    hulls_of,
+    leaves_of,
+    lists_of,
+    renumbered,
+)
+from srsql.udfs.risk.known_items import (
+    ALL,
+    BOTH,
+    NONE,
+    ONE,
+    TERMS,
+    THREE,
+    TWO,
+    Exposure,
+    Items,
+    ones_and_twos,
+    record,
+)
+
+SETS = 8
+"""Sets of three items that are drawn of a case, of each kind of items."""
+
+
+@njit(cache=True)
+def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> int:
+    """Cases that hold the known items (none: every case) and may be this one, counted up to k."""
+    rarest = len(items.value)
+    for item in known:
+        if (
+            items.holders.start[item + 1] - items.holders.start[item]
+            < items.holders.start[rarest + 1] - items.holders.start[rarest]
+        ):
+            rarest = item
+    held = items.holders.entry[items.holders.start[rarest] : items.holders.start[rarest + 1]]
+    root = items.hulls.start[rarest]
+    low, high = items.hulls.low[root:], items.hulls.high[root:]
+    leaves = leaves_of(len(held))
+    count, node = 0, 1
+    while node:
+        if not covers(low, high, node, cases, case):
+            node = after(node)
+        elif node < leaves:
+            node *= 2
+        else:
+            begin = (node - leaves) * BLOCK
+            for candidate in held[begin : begin + BLOCK]:
+                if _holds(items, candidate, known, rarest) and covers(
+                    cases.region_low, cases.region_high, candidate, cases, case
+                ):
+                    count += 1
+                    if count == k:
+                        return count
+            node = after(node)
+    return count
+
+
+@njit(cache=True)
+def _holds(items: Items, case: int, known: Ints, rarest: int) -> bool:
+    """Whether a holder of the rarest item has the others."""
+    theirs = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
+    holds = True
+    for item in known:
+        holds = holds and (item == rarest or has(theirs, item))
+    return holds
+
+
+@njit(cache=True)
+def _draw(state: np.uint64) -> np.uint64:
+    """The output of SplitMix64 (Steele et al. 2014) at that state."""
+    z = state + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _larger_sets(
+    cases: Cases, items: Items, part: Ints, number: Ints, k: int, seed: int, found: Exposure
+) -> None:
+    """No item, drawn sets of three, and all items of the cases of ``part``.
+
+    ``number`` [n]: what a case was called by the caller, which seeds its draws.
+    """
+    nothing = np.empty(0, np.int64)
+    three = np.empty(3, np.int64)
+    for case in part:
+        region = _candidates(cases, items, case, nothing, k)
+        own = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
+        terms = items.is_term[own]
+        for kind in range(3):
+            record(found, kind, NONE, case, region, k, 0)
+            known = own if kind == BOTH else own[terms == (kind == TERMS)]
+            if len(known) < 3:
+                continue
+            record(found, kind, ALL, case, _candidates(cases, items, case, known, k), k, 0)
+            if len(known) == 3:
+                continue
+            state = _draw(np.uint64(seed) ^ _draw(np.uint64(number[case] * 3 + kind)))
+            for _ in range(SETS):
+                chosen = 0
+                while chosen < 3:
+                    state = _draw(state)
+                    item = known[np.int64(state % np.uint64(len(known)))]
+                    if not ((chosen > 0 and three[0] == item) or (chosen > 1 and three[1] == item)):
+                        three[chosen] = item
+                        chosen += 1
+                record(found, kind, THREE, case, _candidates(cases, items, case, three, k), k, 0)
+
+
+def exposure_rows(
+    case_nos: Ints, boxes: list[list[Ints]], held: list[Ints], value: Ints, k: int, seed: int
+) -> Ints:
+    """``exposure`` of cases whose boxes are told row by row, as rows.
+
+    Args:
+        case_nos: [n] ascending.
+        boxes: of what is known of the cases, and of their regions, rows of case, place, low, high.
+        held: rows of case (a position in ``case_nos``) and item.
+        value: [items] as in ``exposure``.
+        k: as there.
+        seed: as there.
+
+    Returns:
+        Rows of case, kind, number of items, and the six numbers of ``Exposure``; none where the case
+        has no item of the kind.
+    """
+    positions = np.unique(np.concatenate([rows[1] for rows in boxes]))
+    ends = []
+    for case, place, low, high in boxes:
+        for end, missing in ((low, -UNBOUNDED), (high, UNBOUNDED)):
+            filled = np.full((len(case_nos), max(len(positions), 1)), missing, np.int64)
+            filled[np.searchsorted(case_nos, case), np.searchsorted(positions, place)] = end
+            ends.append(filled)
+    found = exposure((ends[0], ends[1], ends[2], ends[3]), (held[0], held[1]), value, k, seed)
+    kind, known, case = np.indices(found.sets.shape).reshape(3, -1)
+    rows = np.stack([case_nos[case], kind, known, *(part.ravel() for part in found)], axis=1)
+    return np.asarray(rows[found.sets.ravel() > 0])
+
+
+def exposure(
+    boxes: tuple[Ints, Ints, Ints, Ints],
+    held: tuple[Ints, Ints],
+    value: Ints,
+    k: int,
+    seed: int,
+) -> Exposure:
+    """How few candidates known items leave of every case, and which terms follow from them.
+
+    Args:
+        boxes: low and high ends of what is known of each case and of its region, [n, d] each;
+            -UNBOUNDED and UNBOUNDED where a value is missing.
+        held: case and item of each row, [rows] each; no row twice.
+        value: [items] the sensitive value that it is, of 0, 1, ...; -1 for a drug.
+        k: candidates beyond so many are not counted.
+        seed: of the sampled sets.
+
+    Returns:
+        Numbers in the order of the cases given. A case with fewer than m items of a kind is taken
+        as known by all of them; one that has none has no set of that kind.
+
+    Source: SPEC section 18.
+    """
+    cases, order = renumbered(*boxes)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    case, item = place[held[0]], held[1]
+    holders = lists_of(item, case, len(value))
+    everyone = np.arange(len(order), dtype=np.int64)
+    holders = Lists(
+        np.append(holders.start, holders.start[-1] + len(order)),
+        np.concatenate((holders.entry, everyone)),
+    )
+    sensitive = value[item] >= 0
+    pairs = np.unique(np.stack((case[sensitive], value[item[sensitive]]), axis=1), axis=0)
+    items = Items(
+        lists_of(case, item, len(order)),
+        holders,
+        hulls_of(holders, cases),
+        lists_of(pairs[:, 0], pairs[:, 1], len(order)),
+        value >= 0,
+        value,
+    )
+    values = int(value.max(initial=-1)) + 1
+    found = _shared_out(
+        len(value),
+        len(order),
+        lambda part, into: ones_and_twos(cases, items, part, k, values, into),
+    )
+    larger = _shared_out(
+        len(order),
+        len(order),
+        lambda part, into: _larger_sets(cases, items, part, order, k, seed, into),
+    )
+    found = _added(found, larger)
+    _complete(found)
+    return Exposure(*(np.ascontiguousarray(numbers[:, :, place]) for numbers in found))
+
+
+def _shared_out(count: int, cases: int, work: Callable[[Ints, Exposure], None]) -> Exposure:
+    """What ``work`` finds in the numbers below ``count``, by as many threads as processors."""
+    threads = os.cpu_count() or 1
+    parts = [np.arange(i, count, threads, dtype=np.int64) for i in range(threads)]
+    found = [Exposure(*np.zeros((6, 3, 5, cases), np.int32)) for _ in parts]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, parts, found))
+    together = found[0]
+    for other in found[1:]:
+        together = _added(together, other)
+    return together
+
+
+def _added(one: Exposure, other: Exposure) -> Exposure:
+    """Both together: the fewest candidates of either, and sums."""
+    fewest = np.where(one.sets == 0, other.fewest, one.fewest)
+    both = (one.sets > 0) & (other.sets > 0)
+    np.minimum(fewest, other.fewest, out=fewest, where=both)
+    sums = {name: a + b for name, a, b in zip(one._fields, one, other, strict=True)}
+    return Exposure(**sums | {"fewest": fewest})
+
+
+def _complete(found: Exposure) -> None:
+    """Fewer items of a kind than asked are all of them; three leave no more than two do."""
+    some = found.sets[:, ONE] > 0
+    for known, fewer in ((TWO, ONE), (ALL, TWO), (THREE, ALL)):
+        missing = some & (found.sets[:, known] == 0)
+        for numbers in found:
+            numbers[:, known][missing] = numbers[:, fewer][missing]
+    np.minimum(found.fewest[:, THREE], found.fewest[:, TWO], out=found.fewest[:, THREE])
