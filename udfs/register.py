@@ -95,20 +95,21 @@ def _exposure(
     published: pa.ChunkedArray,
     items: pa.ChunkedArray,
     values: pa.ChunkedArray,
-    ks: pa.ChunkedArray,
-    seeds: pa.ChunkedArray,
+    options: pa.ChunkedArray,
 ) -> pa.Array:
-    """``singling_out.exposure_rows``: a row for each case, kind of known items, and number."""
-    from srsql.udfs.risk.singling_out import exposure_rows
+    """``singling_out.exposure``, added up over the cases that the options draw."""
+    from srsql.udfs.risk.singling_out import drawn_cases, exposure, summaries, told_boxes
 
     results = []
-    for row in rows_of(cases, own, published, items, values, ks, seeds):
+    for row in rows_of(cases, own, published, items, values, options):
         case_nos = flat(row[0])
-        boxes = [fields(column.values) for column in row[1:3]]
-        held = by_case(row[3].values, case_nos)
-        k, seed = row[5].as_py(), row[6].as_py()
-        results.append(exposure_rows(case_nos, boxes, held, flat(row[4]), k, seed))
-    return struct_lists(results, _EXPOSURE)
+        k, count, seed = (row[5][name].as_py() for name in ("k", "cases", "seed"))
+        boxes = told_boxes(case_nos, [fields(column.values) for column in row[1:3]])
+        case, item = by_case(row[3].values, case_nos)
+        target = drawn_cases(case_nos, count, seed)
+        found = exposure(boxes, (case, item), flat(row[4]), k, seed, target)
+        results.append([summary._asdict() for summary in summaries(found, k)])
+    return pa.array(results, pa.list_(_EXPOSURE_TYPE))
 
 
 def _gps_prior(
@@ -201,9 +202,15 @@ _PRIOR_TYPE = pa.struct(
     [(name, pa.float64()) for name in ("alpha1", "beta1", "alpha2", "beta2", "p")]
 )
 _PRIOR = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
-_EXPOSURE = [
-    "case_no", "known", "items", "sets", "fewest", "below_k", "alone", "certain", "likely",
-]  # fmt: skip
+_EXPOSED_SHARES = ("below_k", "alone", "certain", "likely")
+_EXPOSED_CASES = ("known", "items", "cases", *(f"worst_{name}" for name in _EXPOSED_SHARES))
+_EXPOSURE_TYPE = pa.struct(
+    [(name, pa.int64()) for name in _EXPOSED_CASES]
+    + [(name, pa.float64()) for name in _EXPOSED_SHARES]
+)
+_EXPOSURE = ", ".join(
+    [f"{name} BIGINT" for name in _EXPOSED_CASES] + [f"{name} DOUBLE" for name in _EXPOSED_SHARES]
+)
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
 _BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
@@ -245,9 +252,9 @@ _UDFS: dict[str, _Udf] = {
         _exposure,
         [
             "INTEGER[]", _BOXES, _BOXES, "STRUCT(case_no INTEGER, item_no INTEGER)[]",
-            "INTEGER[]", "INTEGER", "BIGINT",
+            "INTEGER[]", "STRUCT(k INTEGER, cases INTEGER, seed BIGINT)",
         ],
-        f"STRUCT({', '.join(f'{name} INTEGER' for name in _EXPOSURE)})[]",
+        f"STRUCT({_EXPOSURE})[]",
     ),
     "srsql_knowledge_weight": (grouping.knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
     "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),

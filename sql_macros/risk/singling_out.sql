@@ -2,38 +2,32 @@
 -- infer: items are drugs and terms, each the normalized name of one attribute, without role or
 -- sequence. Parameters name tables; `query_table` reads them.
 
--- What:    what known items leave of every released case (UDF srsql_exposure). Candidates hold the
+-- What:    what known items leave of the released cases (UDF srsql_exposure). Candidates hold the
 --          known items and have a region that covers the case's own quasi-identifiers, as far as
---          the release tells one.
+--          the release tells one. Every set of one and of two items of a case is looked at; of
+--          three, four sets of each case are drawn; all items are one set.
 -- Inputs:  of_release: a release id; items(case_no, attribute, term, sensitive): what is published
---          of its cases, no row twice; seed: of the sets of three that are drawn.
--- Outputs: case_no, known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all),
---          sets (looked at), fewest (candidates of the worst set, at most k), and how many sets
---          leave fewer than k (below_k), leave one (alone), let a further term follow with
---          certainty (certain) or with nine candidates in ten (likely; for 1 and 2 items). Who has
---          fewer items is known by all of them; who has none has no row.
+--          of its cases, no row twice; cases: so many are drawn and looked at, among all as
+--          candidates; seed: of what is drawn.
+-- Outputs: known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all), cases that
+--          have such items; those some set of which leaves fewer than k candidates (worst_below_k)
+--          or one (worst_alone), or lets a further term of the case follow with certainty
+--          (worst_certain) or with nine candidates in ten (worst_likely; for 1 and 2 items); and
+--          sums over the cases of the shares of their sets that do (below_k, alone, certain,
+--          likely). Who has fewer items is known by all of them.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.exposure(of_release, items, seed) AS TABLE
+CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed) AS TABLE
 WITH
-numbered AS MATERIALIZED (
+names AS MATERIALIZED (
     SELECT
-        i.case_no,
-        (dense_rank() OVER (ORDER BY i.sensitive, i.attribute, i.term) - 1)::INTEGER AS item_no,
+        n.attribute,
+        n.term,
+        (row_number() OVER (ORDER BY n.sensitive, n.attribute, n.term) - 1)::INTEGER AS item_no,
         CASE
-            WHEN i.sensitive THEN dense_rank() OVER (PARTITION BY i.sensitive ORDER BY i.term)
-            ELSE 0
-        END::INTEGER - 1 AS value_no
-    FROM query_table(items) AS i
-),
-
-boxes AS MATERIALIZED (
-    SELECT q.case_no, q.position, q.low, q.high, true AS own
-    FROM srsql.original_qid(of_release) AS q
-    UNION ALL
-    SELECT m.case_no, g.position, g.low, g.high, false AS own
-    FROM srsql.member AS m
-    INNER JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id
-    WHERE m.release_id = of_release
+            WHEN n.sensitive THEN dense_rank() OVER (PARTITION BY n.sensitive ORDER BY n.term) - 1
+            ELSE -1
+        END::INTEGER AS value_no
+    FROM (SELECT DISTINCT i.attribute, i.term, i.sensitive FROM query_table(items) AS i) AS n
 ),
 
 found AS (
@@ -45,41 +39,50 @@ found AS (
         ),
         (
             SELECT coalesce(list(struct_pack(
-                case_no := b.case_no::INTEGER,
-                place := b.position::INTEGER,
-                low := b.low::BIGINT,
-                high := b.high::BIGINT
-            )) FILTER (WHERE b.own AND b.low IS NOT NULL), [])
-            FROM boxes AS b
+                case_no := q.case_no::INTEGER,
+                place := q.position::INTEGER,
+                low := q.low::BIGINT,
+                high := q.high::BIGINT
+            )), [])
+            FROM srsql.original_qid(of_release) AS q
+            WHERE q.low IS NOT NULL
         ),
         (
             SELECT coalesce(list(struct_pack(
-                case_no := b.case_no::INTEGER,
-                place := b.position::INTEGER,
-                low := b.low::BIGINT,
-                high := b.high::BIGINT
-            )) FILTER (WHERE NOT b.own AND b.low IS NOT NULL), [])
-            FROM boxes AS b
+                case_no := m.case_no::INTEGER,
+                place := g.position::INTEGER,
+                low := g.low::BIGINT,
+                high := g.high::BIGINT
+            )), [])
+            FROM srsql.member AS m
+            INNER JOIN srsql.region AS g
+                ON m.release_id = g.release_id AND m.group_id = g.group_id
+            WHERE m.release_id = of_release AND g.low IS NOT NULL
         ),
         (
-            SELECT coalesce(list(struct_pack(case_no := n.case_no::INTEGER, item_no := n.item_no)), [])
-            FROM numbered AS n
+            SELECT coalesce(list(struct_pack(
+                case_no := i.case_no::INTEGER, item_no := n.item_no
+            )), [])
+            FROM query_table(items) AS i
+            INNER JOIN names AS n ON i.attribute = n.attribute AND i.term = n.term
         ),
-        (
-            SELECT coalesce(list(f.value_no ORDER BY f.item_no), [])
-            FROM (SELECT DISTINCT n.item_no, n.value_no FROM numbered AS n) AS f
-        ),
-        (SELECT r.k::INTEGER FROM srsql.release AS r WHERE r.release_id = of_release),
-        seed::BIGINT
+        (SELECT coalesce(list(n.value_no ORDER BY n.item_no), []) FROM names AS n),
+        struct_pack(
+            k := (SELECT r.k::INTEGER FROM srsql.release AS r WHERE r.release_id = of_release),
+            cases := cases::INTEGER,
+            seed := seed::BIGINT
+        )
     )) AS row
 )
 
 SELECT
-    f.row.case_no,
     ['drugs', 'terms', 'drugs or terms'][f.row.known + 1] AS known,
     nullif(f.row.items, 4) AS items,
-    f.row.sets,
-    f.row.fewest,
+    f.row.cases,
+    f.row.worst_below_k,
+    f.row.worst_alone,
+    f.row.worst_certain,
+    f.row.worst_likely,
     f.row.below_k,
     f.row.alone,
     f.row.certain,
@@ -88,48 +91,24 @@ FROM found AS f;
 
 -- What:    singling out and inference as shares of the released cases: of some set of the case's
 --          items ('worst': what a known patient risks) and of a random one.
--- Inputs:  of_release; exposure: the name of a table with the columns of srsql.exposure.
--- Outputs: uniform rows; violating = cases (for random sets, expected ones), total = cases that
---          have such items.
---          candidates_below_k: fewer than k candidates; one_candidate: none but the case;
---          certain_term, likely_term: a further term follows. The scope tells the known items.
+-- Inputs:  as srsql.exposure.
+-- Outputs: uniform rows; violating = cases (for random sets, expected ones), total = cases looked
+--          at that have such items. candidates_below_k: fewer than k candidates; one_candidate:
+--          none but the case; certain_term, likely_term: a further term follows. The scope tells
+--          the known items.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.singling_out(of_release, exposure) AS TABLE
+CREATE OR REPLACE MACRO srsql.singling_out(of_release, items, cases, seed) AS TABLE
 WITH
-bound AS (
-    SELECT r.k FROM srsql.release AS r WHERE r.release_id = of_release
-),
-
-sums AS (
-    SELECT
-        e.known,
-        coalesce(e.items, 4) AS items,
-        count(*) AS cases,
-        count(*) FILTER (WHERE e.fewest < b.k) AS worst_below_k,
-        count(*) FILTER (WHERE e.fewest = 1) AS worst_alone,
-        count(*) FILTER (WHERE e.certain > 0) AS worst_certain,
-        count(*) FILTER (WHERE e.likely > 0) AS worst_likely,
-        sum((e.below_k / e.sets)::DECIMAL(38, 15)) AS below_k,
-        sum((e.alone / e.sets)::DECIMAL(38, 15)) AS alone,
-        sum((e.certain / e.sets)::DECIMAL(38, 15)) AS certain,
-        sum((e.likely / e.sets)::DECIMAL(38, 15)) AS likely
-    FROM query_table(exposure) AS e
-    CROSS JOIN bound AS b
-    WHERE e.items IS DISTINCT FROM 0 OR e.known = 'drugs'
-    GROUP BY e.known, e.items
-),
-
 named AS (
     SELECT
-        s.*,
-        CASE s.items
+        e.*,
+        CASE coalesce(e.items, 4)
             WHEN 0 THEN 'region alone'
-            WHEN 1 THEN '1 of the ' || s.known
-            WHEN 2 THEN '2 of the ' || s.known
-            WHEN 3 THEN '3 of the ' || s.known
-            ELSE 'all ' || replace(s.known, ' or ', ' and ')
+            WHEN 4 THEN 'all ' || replace(e.known, ' or ', ' and ')
+            ELSE e.items::VARCHAR || ' of the ' || e.known
         END AS scope
-    FROM sums AS s
+    FROM srsql.exposure(of_release, items, cases, seed) AS e
+    WHERE e.items IS DISTINCT FROM 0 OR e.known = 'drugs'
 ),
 
 measures AS (
@@ -137,31 +116,35 @@ measures AS (
         n.*,
         unnest([
             struct_pack(
-                measure := 'candidates_below_k', worst := n.worst_below_k, random := n.below_k
+                name := 'candidates_below_k', worst := n.worst_below_k, random := n.below_k
             ),
-            struct_pack(measure := 'one_candidate', worst := n.worst_alone, random := n.alone),
-            struct_pack(measure := 'certain_term', worst := n.worst_certain, random := n.certain),
-            struct_pack(measure := 'likely_term', worst := n.worst_likely, random := n.likely)
-        ]) AS m
+            struct_pack(name := 'one_candidate', worst := n.worst_alone, random := n.alone),
+            struct_pack(name := 'certain_term', worst := n.worst_certain, random := n.certain),
+            struct_pack(name := 'likely_term', worst := n.worst_likely, random := n.likely)
+        ]) AS measure
     FROM named AS n
 ),
 
--- one set is the worst and a random one at once
+-- where there is one set, it is the worst and a random one at once
 ways AS (
-    SELECT m.*, unnest(CASE WHEN m.items IN (0, 4) THEN [''] ELSE ['worst', 'random'] END) AS way
+    SELECT
+        m.*,
+        unnest(
+            CASE WHEN coalesce(m.items, 0) = 0 THEN [''] ELSE [', worst', ', random'] END
+        ) AS way
     FROM measures AS m
-    WHERE m.items IN (1, 2) OR m.m.measure IN ('candidates_below_k', 'one_candidate')
+    WHERE m.items IN (1, 2) OR m.measure.name IN ('candidates_below_k', 'one_candidate')
 )
 
 SELECT unnest(srsql.metric_row(
     of_release,
-    w.m.measure,
-    w.scope || CASE WHEN w.way = '' THEN '' ELSE ', ' || w.way END,
-    CASE WHEN w.way = 'random' THEN w.m.random ELSE w.m.worst END,
+    w.measure.name,
+    w.scope || w.way,
+    CASE WHEN w.way = ', random' THEN w.measure.random ELSE w.measure.worst END,
     w.cases
 ))
 FROM ways AS w
-ORDER BY w.m.measure, w.items, w.known, w.way DESC;
+ORDER BY w.measure.name, coalesce(w.items, 4), w.known, w.way DESC;
 
 -- What:    what no threshold bounds: the pairs of a case and a value of it whose theta is 1.
 -- Inputs:  of_release.

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
-from oracles.exposure import KINDS, Ends, Left, Patient, exposed
+from oracles.exposure import KINDS, Ends, Patient, exposed
 from support.catalog import publish
 
-CALL = "FROM srsql.exposure(1, 'temp.main.item', 7)"
+CALL = "srsql.exposure(1, 'temp.main.item', {cases}, 7)"
 REACTION, DIAGNOSIS = "reaction", "diagnosis"
 
 
@@ -68,26 +67,10 @@ def store(sql: Any, patients: list[Patient], k: int) -> None:
     sql.table("item", columns, random.Random(1).sample(rows, len(rows)))
 
 
-def measured(sql: Any, known: int | None) -> dict[tuple[str, int], Left]:
-    """What the macro says of each kind and case for so many known items."""
-    return {
-        (row["known"], row["case_no"]): Left(
-            row["fewest"],
-            *(Fraction(row[n], row["sets"]) for n in ("below_k", "alone", "certain", "likely")),
-        )
-        for row in sql.records(f"{CALL} WHERE items IS NOT DISTINCT FROM ?", [known])
-    }
-
-
-def by_definition(
-    patients: list[Patient], known: int | None, k: int
-) -> dict[tuple[str, int], Left]:
-    return {
-        (kind, number): left
-        for kind in KINDS
-        for number, left in enumerate(exposed(patients, kind, known, k))
-        if left is not None
-    }
+def summaries(sql: Any, cases: int = 10**6) -> dict[tuple[str, int | None], dict[str, Any]]:
+    """What the macro says of each kind and number of known items."""
+    rows = sql.records("FROM " + CALL.format(cases=cases))
+    return {(row["known"], row["items"]): row for row in rows}
 
 
 @REPEATABLE
@@ -95,81 +78,91 @@ def by_definition(
 def test_known_items_leave_what_the_definitions_say(sql: Any, seed: int, k: int) -> None:
     patients = patients_of(seed)
     store(sql, patients, k)
-    for known in (1, 2):
-        assert measured(sql, known) == by_definition(patients, known, k)
-    for known in (0, None):  # of these, nothing is said of what follows
-        wanted = by_definition(patients, known, k)
-        found = measured(sql, known)
-        assert found.keys() == wanted.keys()
-        for key, left in wanted.items():
-            assert (found[key].fewest, found[key].below_k, found[key].alone) == (
-                left.fewest, left.below_k, left.alone
-            )  # fmt: skip
+    found = summaries(sql)
+    for kind, known in [(kind, known) for kind in KINDS for known in (0, 1, 2, None)]:
+        cases = [left for left in exposed(patients, kind, known, k) if left]
+        if not cases:
+            assert (kind, known) not in found
+            continue
+        row = found[kind, known]
+        assert row["cases"] == len(cases)
+        assert row["worst_below_k"] == sum(left.fewest < k for left in cases)
+        assert row["worst_alone"] == sum(left.fewest == 1 for left in cases)
+        assert row["below_k"] == pytest.approx(float(sum(left.below_k for left in cases)))
+        assert row["alone"] == pytest.approx(float(sum(left.alone for left in cases)))
+        if known:
+            assert row["worst_certain"] == sum(left.certain > 0 for left in cases)
+            assert row["worst_likely"] == sum(left.likely > 0 for left in cases)
+            assert row["certain"] == pytest.approx(float(sum(left.certain for left in cases)))
+            assert row["likely"] == pytest.approx(float(sum(left.likely for left in cases)))
 
 
 @REPEATABLE
 @given(st.integers(0, 10**9))
-def test_sets_of_three_are_drawn_and_leave_no_more_than_the_worst_pair(sql: Any, seed: int) -> None:
+def test_three_items_leave_no_more_than_two_and_no_fewer_than_all(sql: Any, seed: int) -> None:
     patients = patients_of(seed)
     store(sql, patients, 3)
-    found, pairs = measured(sql, 3), measured(sql, 2)
-    for key, every in by_definition(patients, 3, 3).items():
-        drawn = found[key]
-        assert every.fewest <= drawn.fewest <= pairs[key].fewest
-        for some, all_sets in ((drawn.below_k, every.below_k), (drawn.alone, every.alone)):
-            assert all_sets not in (0, 1) or some == all_sets
-        if len(patients[key[1]].items(key[0])) == 3:
-            assert (drawn.below_k, drawn.alone) == (every.below_k, every.alone)
+    found = summaries(sql)
+    for kind in {kind for kind, items in found if items == 3}:
+        two, three, every = (found[kind, items] for items in (2, 3, None))
+        exact = [left for left in exposed(patients, kind, 3, 3) if left]
+        for worst, share in (("worst_below_k", "below_k"), ("worst_alone", "alone")):
+            assert two[worst] <= three[worst] <= every[worst]
+            least = sum(getattr(left, share) == 1 for left in exact)
+            most = sum(getattr(left, share) > 0 for left in exact)
+            assert least <= three[share] <= most
+        if all(len(patient.items(kind)) <= 3 for patient in patients):
+            assert three["below_k"] == pytest.approx(float(sum(e.below_k for e in exact)))
+            assert three["worst_alone"] == sum(left.fewest == 1 for left in exact)
 
 
 def test_the_same_release_gives_the_same_figures_with_any_order_of_its_items(sql: Any) -> None:
+    store(sql, patients_of(4), 5)
+    once, some = summaries(sql), summaries(sql, cases=20)
+    sql.con.execute("CREATE OR REPLACE TEMP TABLE item AS FROM item ORDER BY hash(term, case_no)")
+    assert (summaries(sql), summaries(sql, cases=20)) == (once, some)
+
+
+def test_cases_that_are_drawn_are_compared_with_all(sql: Any) -> None:
     patients = patients_of(4)
     store(sql, patients, 5)
-    once = sql.rows(f"{CALL} ORDER BY ALL")
-    sql.con.execute("CREATE OR REPLACE TEMP TABLE item AS FROM item ORDER BY hash(term, case_no)")
-    assert sql.rows(f"{CALL} ORDER BY ALL") == once
+    estimates = [
+        {key: row["worst_below_k"] for key, row in summaries(sql, cases=1).items()}
+        for _ in range(2)
+    ]
+    assert estimates[0] == estimates[1]
+    every, some = summaries(sql), summaries(sql, cases=len(patients) // 2)
+    assert some["drugs", 0]["cases"] == len(patients) // 2
+    for key, row in some.items():
+        for name in ("cases", "worst_below_k", "worst_alone", "worst_certain", "below_k"):
+            assert row[name] <= every[key][name] + 1e-9
+            assert every[key][name] - row[name] <= len(patients) - len(patients) // 2 + 1e-9
 
 
-@REPEATABLE
-@given(st.integers(0, 10**9))
-def test_shares_are_of_the_cases_that_have_such_items(sql: Any, seed: int) -> None:
-    patients, k = patients_of(seed), 4
-    store(sql, patients, k)
-    sql.con.execute(f"CREATE OR REPLACE TEMP TABLE exposure AS {CALL}")
-    rows = {
-        (row["measure"], row["scope"]): row
-        for row in sql.records("FROM srsql.singling_out(1, 'temp.main.exposure')")
+def test_measures_are_shares_of_the_cases_that_have_such_items(sql: Any) -> None:
+    patients = patients_of(4)
+    store(sql, patients, 4)
+    found = summaries(sql)
+    rows = sql.records("FROM srsql.singling_out(1, 'temp.main.item', 1000000, 7)")
+    names = {
+        "candidates_below_k": "below_k",
+        "one_candidate": "alone",
+        "certain_term": "certain",
+        "likely_term": "likely",
     }
-    assert all(row["passed"] is None and row["threshold"] is None for row in rows.values())
-    for known, name in ((0, "region alone"), (1, "1 of the {}"), (2, "2 of the {}")):
-        for kind in KINDS if known else KINDS[:1]:
-            cases = [left for left in exposed(patients, kind, known, k) if left]
-            worst = {
-                "candidates_below_k": sum(left.fewest < k for left in cases),
-                "one_candidate": sum(left.fewest == 1 for left in cases),
-                "certain_term": sum(left.certain > 0 for left in cases),
-                "likely_term": sum(left.likely > 0 for left in cases),
-            }
-            share = {
-                "candidates_below_k": sum(left.below_k for left in cases),
-                "one_candidate": sum(left.alone for left in cases),
-                "certain_term": sum(left.certain for left in cases),
-                "likely_term": sum(left.likely for left in cases),
-            }
-            for measure in worst if cases else ():
-                scope = name.format(kind)
-                if known == 0:
-                    row = rows.get((measure, scope))
-                    assert (row is not None) == measure.endswith(("below_k", "candidate"))
-                    assert row is None or row["violating"] == worst[measure]
-                    continue
-                row, random_row = (
-                    rows[measure, f"{scope}, worst"],
-                    rows[measure, f"{scope}, random"],
-                )
-                assert (row["violating"], row["total"]) == (worst[measure], len(cases))
-                assert random_row["violating"] == pytest.approx(float(share[measure]), abs=1e-9)
-                assert random_row["total"] == len(cases)
+    for row in rows:
+        scope, _, way = row["scope"].partition(", ")
+        known = next((kind for kind in reversed(KINDS) if kind in scope), KINDS[0])
+        if scope.startswith("all "):
+            known, items = scope.removeprefix("all ").replace(" and ", " or "), None
+        else:
+            items = 0 if scope == "region alone" else int(scope[0])
+        summary = found[known, items]
+        name = names[row["measure"]]
+        assert row["violating"] == summary[name if way == "random" else f"worst_{name}"]
+        assert (row["total"], row["threshold"], row["passed"]) == (summary["cases"], None, None)
+        assert row["ratio"] == row["violating"] / row["total"]
+    assert len({(row["measure"], row["scope"]) for row in rows}) == len(rows) == 44 + 24
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -8,7 +8,7 @@ that does not cover a point has under it is passed over.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,6 +37,8 @@ class Cases(NamedTuple):
     point: Ints
     """[patterns, n] equal for points that are equal where regions of that pattern tell something;
     -1: nothing is known there, so no such region covers it."""
+    target: NDArray[np.bool_]
+    """[n] whether it is looked at what known items leave of it."""
 
 
 class Lists(NamedTuple):
@@ -61,25 +63,39 @@ class Hulls(NamedTuple):
     """[start[-1], d] hull of the regions under a node; low above high where there is none."""
 
 
-def renumbered(low: Ints, high: Ints, region_low: Ints, region_high: Ints) -> tuple[Cases, Ints]:
+def renumbered(
+    low: Ints, high: Ints, region_low: Ints, region_high: Ints, target: NDArray[np.bool_]
+) -> tuple[Cases, Ints]:
     """The cases in the order in which they are searched, and what number each had.
 
     Args:
-        low, high, region_low, region_high: [n, d] as in ``Cases``.
+        low, high, region_low, region_high, target: as in ``Cases``.
     """
     told = (region_low > -UNBOUNDED) | (region_high < UNBOUNDED)
-    patterns, pattern = np.unique(told, axis=0, return_inverse=True)
+    first, pattern = _numbered(told)
+    patterns = told[first]
     fewest_first = np.argsort(patterns.sum(axis=1), kind="stable")
-    patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern.reshape(-1)]
+    patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern]
     order = np.lexsort((_curve(region_low, region_high, told), pattern))
     columns = [np.ascontiguousarray(c[order]) for c in (low, high, region_low, region_high)]
     point = np.empty((len(patterns), len(order)), np.int64)
     for number, shown in enumerate(patterns):
         ends = np.hstack([column[:, shown] for column in columns[:2]])
         unknown = (np.abs(ends) >= UNBOUNDED).any(axis=1)
-        point[number] = np.unique(ends, axis=0, return_inverse=True)[1].reshape(-1)
+        point[number] = _numbered(ends)[1]
         point[number, unknown] = -1
-    return Cases(*columns, pattern[order], point), order
+    return Cases(*columns, pattern[order], point, target[order]), order
+
+
+def _numbered(rows: NDArray[Any]) -> tuple[Ints, Ints]:
+    """A row of each kind, and the number of each row's kind; equal rows are of one kind."""
+    number = np.zeros(len(rows), np.int64)
+    first = number[:1]
+    for column in rows.T:
+        _, code = np.unique(column, return_inverse=True)
+        both = number * (code.max(initial=0) + 1) + code
+        _, first, number = np.unique(both, return_index=True, return_inverse=True)
+    return first, number
 
 
 def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:
@@ -97,7 +113,7 @@ def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:
 
 def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
     """Lists from rows (owner, entry); each row once."""
-    order = np.lexsort((entry, owner))
+    order = np.argsort(owner * (entry.max(initial=0) + 1) + entry)
     start = np.zeros(owners + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=owners), out=start[1:])
     return Lists(start, np.ascontiguousarray(entry[order]))

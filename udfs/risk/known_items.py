@@ -119,6 +119,8 @@ def _few_holders(
     candidates = np.empty(len(held), np.int64)
     value, second = items.value[one], -1 if other < 0 else items.value[other]
     for case in held:
+        if not cases.target[case]:
+            continue
         size = 0
         for candidate in held:
             if covers(cases.region_low, cases.region_high, candidate, cases, case):
@@ -144,32 +146,34 @@ def _many_holders(
     Candidates are counted by what their regions tell: for each pattern of it, once for all points
     that are equal there. ``tally`` [values] is 0 and stays so.
     """
-    size = np.zeros(len(held), np.int64)
-    start = np.zeros(len(held) + 1, np.int64)
-    for i in range(len(held)):
-        start[i + 1] = start[i] + items.values.start[held[i] + 1] - items.values.start[held[i]]
-    having = np.zeros(start[len(held)], np.int64)
+    targets = held[cases.target[held]]
+    size = np.zeros(len(targets), np.int64)
+    start = np.zeros(len(targets) + 1, np.int64)
+    for i in range(len(targets)):
+        case = targets[i]
+        start[i + 1] = start[i] + items.values.start[case + 1] - items.values.start[case]
+    having = np.zeros(start[len(targets)], np.int64)
     candidates = np.empty(len(held), np.int64)
     first = 0
-    while first < len(held):
+    while first < len(held) and len(targets):
         pattern = cases.pattern[held[first]]
         last = np.searchsorted(cases.pattern[held], pattern, side="right")
         part = held[first:last]
         low = np.empty((2 * leaves_of(len(part)), cases.low.shape[1]), np.int64)
         high = np.empty_like(low)
         fill_hulls(part, cases, low, high)
-        point = cases.point[pattern][held]
+        point = cases.point[pattern][targets]
         by_point = np.argsort(point, kind="mergesort")
         i = np.searchsorted(point[by_point], 0)
-        while i < len(held):
-            target = by_point[i]
-            count = _covering(cases, part, low, high, held[target], candidates)
+        while i < len(targets):
+            place = point[by_point[i]]
+            count = _covering(cases, part, low, high, targets[by_point[i]], candidates)
             for candidate in candidates[:count]:
                 _count(items, candidate, tally, 1)
-            while i < len(held) and point[by_point[i]] == point[target]:
+            while i < len(targets) and point[by_point[i]] == place:
                 row = by_point[i]
                 size[row] += count
-                values = items.values.start[held[row]]
+                values = items.values.start[targets[row]]
                 for j in range(start[row], start[row + 1]):
                     having[j] += tally[items.values.entry[values + j - start[row]]]
                 i += 1
@@ -177,15 +181,15 @@ def _many_holders(
                 _count(items, candidate, tally, -1)
         first = last
     value, second = items.value[one], -1 if other < 0 else items.value[other]
-    for row in range(len(held)):
+    for row in range(len(targets)):
         sure = 0
-        values = items.values.start[held[row]]
+        values = items.values.start[targets[row]]
         for j in range(start[row], start[row + 1]):
             own = items.values.entry[values + j - start[row]]
             if own != value and own != second:
                 missed = size[row] - having[j]
                 sure = max(sure, 2 if missed == 0 else 1 if missed * 10 <= size[row] else 0)
-        _kinds(items, one, other, found, held[row], size[row], k, sure)
+        _kinds(items, one, other, found, targets[row], size[row], k, sure)
 
 
 @njit(cache=True)
@@ -243,40 +247,50 @@ def ones_and_twos(
     for one in part:
         held = items.holders.entry[items.holders.start[one] : items.holders.start[one + 1]]
         _sets_with(cases, items, held, one, -1, k, found, tally)
-        # the lists of the pairs with an item of a lower number, one after the other
+        others = _others(cases, items, held, one, slot)
+        # the lists of the cases that hold one and another, one list after the other
         total = 0
         for case in held:
-            for j in range(items.of_case.start[case], items.of_case.start[case + 1]):
-                if items.of_case.entry[j] >= one:
-                    break
-                total += 1
-        others = np.empty(total, np.int64)
-        distinct = 0
-        for case in held:
-            for j in range(items.of_case.start[case], items.of_case.start[case + 1]):
-                other = items.of_case.entry[j]
-                if other >= one:
-                    break
-                if slot[other] == 0:
-                    others[distinct] = other
-                    distinct += 1
-                slot[other] += 1
-        end = 0
-        for i in range(distinct):  # from how many to where the list begins
-            size = slot[others[i]]
-            slot[others[i]] = end
+            for other in _lower(items, case, one):
+                if slot[other] > 0:
+                    slot[other] += 1
+                    total += 1
+        end = 1
+        for other in others:  # from how many, and one, to where the list begins, and one
+            size = slot[other] - 1
+            slot[other] = end
             end += size
         together = np.empty(total, np.int64)
         for case in held:
-            for j in range(items.of_case.start[case], items.of_case.start[case + 1]):
-                other = items.of_case.entry[j]
-                if other >= one:
-                    break
-                together[slot[other]] = case
-                slot[other] += 1
+            for other in _lower(items, case, one):
+                if slot[other] > 0:
+                    together[slot[other] - 1] = case
+                    slot[other] += 1
         begin = 0
-        for i in range(distinct):
-            end = slot[others[i]]
-            _sets_with(cases, items, together[begin:end], one, others[i], k, found, tally)
+        for other in others:
+            end = slot[other] - 1
+            _sets_with(cases, items, together[begin:end], one, other, k, found, tally)
             begin = end
-            slot[others[i]] = 0
+            slot[other] = 0
+
+
+@njit(cache=True)
+def _lower(items: Items, case: int, one: int) -> Ints:
+    """The items of a case with a lower number than ``one``."""
+    own = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
+    return own[: np.searchsorted(own, one)]
+
+
+@njit(cache=True)
+def _others(cases: Cases, items: Items, held: Ints, one: int, slot: Ints) -> Ints:
+    """The items of a lower number that some target among the holders has, marked by a 1."""
+    others = np.empty(len(slot), np.int64)
+    count = 0
+    for case in held:
+        if cases.target[case]:
+            for other in _lower(items, case, one):
+                if slot[other] == 0:
+                    slot[other] = 1
+                    others[count] = other
+                    count += 1
+    return others[:count].copy()

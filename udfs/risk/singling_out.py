@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.risk.holders import (
@@ -41,7 +43,7 @@ from srsql.udfs.risk.known_items import (
     record,
 )
 
-SETS = 8
+SETS = 4
 """Sets of three items that are drawn of a case, of each kind of items."""
 
 
@@ -108,6 +110,8 @@ def _larger_sets(
     nothing = np.empty(0, np.int64)
     three = np.empty(3, np.int64)
     for case in part:
+        if not cases.target[case]:
+            continue
         region = _candidates(cases, items, case, nothing, k)
         own = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
         terms = items.is_term[own]
@@ -131,22 +135,45 @@ def _larger_sets(
                 record(found, kind, THREE, case, _candidates(cases, items, case, three, k), k, 0)
 
 
-def exposure_rows(
-    case_nos: Ints, boxes: list[list[Ints]], held: list[Ints], value: Ints, k: int, seed: int
-) -> Ints:
-    """``exposure`` of cases whose boxes are told row by row, as rows.
+class Summary(NamedTuple):
+    """One kind of known items and one number of them, over the cases that have such items."""
+
+    known: int
+    """``DRUGS``, ``TERMS`` or ``BOTH``."""
+    items: int
+    """``NONE`` to ``ALL``."""
+    cases: int
+    worst_below_k: int
+    worst_alone: int
+    worst_certain: int
+    worst_likely: int
+    """Cases some set of which leaves fewer than k, leaves one, lets a further term follow."""
+    below_k: float
+    alone: float
+    certain: float
+    likely: float
+    """The sums over the cases of the shares of their sets that do."""
+
+
+def summaries(found: Exposure, k: int) -> list[Summary]:
+    """``Exposure`` added up over the cases."""
+    rows = []
+    for known, items in np.ndindex(found.sets.shape[:2]):
+        sets, fewest, *outcomes = (numbers[known, items] for numbers in found)
+        some = sets > 0
+        worst = [fewest[some] < k, fewest[some] == 1, *(part[some] > 0 for part in outcomes[2:])]
+        shares = (np.sum(part[some] / sets[some]) for part in outcomes)
+        counts = [int(some.sum()), *(int(flags.sum()) for flags in worst)]
+        rows.append(Summary(known, items, *counts, *map(float, shares)))
+    return [row for row in rows if row.cases]
+
+
+def told_boxes(case_nos: Ints, boxes: list[list[Ints]]) -> list[Ints]:
+    """Boxes that are told row by row, as ``exposure`` takes them.
 
     Args:
         case_nos: [n] ascending.
         boxes: of what is known of the cases, and of their regions, rows of case, place, low, high.
-        held: rows of case (a position in ``case_nos``) and item.
-        value: [items] as in ``exposure``.
-        k: as there.
-        seed: as there.
-
-    Returns:
-        Rows of case, kind, number of items, and the six numbers of ``Exposure``; none where the case
-        has no item of the kind.
     """
     positions = np.unique(np.concatenate([rows[1] for rows in boxes]))
     ends = []
@@ -155,18 +182,24 @@ def exposure_rows(
             filled = np.full((len(case_nos), max(len(positions), 1)), missing, np.int64)
             filled[np.searchsorted(case_nos, case), np.searchsorted(positions, place)] = end
             ends.append(filled)
-    found = exposure((ends[0], ends[1], ends[2], ends[3]), (held[0], held[1]), value, k, seed)
-    kind, known, case = np.indices(found.sets.shape).reshape(3, -1)
-    rows = np.stack([case_nos[case], kind, known, *(part.ravel() for part in found)], axis=1)
-    return np.asarray(rows[found.sets.ravel() > 0])
+    return ends
+
+
+def drawn_cases(case_nos: Ints, count: int, seed: int) -> NDArray[np.bool_]:
+    """So many cases drawn at random, [n]; all where there are no more."""
+    chance = np.array([_draw(np.uint64(seed) ^ _draw(np.uint64(n))) for n in case_nos], np.uint64)
+    drawn = np.zeros(len(case_nos), np.bool_)
+    drawn[np.argsort(chance, kind="stable")[:count]] = True
+    return drawn
 
 
 def exposure(
-    boxes: tuple[Ints, Ints, Ints, Ints],
+    boxes: list[Ints],
     held: tuple[Ints, Ints],
     value: Ints,
     k: int,
     seed: int,
+    target: NDArray[np.bool_],
 ) -> Exposure:
     """How few candidates known items leave of every case, and which terms follow from them.
 
@@ -176,7 +209,8 @@ def exposure(
         held: case and item of each row, [rows] each; no row twice.
         value: [items] the sensitive value that it is, of 0, 1, ...; -1 for a drug.
         k: candidates beyond so many are not counted.
-        seed: of the sampled sets.
+        seed: of the sets that are drawn.
+        target: [n] the cases to look at; candidates are among all.
 
     Returns:
         Numbers in the order of the cases given. A case with fewer than m items of a kind is taken
@@ -184,7 +218,7 @@ def exposure(
 
     Source: SPEC section 18.
     """
-    cases, order = renumbered(*boxes)
+    cases, order = renumbered(*boxes, target)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     case, item = place[held[0]], held[1]
@@ -194,17 +228,17 @@ def exposure(
         np.append(holders.start, holders.start[-1] + len(order)),
         np.concatenate((holders.entry, everyone)),
     )
+    values = int(value.max(initial=-1)) + 1
     sensitive = value[item] >= 0
-    pairs = np.unique(np.stack((case[sensitive], value[item[sensitive]]), axis=1), axis=0)
+    pairs = np.unique(case[sensitive] * values + value[item[sensitive]])
     items = Items(
         lists_of(case, item, len(order)),
         holders,
         hulls_of(holders, cases),
-        lists_of(pairs[:, 0], pairs[:, 1], len(order)),
+        lists_of(pairs // max(values, 1), pairs % max(values, 1), len(order)),
         value >= 0,
         value,
     )
-    values = int(value.max(initial=-1)) + 1
     found = _shared_out(
         len(value),
         len(order),
