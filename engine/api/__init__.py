@@ -36,9 +36,10 @@ from srsql.engine.release.request import Request
 from srsql.engine.risk.group_questions import answer_errors, group_answers
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure, measure_terms
+from srsql.engine.risk.singling_out import measure_singling_out
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
-from srsql.engine.warehouse.releases import need_cases
+from srsql.engine.warehouse.releases import need_cases, series_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
 
@@ -232,6 +233,7 @@ def all_measures(
         return [*metrics, *answer_errors(release_id, answers)]
     return [
         *metrics,
+        *measure_singling_out(warehouse, series_dataset(warehouse, dataset, series), release_id),
         *measure_linkage(warehouse, dataset, release_id, known),
         *measure_series(warehouse, dataset, series, release_id, quarter),
         *measure_terms(warehouse, dataset, release_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple, dataclass, replace
 
 import duckdb
 
@@ -22,7 +22,7 @@ from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.grouping.perturbation import check_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
-from srsql.engine.measures import Measure
+from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.manifest import (
     Parameters,
     private_manifest,
@@ -47,6 +47,7 @@ from srsql.engine.release.terms import family_of, need_terms, release_terms, vis
 from srsql.engine.release.views import build_tables, create_views
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
+from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
 from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
@@ -115,9 +116,14 @@ def release(
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
                 if model.budget_limit is not None:
                     check_limit(current, model.budget_limit)
+            with clock.stage("singling out"):
+                exposed = measure_singling_out(
+                    warehouse, visible_dataset, current.release_id, SOME_CASES
+                )
             with clock.stage("views"):
                 tables = _build(current, request, keyed=bool(series.key))
-                released = _publish(current, request, ingestion_id, grouping.k, tables, infeasible)
+                figures = Figures(grouping.k, infeasible, exposed)
+                released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("checks"):
                 evidence = _evidence(current, request, tables)
                 checks = prove(evidence, "checks")
@@ -125,7 +131,7 @@ def release(
                 shares = prove(evidence, "audit")
             with clock.stage("metrics"):
                 store_measures(warehouse, current.release_id, "check", checks)
-                _measure(evidence, shares, released)
+                _measure(evidence, shares, exposed, released)
             if not request.draft:
                 refresh_series_views(warehouse, visible_dataset, series)
             _drop_temporaries(warehouse, before)
@@ -248,7 +254,9 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
     )
 
 
-def _measure(evidence: Evidence, shares: Sequence[Measure], released: Released) -> None:
+def _measure(
+    evidence: Evidence, shares: Sequence[Measure], exposed: list[MeasureRow], released: Released
+) -> None:
     """Keep the metrics, of which k and theta are judged once more, from the catalog."""
     current = evidence.release
     warehouse, release_id = current.warehouse, current.release_id
@@ -258,18 +266,24 @@ def _measure(evidence: Evidence, shares: Sequence[Measure], released: Released) 
         rows += measure_linkage(
             warehouse, current.dataset, release_id, shipped_medical(current.dataset)
         )
-    metrics = [astuple(row) for row in rows] + list(shares)
+    metrics = [astuple(row) for row in rows + exposed] + list(shares)
     store_measures(warehouse, release_id, "metric", metrics)
     store_metrics(current, released.manifest, metrics)
 
 
+@dataclass(frozen=True)
+class Figures:
+    """What the manifests tell of a release beside what was asked for."""
+
+    k: int
+    """Least number of cases that its groups needed."""
+    infeasible: list[InfeasibleValue]
+    exposed: list[MeasureRow]
+    """What known items single out."""
+
+
 def _publish(
-    current: Release,
-    request: Request,
-    ingestion_id: int,
-    k: int,
-    tables: list[Built],
-    infeasible: list[InfeasibleValue],
+    current: Release, request: Request, ingestion_id: int, figures: Figures, tables: list[Built]
 ) -> Released:
     """Create the views and both manifests."""
     warehouse, model = current.warehouse, request.model
@@ -283,8 +297,9 @@ def _publish(
         symptoms=request.symptoms.text,
         terms=request.terms,
     )
-    public_k = k if model.claims else shown_k(current)
+    public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
+    facts |= public_shares(figures.exposed)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:
@@ -293,9 +308,9 @@ def _publish(
     manifest = private_manifest(
         current,
         parameters,
-        facts | {"k_effective": k},
+        facts | {"k_effective": figures.k},
         ingestion_id,
-        [asdict(v) for v in infeasible],
+        [asdict(v) for v in figures.infeasible],
         not_held(warehouse, request.terms) if request.terms else [],
     )
     store_private_manifest(current, manifest)

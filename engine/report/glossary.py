@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from srsql.engine.checks.registry import CHECKS
+from srsql.engine.report.page import Fact
+from srsql.engine.risk.singling_out import PERCENT, verbatim_columns
+from srsql.schemas import Dataset
 from srsql.schemas.glossary import Term, term, terms
 
 ATTACKS = ("b", "f", "l", "md", "ss")
@@ -14,7 +17,9 @@ DANGER = ("dig", "dsg", "ssg")
 CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic")
 """The criteria of Lin 2016, Table 2."""
 _LIMITS = (
-    "an attacker who knows some of a patient's terms already, or a case or report number",
+    "an attacker who knows some of a patient's drugs or terms already: they stand beside the "
+    "region as the reports have them (the shares of cases that they single out are told above)",
+    "an attacker who knows a case or report number",
     "two audiences who put their series together",
     "values with a threshold of 1, which bounds nothing",
 )
@@ -27,6 +32,29 @@ def measure_meaning(measure: str) -> str:
     if entry is not None:
         return f"{entry.term}: {entry.short}"
     return " ".join(check.proves for check in CHECKS if check.name == measure)
+
+
+def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a page says first: which columns are protected, which are not, and what these tell.
+
+    Args:
+        visible_dataset: with the tables of which the release has rows.
+        manifest: public or private.
+    """
+    return {
+        "protected": [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else [],
+        "verbatim": verbatim_columns(visible_dataset),
+        "shares": {name: manifest[name] for name in PERCENT if name in manifest},
+    }
+
+
+def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
+    """The share of the cases that two known items single out, where a manifest tells it."""
+    share = manifest.get("one_candidate_percent_2_items")
+    if share is None:
+        return []
+    name = "of cases singled out by region and 2 drugs or terms"
+    return [Fact("singled-out", name, share, f"{share} %")]
 
 
 def reason_meaning(reason: str) -> str:

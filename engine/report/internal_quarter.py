@@ -14,9 +14,11 @@ from srsql.engine.checks.series import measure_series
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.report.glossary import (
+    beside_region,
     defended_attacks,
     measure_meaning,
     reason_meaning,
+    singled_out_facts,
     undefended,
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
@@ -32,6 +34,7 @@ from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.worked_attack import attack_blocks, work_attack
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure
+from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
 from srsql.engine.warehouse.releases import Release, as_released, is_parted
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -115,6 +118,7 @@ def internal_quarter(subject: Subject) -> str:
         k=release.k,
         draft=not exposed,
         facts=_facts(subject, shapes, rows + checks),
+        **beside_region(release.visible_dataset, subject.manifest),
         guarantee=subject.manifest["guarantee"],
         undefended=undefended(defended_attacks(subject.manifest)),
         parameters=_parameters(subject),
@@ -145,6 +149,7 @@ def _metrics(release: Release) -> list[MeasureRow]:
         *judged(
             catalog_facts(warehouse, release.release_id), measure(warehouse, release.release_id)
         ),
+        *measure_singling_out(warehouse, dataset, release.release_id, SOME_CASES),
         *measure_linkage(warehouse, dataset, release.release_id, shipped_medical(dataset)),
         *measure_series(warehouse, dataset, release.series, release.release_id, release.quarter),
     ]
@@ -172,6 +177,7 @@ def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fac
         Fact("withheld", "cases withheld", cases["withheld"]),
         Fact("nil", name, loss.ratio),
         Fact("broken", "bounds broken", broken),
+        *singled_out_facts(subject.manifest),
     ]
 
 

@@ -20,7 +20,12 @@ from sqlglot import exp
 from srsql.engine.models import MODELS
 from srsql.engine.release.views import create_views, series_views
 from srsql.engine.report.drawing import lines, stacked
-from srsql.engine.report.glossary import defended_attacks, undefended
+from srsql.engine.report.glossary import (
+    beside_region,
+    defended_attacks,
+    singled_out_facts,
+    undefended,
+)
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
 from srsql.engine.report.shapes import Shapes, published_shapes
@@ -132,6 +137,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         series=released.series,
         quarter=quarter,
         facts=_facts(manifest, shapes),
+        **beside_region(released.dataset, manifest),
         guarantee=manifest["guarantee"],
         undefended=undefended(defended_attacks(manifest)),
         attacked=bool(defended_attacks(manifest)),
@@ -172,10 +178,9 @@ def _facts(manifest: dict[str, Any], shapes: Shapes) -> list[Fact]:
     ]
     if shapes.sizes:
         facts.append(Fact("smallest", "cases in the smallest region", min(shapes.sizes)))
-    withheld = public_withheld_counts(manifest)
-    if withheld is not None:
+    if withheld := public_withheld_counts(manifest):
         facts.append(Fact("withheld", "cases withheld", withheld[0]))
-    return facts
+    return facts + singled_out_facts(manifest)
 
 
 def _parameters(manifest: dict[str, Any]) -> Table:
@@ -201,14 +206,11 @@ def _thetas(manifest: dict[str, Any], shapes: Shapes) -> Table:
         "published region",
         ("θ", "released values", "confidence", "holds"),
         [
-            (theta, counted[theta], highest.get(theta), _holds(theta, highest.get(theta)))
+            (theta, counted[theta], share, None if share is None else share <= theta * (1 + 1e-12))
             for theta in sorted(counted)
+            for share in [highest.get(theta)]
         ],
     )
-
-
-def _holds(theta: float, confidence: float | None) -> bool | None:
-    return None if confidence is None else confidence <= theta * (1 + 1e-12)
 
 
 def _missing(shapes: Shapes) -> Table:

@@ -6,21 +6,44 @@ that the model protects and are published as they are, so no bound of a model li
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.term_counts import raw_values
-from srsql.engine.warehouse.releases import series_dataset
-from srsql.engine.warehouse.statements import column, create, dotted, temporary, union_all
+from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    dotted,
+    query,
+    temporary,
+    union_all,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-SEED = 0
-"""Of the sets of three items: whoever measures a release again draws the same."""
-_ITEM = "srsql_known_item"
 EVERY_CASE = 2**31 - 1
 SOME_CASES = 5_000
 """Cases drawn where an estimate will do: the standard error of a share is 0.7 % at most."""
+SEED = 0
+"""Of what is drawn: whoever measures a release again draws the same."""
+PERCENT = {
+    f"{name}_percent_{items}": (measure, scope)
+    for name, measure in (
+        ("below_k", "candidates_below_k"),
+        ("one_candidate", "one_candidate"),
+        ("certain_term", "certain_term"),
+    )
+    for items, scope in (
+        ("1_item", "1 of the drugs or terms, worst"),
+        ("2_items", "2 of the drugs or terms, worst"),
+        ("all_items", "all drugs and terms"),
+    )
+}
+"""Column of the public manifest -> measure and scope of which it tells the share of the cases."""
+_ITEM = "srsql_known_item"
 _MACROS = (
     "singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed})",
     "unbounded_values({id})",
@@ -29,7 +52,7 @@ _MACROS = (
 
 
 def measure_singling_out(
-    warehouse: Warehouse, dataset: Dataset, series: str, release_id: int, cases: int = EVERY_CASE
+    warehouse: Warehouse, visible_dataset: Dataset, release_id: int, cases: int = EVERY_CASE
 ) -> list[MeasureRow]:
     """Shares of cases that known items single out, or of which a further term follows from them.
 
@@ -37,21 +60,18 @@ def measure_singling_out(
 
     Args:
         warehouse: where the release is.
-        dataset: of the release.
-        series: of the release.
+        visible_dataset: with the tables of which the release has rows.
         release_id: of the release.
         cases: so many are drawn and looked at, if there are more.
 
     Returns:
-        No rows where no rows of cases are published, or somebody else's originals are not known.
+        No rows where no rows of cases are published, and for somebody else's release.
 
     Source: SPEC section 18.
     """
-    visible = series_dataset(warehouse, dataset, series)
-    items = known_items(visible, release_id)
-    if items is None or not warehouse.value(
-        "SELECT count(*) FROM srsql.case_qid AS q WHERE q.release_id = ?", [release_id]
-    ):
+    items = known_items(visible_dataset, release_id)
+    model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]
+    if items is None or model == IMPORTED:
         return []
     quarter = warehouse.value(
         "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
@@ -65,6 +85,16 @@ def measure_singling_out(
     ]
     warehouse.run(f"DROP TABLE {dotted('temp', 'main', _ITEM)}")
     return [row for row in rows if row.total]
+
+
+def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
+    """What the public manifest tells of ``measure_singling_out``: shares in whole percent."""
+    ratios = {(row.measure, row.scope): row.ratio for row in rows}
+    return {
+        name: round(100 * ratio)
+        for name, key in PERCENT.items()
+        if (ratio := ratios.get(key)) is not None
+    }
 
 
 def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:
@@ -90,3 +120,14 @@ def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:
         if attribute.column in published.get(attribute.table, ())
     ]
     return union_all(parts) if parts else None
+
+
+def verbatim_columns(visible_dataset: Dataset) -> list[str]:
+    """``table.column`` of what is published as the reports have it, ids and regions left out."""
+    ids = {visible_dataset.case_id, visible_dataset.report_id}
+    return [
+        f"{source.name}.{name}"
+        for source in visible_dataset.row_tables
+        for name in source.publish
+        if name not in ids
+    ]

@@ -23,6 +23,7 @@ STAGES = [
     "grouping",
     "regions",
     "catalog",
+    "singling out",
     "views",
     "checks",
     "audit",

@@ -77,14 +77,19 @@ def renumbered(
     fewest_first = np.argsort(patterns.sum(axis=1), kind="stable")
     patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern]
     order = np.lexsort((_curve(region_low, region_high, told), pattern))
-    columns = [np.ascontiguousarray(c[order]) for c in (low, high, region_low, region_high)]
+    low, high, region_low, region_high = (
+        np.ascontiguousarray(ends[order]) for ends in (low, high, region_low, region_high)
+    )
     point = np.empty((len(patterns), len(order)), np.int64)
     for number, shown in enumerate(patterns):
-        ends = np.hstack([column[:, shown] for column in columns[:2]])
+        ends = np.hstack([column[:, shown] for column in (low, high)])
         unknown = (np.abs(ends) >= UNBOUNDED).any(axis=1)
         point[number] = _numbered(ends)[1]
         point[number, unknown] = -1
-    return Cases(*columns, pattern[order], point, target[order]), order
+    return (
+        Cases(low, high, region_low, region_high, pattern[order], point, target[order]),
+        order,
+    )
 
 
 def _numbered(rows: NDArray[Any]) -> tuple[Ints, Ints]:
@@ -182,4 +187,4 @@ def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
 def has(entries: Ints, wanted: int) -> bool:
     """Whether an ascending list has that number."""
     i = np.searchsorted(entries, wanted)
-    return i < len(entries) and entries[i] == wanted
+    return bool(i < len(entries) and entries[i] == wanted)

@@ -164,7 +164,7 @@ def _many_holders(
         fill_hulls(part, cases, low, high)
         point = cases.point[pattern][targets]
         by_point = np.argsort(point, kind="mergesort")
-        i = np.searchsorted(point[by_point], 0)
+        i = int(np.searchsorted(point[by_point], 0))
         while i < len(targets):
             place = point[by_point[i]]
             count = _covering(cases, part, low, high, targets[by_point[i]], candidates)

@@ -218,7 +218,7 @@ def exposure(
 
     Source: SPEC section 18.
     """
-    cases, order = renumbered(*boxes, target)
+    cases, order = renumbered(boxes[0], boxes[1], boxes[2], boxes[3], target)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     case, item = place[held[0]], held[1]
