@@ -92,7 +92,13 @@ def release_lines(released: Released) -> Iterator[str]:
 
 
 def closing_lines(released: Released) -> Iterator[str]:
-    """How long it took, and what was checked."""
+    """What the release does not protect, how long it took, and what was checked."""
+    if released.manifest.get("one_candidate_percent_2_items") is not None:
+        yield (
+            "  not protected: drugs and terms are published as they are; with the region, one of "
+            "them singles out {one_candidate_percent_1_item} % of the cases, two "
+            "{one_candidate_percent_2_items} %".format(**released.manifest)
+        )
     if released.seconds:
         yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
     attacks = released.manifest.get("attacks", "none")

@@ -47,7 +47,7 @@ from srsql.engine.release.terms import family_of, need_terms, release_terms, vis
 from srsql.engine.release.views import build_tables, create_views
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
+from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares, warm_up
 from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
@@ -91,6 +91,8 @@ def release(
             grouping, infeasible = _prepare(current, request, clock)
             with clock.stage("kernels (compiled on first use)"):
                 model.prepare()
+                if visible_dataset.rows:
+                    warm_up()
                 if request.terms:
                     MAKING[model.term_format].prepare()
             with clock.stage("grouping"):

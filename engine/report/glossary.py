@@ -44,7 +44,9 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
     return {
         "protected": [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else [],
         "verbatim": verbatim_columns(visible_dataset),
-        "shares": {name: manifest[name] for name in PERCENT if name in manifest},
+        "shares": {
+            name: manifest[name] for name in (*PERCENT, "measured_cases") if name in manifest
+        },
     }
 
 

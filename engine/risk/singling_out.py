@@ -25,8 +25,8 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 EVERY_CASE = 2**31 - 1
-SOME_CASES = 5_000
-"""Cases drawn where an estimate will do: the standard error of a share is 0.7 % at most."""
+SOME_CASES = 2_000
+"""Cases drawn where an estimate will do: the standard error of a share is 1.1 % at most."""
 SEED = 0
 """Of what is drawn: whoever measures a release again draws the same."""
 PERCENT = {
@@ -49,6 +49,13 @@ _MACROS = (
     "unbounded_values({id})",
     "unanimous_regions({id})",
 )
+
+
+def warm_up() -> None:
+    """Load, or on the first use of an installation compile, the kernels."""
+    from srsql.udfs.risk import singling_out
+
+    singling_out.warm_up()
 
 
 def measure_singling_out(
@@ -88,13 +95,18 @@ def measure_singling_out(
 
 
 def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
-    """What the public manifest tells of ``measure_singling_out``: shares in whole percent."""
-    ratios = {(row.measure, row.scope): row.ratio for row in rows}
-    return {
-        name: round(100 * ratio)
+    """What the public manifest tells of ``measure_singling_out``: shares in whole percent.
+
+    And of how many cases that have such items.
+    """
+    found = {(row.measure, row.scope): row for row in rows}
+    shares = {
+        name: round(100 * row.ratio)
         for name, key in PERCENT.items()
-        if (ratio := ratios.get(key)) is not None
+        if (row := found.get(key)) is not None and row.ratio is not None
     }
+    looked_at = found.get(PERCENT["one_candidate_percent_2_items"])
+    return shares | ({"measured_cases": int(looked_at.total or 0)} if looked_at else {})
 
 
 def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:

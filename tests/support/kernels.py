@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from srsql.udfs.grouping import partition
-from srsql.udfs.risk import nearest_records
+from srsql.udfs.risk import nearest_records, singling_out
 from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
 
 
 def compile_all() -> None:
     """All but those of ``greedy.warm_up``, with the types that the engine calls them with."""
     nearest_records.warm_up()
+    singling_out.warm_up()
     partition.warm_up()
     warm_up_disassociation()
     warm_up_generalization()

@@ -135,6 +135,14 @@ def _larger_sets(
                 record(found, kind, THREE, case, _candidates(cases, items, case, three, k), k, 0)
 
 
+def warm_up() -> None:
+    """Load the compiled kernels from the cache, or compile them (once per installation)."""
+    ends = np.zeros((40, 1), np.int64)
+    cases, items = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
+    value = np.array([-1, 0, 1, 2])
+    exposure([ends] * 4, (cases, items), value, 2, 0, drawn_cases(cases[::4], 40, 0))
+
+
 class Summary(NamedTuple):
     """One kind of known items and one number of them, over the cases that have such items."""
 
