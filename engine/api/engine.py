@@ -277,7 +277,7 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AuditError)
             options = AuditOptions(
-                quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence
+                quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence, union=True
             )
             return audit(self.warehouse, schema, series, options)
 

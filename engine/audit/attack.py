@@ -95,6 +95,9 @@ class Attack:
     ss_share: float | None
     persistence: tuple[Persistence, ...]
     """Informative: no model of the papers defends it."""
+    union: tuple[Inference, ...]
+    """Values that more of those who remain hold once their values of all releases are united (U);
+    informative as well."""
 
 
 def attack(
@@ -199,7 +202,8 @@ class _Played:
             exclusions=exclusions,
             not_evaluated=tuple(unknown),
             remaining=tuple(row[1] for row in left),
-            inferences=self._inferences([row[0] for row in left]),
+            inferences=self._inferences("inferences", [row[0] for row in left]),
+            union=self._inferences("united_inferences", [row[0] for row in left]),
             ss_cases=ss,
             ss_share=None if ss is None else ss / len(left),
             persistence=tuple(
@@ -236,9 +240,9 @@ class _Played:
             )
         return tuple(sets), {row[1] for row in rows}
 
-    def _inferences(self, remaining: list[int]) -> tuple[Inference, ...]:
+    def _inferences(self, name: str, remaining: list[int]) -> tuple[Inference, ...]:
         rows = self.warehouse.rows(
-            query("audit/attack", "inferences"),
+            query("audit/attack", name),
             {"release_id": self.release_id, "remaining": remaining},
         )
         return tuple(

@@ -9,7 +9,7 @@ cases with substantially many symptoms above alpha.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from srsql.engine.audit.evidence import GroupEvidence, gather
@@ -69,6 +69,9 @@ class AuditRow:
     ssgr: float
     persistence: int | None
     """Groups in danger under P (informative); None at scope=match, where it is not evaluated."""
+    union: int | None
+    """Groups in danger under U (informative): some value, united over all releases in which the
+    candidates appear, is inferred beyond its threshold; None where it was not asked for."""
     outside: int | None
     """Cases whose raw values their region does not cover; None without originals."""
     qid_bounding: int
@@ -136,8 +139,11 @@ def audit(
         for subject in subjects:
             if subject.reported:
                 load_subject(warehouse, subject, options.theta)
-                for row, groups in _judge(warehouse, dataset, subject, options):
-                    rows.append(row)
+                judged = list(_judge(warehouse, dataset, subject, options))
+                scopes = [row.scope for row, _ in judged]
+                united = _united(warehouse, subject, scopes) if options.union else {}
+                for row, groups in judged:
+                    rows.append(replace(row, union=united.get(row.scope)))
                     shown.extend(groups)
     return Audit(dataset.name, series, all(row.safe for row in rows), rows, shown)
 
@@ -162,6 +168,19 @@ def _judge(
         if scope in scopes:
             row = _row(warehouse, subject, scope, facts)
             yield row, gather(warehouse, dataset, subject, scope, options.evidence)
+
+
+def _united(warehouse: Warehouse, subject: Subject, scopes: list[str]) -> dict[str, int]:
+    """Groups in danger under U at each scope; the tables of the release tell more from then on."""
+    warehouse.run_step("audit/union", step_parameters(subject))
+    found: dict[str, int] = {}
+    for scope in SCOPES:
+        if scope == "match" and scope not in scopes:
+            continue
+        for step in SCOPE_STEPS[scope, subject.originals]:
+            warehouse.run_step(step, step_parameters(subject))
+        found[scope] = int(warehouse.value(query("audit/audit", "groups_with_breaches")))
+    return found
 
 
 def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, Any]) -> AuditRow:
@@ -196,6 +215,7 @@ def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, An
         dsr=shares["dsr"][1],
         ssgr=shares["ssgr"][1],
         persistence=int(persistent) if scope == "group" else None,
+        union=None,
         **facts,
     )
 

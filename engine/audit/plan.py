@@ -92,6 +92,8 @@ class AuditOptions:
     """At most so many groups per release and scope; default: all in danger."""
     releases: frozenset[int] | None = None
     """The only ones to report, as for ``quarter``."""
+    union: bool = False
+    """Evaluate U as well, which takes about as long again."""
 
 
 def plan(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Region
+from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Inference, Region
 from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
@@ -30,6 +30,7 @@ AUDIT_COLUMNS = [
     "DSR",
     "SSGR",
     "P",
+    "U",
     "safe",
 ]
 _SETS = (
@@ -71,6 +72,7 @@ def audit_rows(audit: Audit) -> Iterator[list[str]]:
             _ratio(row.dsg, row.groups),
             _ratio(row.ssg, row.groups) if "ss" in row.attacks else "",
             "" if row.persistence is None else _ratio(row.persistence, row.groups),
+            "" if row.union is None else _ratio(row.union, row.groups),
             "yes" if row.safe else "NO",
         ]
 
@@ -190,14 +192,7 @@ def attack_lines(attack: Attack) -> Iterator[str]:
     for exclusion in attack.exclusions:
         yield from _exclusion(exclusion, attack.known)
     yield f"remaining: {_cases(len(attack.remaining))}{_some(attack.remaining)}"
-    for inference in attack.inferences[:LISTED]:
-        theta = "" if inference.theta is None else f", theta {inference.theta}"
-        beyond = " EXCEEDED" if inference.exceeds else ""
-        yield (
-            f"  {inference.term}: confidence {inference.confidence:.4g} "
-            f"({inference.holders:,} of {len(attack.remaining):,}){theta}{beyond}"
-        )
-    yield from _capped([], max(0, len(attack.inferences) - LISTED), "values")
+    yield from _inferences(attack.inferences, len(attack.remaining))
     if attack.ss_share is not None:
         yield (
             f"ss: {attack.ss_cases:,} of {len(attack.remaining):,} have substantially many "
@@ -208,6 +203,20 @@ def attack_lines(attack: Attack) -> Iterator[str]:
             f"P (informative): {_cases(kept.cases)} if the target is also known to be in "
             f"{kept.quarter}{_some(kept.case_ids)}"
         )
+    if attack.union:
+        yield "U (informative): with what other releases tell of those who remain"
+        yield from _inferences(attack.union, len(attack.remaining))
+
+
+def _inferences(inferences: Sequence[Inference], remaining: int) -> Iterator[str]:
+    for inference in inferences[:LISTED]:
+        theta = "" if inference.theta is None else f", theta {inference.theta}"
+        beyond = " EXCEEDED" if inference.exceeds else ""
+        yield (
+            f"  {inference.term}: confidence {inference.confidence:.4g} "
+            f"({inference.holders:,} of {remaining:,}){theta}{beyond}"
+        )
+    yield from _capped([], max(0, len(inferences) - LISTED), "values")
 
 
 def _exclusion(exclusion: ExclusionSet, known: Region) -> Iterator[str]:

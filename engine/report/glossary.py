@@ -84,4 +84,4 @@ def defended_attacks(manifest: dict[str, Any]) -> list[str]:
 def undefended(attacks: list[str]) -> list[str]:
     """What a release that withstands ``attacks`` does not withstand."""
     keys = [key for key in ATTACKS if key not in attacks]
-    return [f"{term(key).term}: {term(key).text}" for key in (*keys, "p")] + list(_LIMITS)
+    return [f"{term(key).term}: {term(key).text}" for key in (*keys, "p", "u")] + list(_LIMITS)

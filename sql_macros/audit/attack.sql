@@ -138,3 +138,72 @@ FROM held AS h
 INNER JOIN srsql.threshold AS t ON h.term_no = t.term_no AND t.release_id = of_release
 INNER JOIN srsql.release AS r ON r.release_id = of_release
 CROSS JOIN crowd AS n;
+
+-- What:    U, the union attack: the values of the cases that remain, united over all releases of
+--          the series in which their ids appear.
+-- Inputs:  remaining(case_no): cases of the release; of_release.
+-- Outputs: term, holders (cases that some release shows with it), confidence, theta_num, theta_den
+--          (of the release itself, else the least of the others; 0 / 0 where none tells), exceeds.
+--          Only values that more cases hold than by the release itself.
+-- Source:  SPEC section 9 (U).
+CREATE OR REPLACE MACRO srsql.attack_union(remaining, of_release) AS TABLE
+WITH
+crowd AS (
+    SELECT m.case_no, m.case_id
+    FROM srsql.member AS m
+    SEMI JOIN query_table(remaining) AS x ON m.case_no = x.case_no
+    WHERE m.release_id = of_release
+),
+
+known AS (
+    SELECT of_release AS release_id
+    UNION ALL
+    SELECT a.release_id FROM srsql.attack_releases(of_release) AS a
+),
+
+shown AS (
+    SELECT c.case_no, t.term, t.theta_num, t.theta_den, m.release_id = of_release AS own
+    FROM crowd AS c
+    INNER JOIN srsql.member AS m ON c.case_id = m.case_id
+    SEMI JOIN known AS k ON m.release_id = k.release_id
+    INNER JOIN srsql.case_term AS h ON m.release_id = h.release_id AND m.case_no = h.case_no
+    INNER JOIN srsql.threshold AS t ON h.release_id = t.release_id AND h.term_no = t.term_no
+    WHERE h.direct
+),
+
+united AS (
+    SELECT
+        s.term,
+        count(DISTINCT s.case_no) AS holders,
+        count(DISTINCT s.case_no) FILTER (WHERE s.own) AS own_holders,
+        arg_min(
+            struct_pack(num := s.theta_num, den := s.theta_den), s.theta_num / s.theta_den
+        ) FILTER (WHERE s.theta_den > 0) AS least
+    FROM shown AS s
+    GROUP BY s.term
+),
+
+bounded AS (
+    SELECT
+        u.term,
+        u.holders,
+        u.holders / (SELECT count(*) FROM crowd) AS confidence,
+        coalesce(t.theta_num, struct_extract(u.least, 'num'), 0) AS theta_num,
+        coalesce(t.theta_den, struct_extract(u.least, 'den'), 0) AS theta_den
+    FROM united AS u
+    LEFT JOIN srsql.threshold AS t ON t.release_id = of_release AND u.term = t.term
+    WHERE u.holders > u.own_holders
+)
+
+SELECT
+    b.term,
+    b.holders,
+    b.confidence,
+    b.theta_num,
+    b.theta_den,
+    CASE
+        WHEN b.theta_den > 0
+            THEN b.holders::HUGEINT * b.theta_den
+                > b.theta_num::HUGEINT * (SELECT count(*) FROM crowd)
+    END AS exceeds
+FROM bounded AS b;

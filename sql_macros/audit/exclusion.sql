@@ -254,6 +254,21 @@ FROM query_table(targets) AS t
 INNER JOIN query_table(crowds) AS c ON t.group_id = c.group_id
 LEFT JOIN ruled_out AS x ON t.target_no = x.target_no;
 
+-- What:    how much weight each value has in each group, and in what L and MD rule out of it.
+-- Inputs:  held(case_no, term_no, weight); members(case_no, group_id, l, md).
+-- Outputs: group_id, term_no, weight, of_l, of_md, of_both.
+CREATE OR REPLACE MACRO srsql.group_term_weights(held, members) AS TABLE
+SELECT
+    m.group_id,
+    h.term_no,
+    sum(h.weight)::HUGEINT AS weight,
+    coalesce(sum(h.weight) FILTER (WHERE m.l), 0)::HUGEINT AS of_l,
+    coalesce(sum(h.weight) FILTER (WHERE m.md), 0)::HUGEINT AS of_md,
+    coalesce(sum(h.weight) FILTER (WHERE m.l AND m.md), 0)::HUGEINT AS of_both
+FROM query_table(held) AS h
+INNER JOIN query_table(members) AS m ON h.case_no = m.case_no
+GROUP BY m.group_id, h.term_no;
+
 -- What:    the groups that are dangerous for some of their targets.
 -- Inputs:  sets: of srsql.exclusion_sets; breaches(target_no, group_id, term_no): values that a
 --          target's remaining cases hold above theta, -1 for ss cases above alpha; at_least: k.

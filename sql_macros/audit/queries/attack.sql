@@ -67,6 +67,16 @@ SELECT i.term, i.holders, i.confidence, i.theta_num, i.theta_den, i.exceeds
 FROM srsql.attack_inference('remaining_case', $release_id::INTEGER) AS i
 ORDER BY i.confidence DESC, i.term ASC;
 
+-- name: united_inferences
+-- What is inferred of the cases $remaining from all releases together, the most confident first.
+WITH remaining_case AS MATERIALIZED (
+    SELECT unnest($remaining::INTEGER[]) AS case_no
+)
+
+SELECT u.term, u.holders, u.confidence, u.theta_num, u.theta_den, u.exceeds
+FROM srsql.attack_union('remaining_case', $release_id::INTEGER) AS u
+ORDER BY u.confidence DESC, u.term ASC;
+
 -- name: regions
 -- The regions of the groups that have candidates.
 SELECT r.group_id, r.position, r.low, r.high

@@ -24,6 +24,12 @@ FROM srsql.dangerous_shares(
 SELECT count(*) FILTER (WHERE d.persistent) AS groups
 FROM temp.main.srsql_audit_dangerous AS d;
 
+-- name: groups_with_breaches
+-- How many groups have a value above its threshold at the scope that was evaluated last.
+SELECT count(DISTINCT b.group_id) AS groups
+FROM temp.main.srsql_audit_breach AS b
+WHERE b.term_no >= 0;
+
 -- name: cases_outside
 -- How many cases have raw values that their region does not cover.
 SELECT coalesce(sum(t.cases), 0) AS cases

@@ -85,13 +85,5 @@ FROM temp.main.srsql_audit_member AS m
 WHERE m.is_ss AND $ss::BOOLEAN;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_group_term_weight AS
-SELECT
-    m.group_id,
-    h.term_no,
-    sum(h.weight)::HUGEINT AS weight,
-    coalesce(sum(h.weight) FILTER (WHERE m.l), 0)::HUGEINT AS of_l,
-    coalesce(sum(h.weight) FILTER (WHERE m.md), 0)::HUGEINT AS of_md,
-    coalesce(sum(h.weight) FILTER (WHERE m.l AND m.md), 0)::HUGEINT AS of_both
-FROM temp.main.srsql_audit_held AS h
-INNER JOIN temp.main.srsql_audit_member AS m ON h.case_no = m.case_no
-GROUP BY m.group_id, h.term_no;
+SELECT w.*
+FROM srsql.group_term_weights('temp.main.srsql_audit_held', 'temp.main.srsql_audit_member') AS w;
