@@ -137,11 +137,29 @@ def readme(manifest: Manifest) -> bytes:
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,
         documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
+        beside=_beside(manifest.parameters),
         terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
     )
     return text.encode()
+
+
+def _beside(parameters: dict[str, int | str]) -> str:
+    """What the models do not protect; nothing in artifacts that do not tell."""
+    if "published_verbatim" not in parameters:
+        return ""
+    text = (
+        f"Protected: {parameters['protected']}. Published as the reports have them: "
+        f"{parameters['published_verbatim']}.\n"
+    )
+    if "one_candidate_percent_2_items" in parameters:
+        text += (
+            "Who knows the protected values of a patient and one of the patient's drugs or terms can\n"
+            "be left with a single candidate in {one_candidate_percent_1_item} % of the cases, with\n"
+            "two of them in {one_candidate_percent_2_items} %.\n".format(**parameters)
+        )
+    return text + "\n"
 
 
 def _first_query(table: Table) -> str:

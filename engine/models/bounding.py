@@ -26,8 +26,8 @@ class Ms(GroupingModel):
     with or without the external knowledge that was given.
 
     Does not protect: against joining releases of several quarters (a follow-up in one release
-    narrows the candidates of another), against an attacker who knows some of the patient's terms
-    already, or who knows the case id.
+    narrows the candidates of another), against an attacker who knows some of the patient's drugs or
+    terms already, or who knows the case id.
     """
 
     name: ClassVar[str] = "ms"
@@ -40,7 +40,7 @@ class Ms(GroupingModel):
             f"Every published region is shared by at least {self.k} distinct cases, and no "
             "sensitive value is held by a larger share of them than its threshold. This holds for "
             "this release alone: an attacker who joins releases of several quarters, knows some of "
-            "a patient's terms, or knows a case id is not defended against."
+            "a patient's drugs or terms, or knows a case id is not defended against."
         )
 
 
@@ -58,8 +58,8 @@ class PeriodicalModel(GroupingModel):
     safety at scope=group implies safety at scope=match.
 
     Does not protect: against an attacker who knows that the patient is in two quarters in a row
-    (persistence), or stops, or some of the patient's terms, or the case id; nor against audiences
-    who put their series together.
+    (persistence), or stops, or some of the patient's drugs or terms, or the case id; nor against
+    audiences who put their series together.
     """
 
     family: ClassVar[str] = "periodical"
@@ -79,8 +79,8 @@ class PeriodicalModel(GroupingModel):
             f"{self._remaining} This holds against an attacker who knows a patient's "
             "quasi-identifiers and joins all releases of this series (backward, forward and latest "
             f"attacks{self._also}). An attacker who knows that a patient is in consecutive "
-            f"quarters{self._but}, knows some of a patient's terms, or knows a case id is not "
-            "defended against."
+            f"quarters{self._but}, knows some of a patient's drugs or terms, or knows a case id is "
+            "not defended against."
         )
 
     @property

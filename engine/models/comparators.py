@@ -33,7 +33,7 @@ class Comparator(GroupingModel):
     Where reports are grouped, each has its group's region, so a case may have several; a case that
     has several reports in a group is one case to every measure.
 
-    None withstands joining releases of several quarters, knowing some of a patient's terms or
+    None withstands joining releases of several quarters, knowing some of a patient's drugs or terms,
     external knowledge of what drugs are taken for.
     """
 
@@ -70,8 +70,8 @@ class Comparator(GroupingModel):
         return (
             f"Thresholds of sensitive values are not kept; risk is measured by them and k = "
             f"{self.k} distinct cases. An attacker who joins releases of several quarters, knows "
-            "some of a patient's terms, what drugs are taken for, or a case id is not defended "
-            "against."
+            "some of a patient's drugs or terms, what drugs are taken for, or a case id is not "
+            "defended against."
         )
 
     def bound(self, release: Release, weight_scale: int) -> Bounds:

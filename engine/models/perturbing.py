@@ -146,8 +146,8 @@ class PerturbingModel(GroupingModel):
         return (
             f"{categories}Within groups of at least {self.k} {sort} no sensitive value exceeds its "
             "threshold; the groups are internal and k and theta hold for them, not for published "
-            "values. An attacker who knows some of a patient's terms, or a case id, is not "
-            "defended against."
+            "values. An attacker who knows some of a patient's drugs or terms, or a case id, "
+            "is not defended against."
         )
 
     def prepare_dataset(self, dataset: Dataset) -> Dataset:

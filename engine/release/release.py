@@ -47,7 +47,13 @@ from srsql.engine.release.terms import family_of, need_terms, release_terms, vis
 from srsql.engine.release.views import build_tables, create_views
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares, warm_up
+from srsql.engine.risk.singling_out import (
+    SOME_CASES,
+    columns_beside,
+    measure_singling_out,
+    public_shares,
+    warm_up,
+)
 from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
@@ -301,7 +307,7 @@ def _publish(
     )
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
-    facts |= public_shares(figures.exposed)
+    facts |= columns_beside(current.visible_dataset) | public_shares(figures.exposed)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:

@@ -134,6 +134,15 @@ def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:
     return union_all(parts) if parts else None
 
 
+def columns_beside(visible_dataset: Dataset) -> dict[str, str]:
+    """Which columns the public manifest calls protected, and which are published verbatim."""
+    protected = [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else []
+    return {
+        "protected": ", ".join(protected) or "none",
+        "published_verbatim": ", ".join(verbatim_columns(visible_dataset)) or "none",
+    }
+
+
 def verbatim_columns(visible_dataset: Dataset) -> list[str]:
     """``table.column`` of what is published as the reports have it, ids and regions left out."""
     ids = {visible_dataset.case_id, visible_dataset.report_id}

@@ -48,7 +48,7 @@ CANNOT = (
     "both need the originals",
     "that rows were grouped as the model says: groups are not published, only their regions",
     "thresholds against what is not published: sensitive columns, values of withheld cases",
-    "what an attacker knows from elsewhere, such as some of a patient's terms or a case id",
+    "what an attacker knows from elsewhere, such as some of a patient's drugs, terms or a case id",
 )
 NOISE = (
     "k and thresholds: they hold for groups, which are not published; what is published of a case "
