@@ -155,9 +155,9 @@ def _beside(parameters: dict[str, int | str]) -> str:
     )
     if "one_candidate_percent_2_items" in parameters:
         text += (
-            "Who knows the protected values of a patient and one of the patient's drugs or terms can\n"
-            "be left with a single candidate in {one_candidate_percent_1_item} % of the cases, with\n"
-            "two of them in {one_candidate_percent_2_items} %.\n".format(**parameters)
+            "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
+            "can be left with one candidate in {one_candidate_percent_1_item} % of the cases;\n"
+            "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(**parameters)
         )
     return text + "\n"
 

@@ -33,8 +33,8 @@ class Comparator(GroupingModel):
     Where reports are grouped, each has its group's region, so a case may have several; a case that
     has several reports in a group is one case to every measure.
 
-    None withstands joining releases of several quarters, knowing some of a patient's drugs or terms,
-    external knowledge of what drugs are taken for.
+    None withstands joining releases of several quarters, knowing some of a patient's drugs or
+    terms, external knowledge of what drugs are taken for.
     """
 
     record_unit: ClassVar[Records] = "report"
