@@ -23,8 +23,9 @@ from srsql.engine.report.drawing import lines, stacked
 from srsql.engine.report.glossary import defended_attacks, undefended
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
-from srsql.engine.report.shapes import Shapes, published_shapes
+from srsql.engine.report.shapes import Shapes, published_ends, published_shapes
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
+from srsql.engine.risk.metrics import worthless_values
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.layout import store_of
@@ -141,6 +142,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         shapes=shapes,
         groups=group_figures(shapes, k, "region"),
         thetas=_thetas(manifest, shapes),
+        worthless=_worthless(released, quarter, manifest),
         widths=width_figure(shapes),
         missing=_missing(shapes),
         smallest=_smallest(shapes, k),
@@ -148,6 +150,15 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         pairs=pairs,
         signal_blocks=strongest_blocks(listed),
     )
+
+
+def _worthless(released: PublicDatabase, quarter: str, manifest: dict[str, Any]) -> list[str]:
+    """What to say of numbers that noise left nothing of."""
+    model = MODELS.get(str(manifest.get("model")))
+    if model is None or not model.perturbs_values:
+        return []
+    taken = released.dataset.with_categories()
+    return worthless_values(published_ends(released.warehouse, taken, released.schemas[quarter]))
 
 
 def public_withheld_counts(manifest: dict[str, Any]) -> tuple[int, int] | None:
