@@ -108,7 +108,6 @@ LATTICE = Applicability(
     "rows over a lattice, if there are any",
     lambda facts: facts.synthetic_rows and facts.has_rows,
 )
-MADE_UP_ROWS = Applicability("rows over a lattice", lambda facts: facts.synthetic_rows)
 CHUNKS = Applicability("disassociated terms", lambda facts: facts.term_format == "chunks")
 SENSITIVE = Applicability(
     "disassociated terms some of which are named as sensitive",

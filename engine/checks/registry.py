@@ -164,7 +164,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
     ),
     Check(
         "check_charges",
-        of.MADE_UP_ROWS,
+        of.LATTICE,
         "Rows over a lattice charge every case of the quarter the whole of ε in the ledger, once.",
         "SPEC section 10",
         lattice.check_charges,

@@ -2,7 +2,7 @@
 --   each at $epsilon_num / $epsilon_den, under $calibration, with $noise), what was drawn for its
 --   cases, and what each draw costs them.
 -- Reads: grouped(case_no), drawn(case_no, position, low, high), case(case_no, case_id),
---   attribute(position, name)
+--   attribute(position, name), srsql.release
 -- Writes: srsql.perturbation, srsql.perturbed, srsql.budget_ledger
 -- Source: Wu 2022, section IV; SPEC section 10.
 

@@ -1,7 +1,8 @@
 -- Step: the budget ledger of layout 2 becomes that of layout 3: a charge names dataset, series,
 --   quarter, case and attribute itself, and rows over a lattice are charged to every case of their
 --   quarter. What drafts cost that were removed before is not known.
--- Reads: srsql.budget_ledger, srsql.release, srsql.member, srsql.attribute, srsql.withheld
+-- Reads: srsql.budget_ledger, srsql.release, srsql.member, srsql.attribute, srsql.withheld,
+--   budget_ledger
 -- Writes: srsql.whole_ledger, srsql.budget_ledger
 -- Source: schemas/catalog.sql, of layout 2 and of this one; SPEC section 10.
 
