@@ -31,7 +31,7 @@ def _risk(held, sigma, size, k, theta):
             spare = limit - sigma[s]
             if spare <= 0:
                 return np.inf
-            risk *= (spare + sigma[s]) / spare
+            risk += sigma[s] / spare
     return risk
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,11 +46,16 @@ class Table:
     offsets: Ints
     terms: NDArray[np.int32]
 
+    @cached_property
+    def held(self) -> Ints:
+        """Which of its terms each case has, [n, terms], as 0 or 1."""
+        found = np.zeros((len(self.values), int(self.terms.max()) + 1), np.int64)
+        found[np.repeat(np.arange(len(self.values)), np.diff(self.offsets)), self.terms] = 1
+        return found
+
     def near(self, values: Ints, k: int, first: int, slack: float) -> Ints | None:
         """The same by ms with a choice among near-equal candidates, drawn anew by each call."""
-        held = np.zeros((len(values), int(self.terms.max()) + 1), np.int64)
-        held[np.repeat(np.arange(len(values)), np.diff(self.offsets)), self.terms] = 1
-        groups = near_groups(values, held, UNIT, k, 0.5, first, slack)
+        groups = near_groups(values, self.held, UNIT, k, 0.5, first, slack)
         return None if (groups < 0).any() else regions(values, groups)
 
     def grouped(self, values: Ints, model: str, k: int, first: int) -> Ints | None:

@@ -14,7 +14,7 @@ from benchmarks.minimality.tables import SEED, UNIT, Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-LEAST_KEPT, MOST_ROUNDS = 100, 10
+LEAST_KEPT, MOST_ROUNDS = 100, 6
 """Worlds that have to stay, and how often as many are drawn again until they do; a table with fewer
 is not counted, which is told."""
 LISTED = 100_000

@@ -70,8 +70,8 @@ counted AS (
 SELECT unnest(srsql.check_row(of_release, 'check_row_classes', 'class', c.wrong, c.total, fewest))
 FROM counted AS c;
 
--- What:    rows over a lattice charge every case of the quarter once, what the manifest says; nothing
---          where the model has no epsilon.
+-- What:    rows over a lattice charge every case of the quarter once, what the manifest says;
+--          nothing where the model has no epsilon.
 -- Inputs:  of_release: of rows over a lattice.
 -- Source:  SPEC section 10.
 CREATE OR REPLACE MACRO srsql.check_charges(of_release) AS TABLE

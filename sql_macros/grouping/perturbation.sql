@@ -136,8 +136,8 @@ INNER JOIN held AS h ON n.group_no = h.group_no
 INNER JOIN query_table(plan) AS p ON n.position = p.position
 WHERE n.position = place;
 
--- What:    the budget ledger: what each release, and each draft that was ever committed, charged to a
---          case. A draft counts, though nobody but the steward saw it; so does one that was removed.
+-- What:    the budget ledger: what each release, and each draft that was ever committed, charged to
+--          a case. A draft counts, though nobody but the steward saw it; so does a removed one.
 -- Inputs:  of_dataset; of_series: one series, or NULL for all of the warehouse.
 -- Outputs: release_id, series, quarter, status ('removed' of a draft that is gone), case_id,
 --          attribute (NULL: all that is drawn from the case), mechanism, calibration, epsilon_num,

@@ -78,8 +78,8 @@ WITH summed AS (
 SELECT unnest(srsql.metric_row(of_release, 'nil_star', 'release', s.loss, s.total))
 FROM summed AS s;
 
--- What:    how many of the numbers that were drawn lie at an end of what they are kept in: noise that
---          is wider than the domain leaves little else.
+-- What:    how many of the numbers that were drawn lie at an end of what they are kept in: noise
+--          that is wider than the domain leaves little else.
 -- Inputs:  of_release; ends(attribute, low, high): the declared domain of each number, in granules.
 -- Outputs: one uniform row per number that was drawn, its name being the scope.
 -- Source:  SPEC section 10: results are clamped to the declared domain.

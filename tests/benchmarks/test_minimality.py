@@ -102,7 +102,7 @@ def test_the_variant_without_slack_groups_as_the_product_does(k: int) -> None:
         values = np.column_stack(
             [rng.integers(0, 9, n), rng.integers(0, 6, n), rng.integers(1, 3, n)]
         )
-        terms = [sorted(set(rng.integers(0, 7, rng.integers(1, 4)).tolist())) for _ in range(n)]
+        terms = [sorted(set(rng.integers(0, 20, rng.integers(1, 7)).tolist())) for _ in range(n)]
         number = {t: at for at, t in enumerate(sorted({t for held in terms for t in held}))}
         table = tables.Table(
             values,

@@ -36,6 +36,12 @@ INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.ca
 INNER JOIN srsql.attribute AS a ON s.release_id = a.release_id AND s.position = a.position
 ORDER BY s.release_id, s.case_no, s.position;
 INSERT INTO srsql.whole_ledger
+WITH cases AS (
+    SELECT m.release_id, m.case_no, m.case_id FROM srsql.member AS m
+    UNION ALL
+    SELECT w.release_id, w.case_no, w.case_id FROM srsql.withheld AS w WHERE w.case_no IS NOT NULL
+)
+
 SELECT
     r.release_id,
     r.dataset,
@@ -48,11 +54,7 @@ SELECT
     string_split(r.private_manifest ->> '$.epsilon', '/')[1]::BIGINT,
     coalesce(string_split(r.private_manifest ->> '$.epsilon', '/')[2]::BIGINT, 1)
 FROM srsql.release AS r
-INNER JOIN (
-    SELECT m.release_id, m.case_no, m.case_id FROM srsql.member AS m
-    UNION ALL
-    SELECT w.release_id, w.case_no, w.case_id FROM srsql.withheld AS w WHERE w.case_no IS NOT NULL
-) AS c ON r.release_id = c.release_id
+INNER JOIN cases AS c ON r.release_id = c.release_id
 WHERE r.model IN ('ipa', 'dp-histogram')
 ORDER BY r.release_id, c.case_no;
 DROP TABLE srsql.budget_ledger;
