@@ -13,6 +13,8 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from srsql.engine.models import MODELS
+from srsql.engine.risk.metrics import worthless_values
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import region_columns
 from srsql.engine.warehouse.releases import Release
@@ -258,17 +260,17 @@ def missingness(release: Release) -> list[Missingness]:
     return [Missingness(qids[position].name, *counts) for position, *counts in rows]
 
 
-def published_ends(
-    warehouse: Warehouse, dataset: Dataset, schema: str
-) -> list[tuple[str, float | None]]:
-    """Of each number, the share of the cases whose published value is an end of its domain."""
+def published_at_ends(warehouse: Warehouse, dataset: Dataset, schema: str, model: str) -> list[str]:
+    """What to say of numbers that the model draws and of which too many are ends of the domain."""
     found: list[tuple[str, float | None]] = []
-    for qid in dataset.qid:
+    if model not in MODELS or not MODELS[model].perturbs_values:
+        return []
+    for qid in dataset.with_categories().qid:
         if qid.kind == "numeric" and qid.ends is not None:
             statement = at_ends(dataset, qid, schema).sql(dialect="duckdb")
             ((at, cases),) = warehouse.rows(statement)
             found.append((qid.name, at / cases if cases else None))
-    return found
+    return worthless_values(found)
 
 
 def at_ends(dataset: Dataset, qid: Qid, schema: str) -> exp.Select:
