@@ -285,12 +285,17 @@ CREATE TABLE IF NOT EXISTS srsql.perturbed (
     high BIGINT
 );
 
--- The budget ledger: what each draw of a release charges to the case (srsql.member tells which).
--- Under calibration 'paper' epsilon is nominal: no privacy loss is bounded by it.
+-- The budget ledger: what a release or draft charges to the cases that it was computed from. It
+-- names quarter and case itself: a draft that is removed leaves its charges, as the steward saw it.
+-- attribute: what was drawn; NULL: all that is drawn from the case (rows over a lattice). Under the
+-- calibrations 'paper' and 'nominal' (ipa) no privacy loss is bounded by epsilon.
 CREATE TABLE IF NOT EXISTS srsql.budget_ledger (
     release_id INTEGER NOT NULL,
-    case_no INTEGER NOT NULL,
-    position INTEGER NOT NULL,
+    dataset VARCHAR NOT NULL,
+    series VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    case_id VARCHAR NOT NULL,
+    attribute VARCHAR,
     mechanism VARCHAR NOT NULL,
     calibration VARCHAR NOT NULL,
     epsilon_num BIGINT NOT NULL,

@@ -161,6 +161,21 @@ class Qid(Strict):
         """Whether it is published as two bounds, not as a label."""
         return self.kind == "numeric" or self.ranged
 
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Of a number: its declared domain (else its limits) in granules; None: none is declared.
+
+        Released numbers with noise are kept within.
+        """
+        bounds = self.domain if isinstance(self.domain, tuple) else self.limits
+        if bounds is None:
+            return None
+        low, high = (end / self.granularity for end in bounds)
+        return (
+            int(low.to_integral_value("ROUND_CEILING")),
+            int(high.to_integral_value("ROUND_FLOOR")),
+        )
+
     @model_validator(mode="after")
     def _consistent(self) -> Qid:
         if self.kind == "numeric":

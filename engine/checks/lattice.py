@@ -59,6 +59,11 @@ def check_row_classes(evidence: Evidence) -> list[Measure]:
     return evidence.ask("check_row_classes", literal(SEEN), least, tables={SEEN: shown})
 
 
+def check_charges(evidence: Evidence) -> list[Measure]:
+    """Every case of the quarter is charged."""
+    return evidence.ask("check_charges")
+
+
 def _taken(release: Release) -> tuple[list[str], list[int], str, int]:
     """Dimensions, their levels, the informative column and the least number of rows of a class."""
     ((names, levels, informative, least),) = release.warehouse.rows(

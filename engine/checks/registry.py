@@ -6,7 +6,7 @@ reports, docs/glossary.md and docs/models.md are made of the same entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, replace
 from functools import partial
 
@@ -163,6 +163,13 @@ CHECKS: tuple[Check[Evidence], ...] = (
         lattice.check_row_classes,
     ),
     Check(
+        "check_charges",
+        of.LATTICE,
+        "Rows over a lattice charge every case of the quarter the whole of ε in the ledger, once.",
+        "SPEC section 10",
+        lattice.check_charges,
+    ),
+    Check(
         "check_term_structure",
         of.CHUNKS,
         "The published tables of clusters and chunks are such as disassociation makes.",
@@ -316,12 +323,10 @@ def prove(evidence: Evidence, stage: Stage, *, again: bool = False) -> list[Meas
     """
     found: list[Measure] = []
     for check in CHECKS:
-        if check.run and check.stage == stage and check.applies.holds(evidence.facts):
-            if again and check.of_making:
-                continue
-            measured = check.run(evidence)
+        wanted = check.stage == stage and not (again and check.of_making)
+        if check.run and wanted and check.applies.holds(evidence.facts):
+            found += (measured := check.run(evidence))
             require_proof(check, measured)
-            found += measured
     return found
 
 
@@ -331,15 +336,14 @@ def judged(facts: ReleaseFacts, measured: Iterable[MeasureRow]) -> list[MeasureR
     return [row if row.measure in bounded else replace(row, passed=None) for row in measured]
 
 
-def require_bounds(facts: ReleaseFacts, measured: Iterable[MeasureRow]) -> None:
+def require_bounds(facts: ReleaseFacts, measured: Sequence[MeasureRow]) -> None:
     """Refuse a release of which a metric with a bound does not keep it.
 
     Raises:
         CheckFailedError: the text names the measure.
     """
-    listed = [astuple(row) for row in measured]
     for check in _of_metrics(facts):
-        require_proof(check, [row for row in listed if row[1] in check.measures])
+        require_proof(check, [astuple(row) for row in measured if row.measure in check.measures])
 
 
 def _of_metrics(facts: ReleaseFacts) -> list[Check[Evidence]]:

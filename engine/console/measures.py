@@ -10,6 +10,7 @@ from srsql.engine.console import Parts, Table, printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
+from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
 from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition
@@ -53,8 +54,9 @@ SHOWN_ANSWERS = 200
 
 
 def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
-    """Every measure as one row."""
+    """Every measure as one row, and a warning where noise left nothing."""
     yield Table(title, MEASURE_COLUMNS, map(_measure_cells, rows))
+    yield from worthless_values(shares_at_ends(rows))
 
 
 def _measure_cells(row: MeasureRow) -> list[str]:

@@ -1,27 +1,29 @@
 """From groups to perturbed values: merging, noise on numbers, a choice among nodes (Wu 2022).
 
-What each draw costs is charged to its case in the budget ledger.
+What each draw costs is charged to its case in the budget ledger, which is one for all series.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import exp, parse_one
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.parameters import Calibration, Noise
+from srsql.engine.parameters import Calibration, EpsilonScope, Noise
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 TOPIC = "grouping/perturbation"
-LAPLACE, EXPONENTIAL = "discrete laplace", "exponential"
+LAPLACE, EXPONENTIAL, HISTOGRAM = "discrete laplace", "exponential", "laplace on counts"
+NOMINAL = {"paper": "calibration paper", "nominal": "ipa"}
+"""Calibrations of charges that bound no privacy loss, and what has them."""
+LedgerCalibration = Literal["paper", "sound", "nominal"]
 
 
 @dataclass(frozen=True)
@@ -132,52 +134,97 @@ def _draws(dataset: Dataset, perturbation: Perturbation, draw: str) -> list[Draw
 
 def _granules(dataset: Dataset, qid: Qid) -> tuple[int, int]:
     """The declared domain (or limits) in granules: what released numbers are kept in."""
-    bounds = qid.domain if isinstance(qid.domain, tuple) else qid.limits
-    if bounds is None:
+    ends = qid.ends
+    if ends is None:
         raise ReleaseError(
             f"quasi-identifier {qid.name!r} of {dataset.name} has an observed domain without "
             "limits: it needs declared bounds, since observed ones are themselves private"
         )
-    low, high = (Decimal(end) / qid.granularity for end in bounds)
-    return int(low.to_integral_value("ROUND_CEILING")), int(high.to_integral_value("ROUND_FLOOR"))
+    return ends
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The worst case of a series; every amount is an exact fraction."""
+    """The worst case of a series, or of all; every amount is an exact fraction."""
 
     dataset: str
-    series: str
+    series: str | None
+    """None: all series of the warehouse together."""
     worst: Fraction
     """What the case that was charged most has spent, nominal charges included."""
     worst_cases: int
     """Cases charged as much."""
     cases: int
     """Cases charged at all."""
-    calibrations: tuple[str, ...]
+    kinds: tuple[tuple[str, str], ...]
+    """Mechanism and calibration of the charges."""
+
+    @property
+    def scope(self) -> EpsilonScope:
+        """What is added up."""
+        return "warehouse" if self.series is None else "series"
+
+    @property
+    def calibrations(self) -> tuple[str, ...]:
+        """Those of the charges."""
+        return tuple(sorted({calibration for _, calibration in self.kinds}))
 
     @property
     def meaning(self) -> str:
         """What the amount bounds, in words."""
-        if "paper" in self.calibrations:
-            return "nominal: calibration paper is not differential privacy, no epsilon holds"
-        return "epsilon-local differential privacy of a case's perturbed values, given the grouping"
+        nominal = [words for name, words in NOMINAL.items() if name in self.calibrations]
+        if nominal:
+            verb = "is" if len(nominal) == 1 else "are"
+            return (
+                f"nominal: {' and '.join(nominal)} {verb} not differential privacy, "
+                "no epsilon holds"
+            )
+        of_counts = [mechanism == HISTOGRAM for mechanism, _ in self.kinds]
+        words = []
+        if not all(of_counts):
+            words.append(
+                "epsilon-local differential privacy of a case's perturbed values, given the "
+                "grouping"
+            )
+        if any(of_counts):
+            words.append(
+                "epsilon-differential privacy for adding or removing a case from a histogram, "
+                "given its list of values"
+            )
+        return "; ".join(words)
+
+
+def charge_quarter(
+    release: Release, epsilon: Fraction, mechanism: str, calibration: LedgerCalibration
+) -> None:
+    """Charge ``epsilon`` to every case of the quarter of a release whose rows are no case's."""
+    release.warehouse.run(
+        query(TOPIC, "charge_quarter"),
+        {
+            "release_id": release.release_id,
+            "mechanism": mechanism,
+            "calibration": calibration,
+            "epsilon_num": epsilon.numerator,
+            "epsilon_den": epsilon.denominator,
+        },
+    )
 
 
 def budget(
-    warehouse: Warehouse, dataset: str, series: str, draft: int | None = None
+    warehouse: Warehouse, dataset: str, series: str | None, charged_by: int | None = None
 ) -> Budget | None:
-    """The ledger of a series, added up; None if nothing was ever charged.
+    """The ledger of a series (None: of all) added up; None if nothing was ever charged.
 
-    Superseded releases count, since attackers know them; drafts do not, but for ``draft``.
+    Superseded releases count, since attackers know them; drafts too, removed ones included, since
+    the steward saw what was drawn. ``charged_by``: only cases that this release charges.
     """
     rows = warehouse.rows(
-        query(TOPIC, "charges"), {"dataset": dataset, "series": series, "draft": draft}
+        query(TOPIC, "charges"), {"dataset": dataset, "series": series, "release_id": charged_by}
     )
     if not rows:
         return None
     sums = [
-        (sum((Fraction(num, den) * times for _, num, den, times in charges), Fraction(0)), cases)
+        (sum((Fraction(num, den) * times for *_, num, den, times in charges), Fraction(0)), cases)
         for charges, cases in rows
     ]
     worst = max(amount for amount, _ in sums)
@@ -187,29 +234,33 @@ def budget(
         worst,
         sum(cases for amount, cases in sums if amount == worst),
         sum(cases for _, cases in sums),
-        tuple(sorted({charge[0] for charges, _ in rows for charge in charges})),
+        tuple(sorted({tuple(charge[:2]) for charges, _ in rows for charge in charges})),
     )
 
 
-def check_limit(release: Release, limit: Fraction) -> None:
-    """Refuse a release after which a case has spent more than ``limit`` over the series.
+def check_limit(release: Release, limit: Fraction, scope: EpsilonScope) -> None:
+    """Refuse a release after which one of its cases has spent more than ``limit``.
+
+    ``scope``: what counts, all series of the warehouse or the release's own alone.
 
     Raises:
         ReleaseError: the text tells how much, and of how many cases.
     """
-    worst = budget(release.warehouse, release.dataset.name, release.series, release.release_id)
+    series = release.series if scope == "series" else None
+    worst = budget(release.warehouse, release.dataset.name, series, release.release_id)
     if worst is not None and worst.worst > limit:
+        where = f"series {series!r}" if series else "all series of the warehouse"
         raise ReleaseError(
             f"{worst.worst_cases:,} case(s) would have spent an epsilon of {worst.worst} over "
-            f"series {release.series!r}, which is more than --epsilon-limit {limit}: "
+            f"{where}, drafts included, which is more than --epsilon-limit {limit}: "
             "lower --epsilon, or raise the limit"
         )
 
 
 def budgets(warehouse: Warehouse) -> list[Budget]:
-    """The budget of every series that has one."""
-    of_series = [
+    """The budget of every dataset that has one: of all its series together, then of each."""
+    accounts = [
         budget(warehouse, dataset, series)
-        for dataset, series in warehouse.rows(query(TOPIC, "all_series"))
+        for dataset, series in warehouse.rows(query(TOPIC, "accounts"))
     ]
-    return [one for one in of_series if one is not None]
+    return [one for one in accounts if one is not None]

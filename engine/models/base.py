@@ -13,7 +13,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records
 from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
 from srsql.engine.grouping.patterns import Grouping, group_by_pattern
-from srsql.engine.parameters import facts_of, parameter, read_fields
+from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Whole
 from srsql.engine.warehouse.releases import Release, TermFormat
 from srsql.schemas import Dataset
@@ -138,8 +138,13 @@ class GroupingModel(ABC):
 
     @property
     def budget_limit(self) -> Fraction | None:
-        """Most that a case may have spent over the series; None: any, or nothing is spent."""
+        """Most that a case may have spent so far; None: any, or nothing is spent."""
         return None
+
+    @property
+    def budget_scope(self) -> EpsilonScope:
+        """What counts towards the limit: all series of the warehouse, or this one alone."""
+        return "warehouse"
 
     @property
     def public_facts(self) -> Mapping[str, str | int]:

@@ -11,13 +11,20 @@ from typing import Any, ClassVar
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import Bounds, drop_withheld
 from srsql.engine.grouping.patterns import Grouping
+from srsql.engine.grouping.perturbation import HISTOGRAM, LedgerCalibration, charge_quarter
 from srsql.engine.lattice.cube import Made, load_cube, nothing
 from srsql.engine.lattice.ipa import IpaParameters, anonymize, k_anonymous, noisy_histogram
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
 from srsql.engine.models.base import MOST, Output
-from srsql.engine.models.perturbing import EPSILON, NOISE, NOT_FOR_PUBLICATION
+from srsql.engine.models.perturbing import (
+    EPSILON,
+    EPSILON_LIMIT,
+    EPSILON_SCOPE,
+    NOISE,
+    NOT_FOR_PUBLICATION,
+)
 from srsql.engine.models.terms_only import TermsOnlyModel
-from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
+from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Names, OneOf, Text, Whole
 from srsql.engine.warehouse.dimensions import (
     ALL,
@@ -178,8 +185,14 @@ class NoisyLattice(LatticeModel):
 
     epsilon: Fraction = parameter(**EPSILON)
     noise: Noise = parameter(**NOISE)
+    epsilon_limit: Fraction | None = parameter(**EPSILON_LIMIT)
+    epsilon_scope: EpsilonScope = parameter(**EPSILON_SCOPE)
 
     case_count_is_public: ClassVar[bool] = False
+    charged_as: ClassVar[LedgerCalibration]
+    """What the ledger says that epsilon bounds."""
+    charged_for: ClassVar[str]
+    """What the ledger calls the mechanism."""
 
     @property
     def seeded(self) -> bool:
@@ -194,8 +207,28 @@ class NoisyLattice(LatticeModel):
 
     @property
     def private_facts(self) -> dict[str, Any]:
-        """What ``publish`` asks for."""
-        return {"noise": self.noise, "publishable": False}
+        """What ``publish`` asks for, and the limit."""
+        return {
+            "noise": self.noise,
+            "publishable": False,
+            "epsilon_limit": None if self.epsilon_limit is None else str(self.epsilon_limit),
+            "epsilon_scope": self.epsilon_scope,
+        }
+
+    @property
+    def budget_limit(self) -> Fraction | None:
+        """As asked for."""
+        return self.epsilon_limit
+
+    @property
+    def budget_scope(self) -> EpsilonScope:
+        """As asked for."""
+        return self.epsilon_scope
+
+    def generalize(self, release: Release, draw: str) -> None:
+        """Make the rows, and charge the whole of epsilon to every case of the quarter."""
+        super().generalize(release, draw)
+        charge_quarter(release, self.epsilon, self.charged_for, self.charged_as)
 
     @property
     def experiment_warning(self) -> str:
@@ -249,6 +282,8 @@ class Ipa(NoisyLattice):
 
     name: ClassVar[str] = "ipa"
     family: ClassVar[str] = "ipa"
+    charged_as: ClassVar[LedgerCalibration] = "nominal"
+    charged_for: ClassVar[str] = "ipa"
 
     @property
     def guarantee(self) -> str:
@@ -264,8 +299,8 @@ class Ipa(NoisyLattice):
             f"{self.epsilon}. This is not differential privacy for adding or removing a record, "
             "under any calibration: real informative values are published as they are, so that one "
             "with a single holder proves presence, and suppressed rows get no noise; "
-            f"{choice}. No class has a least size: k = {self.k} counts the cases of the quarter "
-            "alone."
+            f"{choice}. Every case of the quarter is charged the whole of it, as nominal. No class "
+            f"has a least size: k = {self.k} counts the cases of the quarter alone."
         )
 
     def anonymize(
@@ -283,11 +318,13 @@ class DpHistogram(NoisyLattice):
     Epsilon-differentially private for adding or removing a case (which is one record), *given the
     list of informative values*: that list, and how they are spelled, is the quarter's own, and a
     value that only one case holds is on it because of that case. Budgets of several releases of a
-    case add up.
+    case add up, whatever their series.
     """
 
     name: ClassVar[str] = "dp-histogram"
     family: ClassVar[str] = "dp-histogram"
+    charged_as: ClassVar[LedgerCalibration] = "sound"
+    charged_for: ClassVar[str] = HISTOGRAM
 
     @property
     def guarantee(self) -> str:
@@ -296,7 +333,8 @@ class DpHistogram(NoisyLattice):
             f"{self.experiment_warning}Counts of all combinations of dimension values and "
             f"informative values have Laplace noise: epsilon = {self.epsilon}, differentially "
             "private for adding or removing a case, given the list of informative values, which is "
-            "the quarter's own and not covered. Budgets of several releases of a case add up. No "
+            "the quarter's own and not covered. Every case of the quarter is charged the whole of "
+            "it; budgets of several releases of a case add up, whatever their series. No "
             f"combination has a least count: k = {self.k} counts the cases of the quarter alone."
         )
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import Covered, GroupingModel, Growth
-from srsql.engine.parameters import Calibration, Noise, facts_of, parameter
+from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.warehouse.releases import Release
 from srsql.schemas import Dataset
@@ -39,6 +39,24 @@ NOISE: dict[str, Any] = {
     "compared": ("seeded",),
 }
 """The source of randomness, as every model with noise declares it."""
+EPSILON_LIMIT: dict[str, Any] = {
+    "default": None,
+    "takes": Amount(),
+    "help": "most that a case may have spent so far, drafts and this release included",
+    "of": WITH_NOISE,
+    "in_facts": False,
+    "weaker": "higher",
+}
+"""The limit of the budget, as every model with noise declares it."""
+EPSILON_SCOPE: dict[str, Any] = {
+    "default": "warehouse",
+    "takes": OneOf(("warehouse", "series")),
+    "help": "what counts towards --epsilon-limit: all series of the warehouse, since whoever "
+    "joins them has all draws of a case, or this series alone",
+    "of": WITH_NOISE,
+    "in_facts": False,
+}
+"""What the limit is of, as every model with noise declares it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +67,7 @@ class PerturbingModel(GroupingModel):
     quasi-identifiers *given the grouping*. Whoever sees the released values of a record, and knows
     the grouping and everything else, learns about two possible originals of that record at most a
     likelihood ratio of exp(epsilon). Grouping, withholding, which values are missing, and the terms
-    are not covered; releases of the same case add up.
+    are not covered; releases of the same case add up, whatever their series.
 
     Calibration ``paper``: the mechanism as Wu 2022 prints it. It is **not** differential privacy:
     sensitivity and candidates depend on the data of the group. No epsilon holds.
@@ -68,13 +86,8 @@ class PerturbingModel(GroupingModel):
         compared=("paper",),
     )
     noise: Noise = parameter(**NOISE)
-    epsilon_limit: Fraction | None = parameter(
-        None,
-        takes=Amount(),
-        help="most that a case may have spent over the series, this release included",
-        in_facts=False,
-        weaker="higher",
-    )
+    epsilon_limit: Fraction | None = parameter(**EPSILON_LIMIT)
+    epsilon_scope: EpsilonScope = parameter(**EPSILON_SCOPE)
 
     perturbs_values: ClassVar[bool] = True
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
@@ -98,12 +111,18 @@ class PerturbingModel(GroupingModel):
         return self.epsilon_limit
 
     @property
+    def budget_scope(self) -> EpsilonScope:
+        """As asked for."""
+        return self.epsilon_scope
+
+    @property
     def private_facts(self) -> dict[str, Any]:
         """What ``publish`` asks for, and the limit."""
         return {
             "noise": self.noise,
             "publishable": self.publishable,
             "epsilon_limit": None if self.epsilon_limit is None else str(self.epsilon_limit),
+            "epsilon_scope": self.epsilon_scope,
         }
 
     @property
@@ -130,7 +149,8 @@ class PerturbingModel(GroupingModel):
             f"The {what} of each record are perturbed with epsilon = {self.epsilon}, split over "
             "the attributes: epsilon-local differential privacy of these values of that record "
             "given the grouping. Grouping, withholding, which values are missing and the terms "
-            "are not covered; the budgets of several releases of a case add up."
+            "are not covered; the budgets of several releases of a case add up, whatever their "
+            "series."
         )
 
     @property

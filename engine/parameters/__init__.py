@@ -38,6 +38,7 @@ T = TypeVar("T")
 
 Calibration = Literal["paper", "sound"]
 Noise = Literal["secure", "seeded"]
+EpsilonScope = Literal["warehouse", "series"]
 _KEY = "parameter"
 
 

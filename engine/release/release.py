@@ -123,7 +123,7 @@ def release(
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
                 if model.budget_limit is not None:
-                    check_limit(current, model.budget_limit)
+                    check_limit(current, model.budget_limit, model.budget_scope)
             with clock.stage("singling out"):
                 exposed = measure_singling_out(
                     warehouse, visible_dataset, current.release_id, SOME_CASES

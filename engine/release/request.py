@@ -41,9 +41,9 @@ TERMS = Parameter(
     help="Release terms apart from ids, in clusters within the groups",
 )
 ORDER = (
-    "k", "l", "alpha", "assume_md", "epsilon", "calibration", "noise", "epsilon_limit", "m",
-    "policy", "term_attributes", "sensitive_terms", "repeated_terms", "suppress_below",
-    "informative", "dimensions",
+    "k", "l", "alpha", "assume_md", "epsilon", "calibration", "noise", "epsilon_limit",
+    "epsilon_scope", "m", "policy", "term_attributes", "sensitive_terms", "repeated_terms",
+    "suppress_below", "informative", "dimensions",
 )  # fmt: skip
 """The order in which help, grids and tables have parameters; those of further models follow."""
 

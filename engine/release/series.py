@@ -53,7 +53,7 @@ def _names(series: Series) -> dict[str, Any]:
 
 
 def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
-    """Forget a draft: it was never exposed, so nothing of it needs to be kept."""
+    """Forget a draft, which was never exposed; its charges stay: the steward saw what it drew."""
     for release_id, schema in warehouse.rows(
         query(TOPIC, "drafts"), {**_names(series), "quarter": quarter}
     ):
@@ -65,8 +65,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
         for name in (
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
             "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge",
-            "perturbation", "perturbed", "budget_ledger", "disassociated", "utility_constraint",
-            "lattice", "lattice_node", "release",
+            "perturbation", "perturbed", "disassociated", "utility_constraint", "lattice",
+            "lattice_node", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 
@@ -272,7 +272,8 @@ class Status:
     quarters: list[dict[str, Any]]
     releases: list[dict[str, Any]]
     budget: list[dict[str, Any]]
-    """The worst case of each series that spent any; amounts are exact fractions as text."""
+    """The worst case over all series of a dataset, then of each; amounts are exact fractions as
+    text."""
 
 
 def status(warehouse: Warehouse) -> Status:
@@ -289,6 +290,7 @@ def status(warehouse: Warehouse) -> Status:
         budget=[
             {
                 "dataset": one.dataset,
+                "scope": one.scope,
                 "series": one.series,
                 "worst_epsilon": str(one.worst),
                 "cases": one.worst_cases,

@@ -22,6 +22,7 @@ _LIMITS = (
     "an attacker who knows a case or report number",
     "two audiences who put their series together",
     "values with a threshold of 1, which bounds nothing",
+    "an attacker who replays the algorithm, which is known, on all originals that fit the release",
 )
 """What no grouping model defends against, beside persistence (docs/models.md)."""
 

@@ -33,7 +33,7 @@ from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.worked_attack import attack_blocks, work_attack
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
-from srsql.engine.risk.metrics import measure
+from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
 from srsql.engine.warehouse.releases import Release, as_released, is_parted
 from srsql.engine.warehouse.statements import query
@@ -131,6 +131,7 @@ def internal_quarter(subject: Subject) -> str:
         thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),
         loss=_loss(subject, rows),
+        worthless=worthless_values(shares_at_ends(rows)),
         widths=None if _perturbed(subject) else width_figure(shapes),
         missing=_missing(release),
         withheld=_withheld(release),

@@ -28,7 +28,7 @@ from srsql.engine.report.glossary import (
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
-from srsql.engine.report.shapes import Shapes, published_shapes
+from srsql.engine.report.shapes import Shapes, published_at_ends, published_shapes
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
@@ -126,14 +126,15 @@ def _fill_catalog(database: PublicDatabase, views: set[str]) -> None:
 def public_quarter(released: PublicDatabase, quarter: str) -> str:
     """The page of one released quarter."""
     manifest = released.manifest(quarter)
-    shapes = published_shapes(released.warehouse, released.dataset, released.schemas[quarter])
+    own, dataset, schema = released.warehouse, released.dataset, released.schemas[quarter]
+    shapes = published_shapes(own, dataset, schema)
     k = int(manifest["k"])
     pairs, listed = 0, list[Signal]()
-    if released.dataset.signals is not None and shapes.groups:
-        pairs, listed = strongest(released.warehouse, released.dataset, released.series, quarter)
+    if dataset.signals is not None and shapes.groups:
+        pairs, listed = strongest(own, dataset, released.series, quarter)
     return render(
         "public_quarter.html.j2",
-        dataset=released.dataset,
+        dataset=dataset,
         series=released.series,
         quarter=quarter,
         facts=_facts(manifest, shapes),
@@ -147,10 +148,11 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         shapes=shapes,
         groups=group_figures(shapes, k, "region"),
         thetas=_thetas(manifest, shapes),
+        worthless=published_at_ends(own, dataset, schema, manifest["model"]),
         widths=width_figure(shapes),
         missing=_missing(shapes),
         smallest=_smallest(shapes, k),
-        has_signals=released.dataset.signals is not None,
+        has_signals=dataset.signals is not None,
         pairs=pairs,
         signal_blocks=strongest_blocks(listed),
     )

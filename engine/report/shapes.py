@@ -13,12 +13,14 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from srsql.engine.models import MODELS
+from srsql.engine.risk.metrics import worthless_values
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import region_columns
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
 
 _RELEASE, _SHAPES = "report/release", "report/shapes"
 _ROW = "report_row"
@@ -256,3 +258,36 @@ def missingness(release: Release) -> list[Missingness]:
     rows = release.warehouse.rows(query(_RELEASE, "missingness"), {"release": release.release_id})
     qids = release.visible_dataset.qid
     return [Missingness(qids[position].name, *counts) for position, *counts in rows]
+
+
+def published_at_ends(warehouse: Warehouse, dataset: Dataset, schema: str, model: str) -> list[str]:
+    """What to say of numbers that the model draws and of which too many are ends of the domain."""
+    found: list[tuple[str, float | None]] = []
+    if model not in MODELS or not MODELS[model].perturbs_values:
+        return []
+    for qid in dataset.with_categories().qid:
+        if qid.kind == "numeric" and qid.ends is not None:
+            statement = at_ends(dataset, qid, schema).sql(dialect="duckdb")
+            ((at, cases),) = warehouse.rows(statement)
+            found.append((qid.name, at / cases if cases else None))
+    return worthless_values(found)
+
+
+def at_ends(dataset: Dataset, qid: Qid, schema: str) -> exp.Select:
+    """Cases that show an end of the declared domain of ``qid``, and cases that show a number."""
+    assert qid.ends is not None
+    low, high = (exp.Literal.number(format(end * qid.granularity, "f")) for end in qid.ends)
+    shown = column(f"{qid.name}_low", "v")
+    cases = exp.Count(this=exp.Distinct(expressions=[column(dataset.case_id, "v")]))
+    conditions = {
+        "at": exp.or_(
+            exp.LTE(this=shown.copy(), expression=low), exp.GTE(this=shown.copy(), expression=high)
+        ),
+        "cases": shown.is_(exp.null()).not_(),
+    }
+    return exp.select(
+        *[
+            exp.Filter(this=cases.copy(), expression=exp.Where(this=condition)).as_(name)
+            for name, condition in conditions.items()
+        ]
+    ).from_(table(schema, dataset.report_table, alias="v"))

@@ -6,6 +6,7 @@ workload of queries whose truth the originals tell.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,7 @@ from srsql.engine.risk.term_loss import (
 )
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.policies import UtilityPolicy
+from srsql.engine.warehouse.catalog import registered_dataset
 from srsql.engine.warehouse.released_terms import PublishedNodes
 from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
 from srsql.engine.warehouse.series import IMPORTED
@@ -37,6 +39,7 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+TOPIC = "risk/metrics"
 MACROS = (
     "information_loss({id})",
     "star_information_loss({id})",
@@ -49,6 +52,8 @@ MACROS = (
 """Calls in the schema ``srsql``; each returns uniform rows."""
 SUPPRESSED = ("suppressed", "chosen")
 """Measure and scope of suppressed classes, which are not the values that cases gave up."""
+MANY_AT_ENDS = 0.1
+"""Share of drawn numbers at an end of the domain above which metrics and reports say so."""
 SUPPORTS = ("5", "2.5", "1.25", "0.625")
 """Minimum supports of the frequent itemsets of W1, in percent of the records."""
 MOST_SETS = 20_000
@@ -79,7 +84,8 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
     model, perturbs = _rows(warehouse, "kind", release_id)[0]
     if perturbs:  # a draw has no width, so the loss of regions says nothing
-        return [row for row in rows if row.measure not in ("nil", "il_per_group")]
+        rows = [row for row in rows if row.measure not in ("nil", "il_per_group")]
+        return rows + _at_domain_ends(warehouse, release_id)
     if model != IMPORTED:
         return rows
     return [
@@ -89,6 +95,40 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         for row in rows
         if row.measure not in ("dr", "withheld") and (row.measure != "nil_star" or row.total)
     ]
+
+
+def _at_domain_ends(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
+    """How many of the numbers that were drawn lie at an end of the declared domain."""
+    ((name,),) = _rows(warehouse, "dataset", release_id)
+    ends = {qid.name: qid.ends for qid in registered_dataset(warehouse, name).qid}
+    known = [(qid, *pair) for qid, pair in ends.items() if pair is not None]
+    names, lows, highs = zip(*known, strict=True) if known else ((), (), ())
+    parameters = {"release_id": release_id, "names": names, "lows": lows, "highs": highs}
+    listed = {key: list(v) if isinstance(v, tuple) else v for key, v in parameters.items()}
+    return [MeasureRow(*row) for row in warehouse.rows(query(TOPIC, "at_domain_ends"), listed)]
+
+
+def worthless_values(shares: Iterable[tuple[str, float | None]]) -> list[str]:
+    """What to say of drawn numbers of which too many lie at an end of the declared domain.
+
+    Args:
+        shares: name of the number, share of its values at an end (None: it has none).
+
+    Returns:
+        One sentence each for those above ``MANY_AT_ENDS``.
+    """
+    return [
+        f"{share:.0%} of the released values of {name} lie at an end of its declared domain: the "
+        "noise is about as wide as the domain, so these values say next to nothing about the "
+        "cases, and a mean of them is wrong."
+        for name, share in shares
+        if share is not None and share > MANY_AT_ENDS
+    ]
+
+
+def shares_at_ends(rows: Iterable[MeasureRow]) -> list[tuple[str, float | None]]:
+    """Those that are among ``rows``, as ``worthless_values`` takes them."""
+    return [(row.scope, row.ratio) for row in rows if row.measure == "at_domain_ends"]
 
 
 def store_measures(
@@ -238,4 +278,4 @@ def _released(warehouse: Warehouse, release_id: int) -> tuple[ReleasedTerms, Ans
 
 
 def _rows(warehouse: Warehouse, name: str, release_id: int) -> list[tuple[Any, ...]]:
-    return warehouse.rows(query("risk/metrics", name), {"release_id": release_id})
+    return warehouse.rows(query(TOPIC, name), {"release_id": release_id})

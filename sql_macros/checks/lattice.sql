@@ -70,6 +70,65 @@ counted AS (
 SELECT unnest(srsql.check_row(of_release, 'check_row_classes', 'class', c.wrong, c.total, fewest))
 FROM counted AS c;
 
+-- What:    rows over a lattice charge every case of the quarter once, what the manifest says;
+--          nothing where the model has no epsilon.
+-- Inputs:  of_release: of rows over a lattice.
+-- Source:  SPEC section 10.
+CREATE OR REPLACE MACRO srsql.check_charges(of_release) AS TABLE
+WITH
+told AS (
+    SELECT
+        r.dataset,
+        r.series,
+        r.quarter,
+        string_split(r.private_manifest ->> '$.epsilon', '/') AS epsilon
+    FROM srsql.release AS r WHERE r.release_id = of_release
+),
+
+expected AS (
+    SELECT DISTINCT c.case_id
+    FROM (
+        SELECT m.case_id FROM srsql.member AS m WHERE m.release_id = of_release
+        UNION ALL
+        SELECT w.case_id
+        FROM srsql.withheld AS w
+        WHERE w.release_id = of_release AND w.case_no IS NOT NULL
+    ) AS c
+    WHERE (SELECT t.epsilon FROM told AS t) IS NOT NULL
+),
+
+charged AS (
+    SELECT
+        s.case_id,
+        count(*) AS times,
+        bool_and(
+            s.attribute IS NULL
+            AND s.dataset = t.dataset
+            AND s.series = t.series
+            AND s.quarter = t.quarter
+            AND s.epsilon_num * coalesce(t.epsilon[2]::BIGINT, 1)
+            = s.epsilon_den * t.epsilon[1]::BIGINT
+        ) AS as_told
+    FROM srsql.budget_ledger AS s
+    CROSS JOIN told AS t
+    WHERE s.release_id = of_release
+    GROUP BY s.case_id
+),
+
+verdicts AS (
+    SELECT coalesce(e.case_id IS NOT NULL AND c.times = 1 AND c.as_told, false) AS correct
+    FROM expected AS e
+    FULL JOIN charged AS c ON e.case_id = c.case_id
+)
+
+SELECT
+    unnest(srsql.check_row(of_release, 'check_charges', 'case of the quarter', f.violating,
+        f.total, 0))
+FROM (
+    SELECT count(*) FILTER (WHERE NOT v.correct) AS violating, count(*) AS total
+    FROM verdicts AS v
+) AS f;
+
 -- What:    NCP, EMD, Rate and IL of the node that was taken, and their means over the nodes of each
 --          height of the lattice that were looked at (Figures 8 to 10). For the steward: counts of
 --          counterfeits are in them.

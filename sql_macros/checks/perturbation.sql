@@ -98,11 +98,21 @@ found AS (
 
 charged AS (
     SELECT
-        s.case_no,
-        s.position,
+        m.case_no,
+        a.position,
         count(*) AS times,
         any_value(s.epsilon_num / s.epsilon_den) AS epsilon
-    FROM srsql.budget_ledger AS s WHERE s.release_id = of_release GROUP BY s.case_no, s.position
+    FROM srsql.budget_ledger AS s
+    LEFT JOIN srsql.release AS r
+        ON
+            s.release_id = r.release_id
+            AND s.dataset = r.dataset
+            AND s.series = r.series
+            AND s.quarter = r.quarter
+    LEFT JOIN srsql.member AS m ON r.release_id = m.release_id AND s.case_id = m.case_id
+    LEFT JOIN srsql.attribute AS a ON r.release_id = a.release_id AND s.attribute = a.attribute
+    WHERE s.release_id = of_release
+    GROUP BY m.case_no, a.position
 ),
 
 verdicts AS (

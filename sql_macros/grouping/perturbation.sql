@@ -136,52 +136,66 @@ INNER JOIN held AS h ON n.group_no = h.group_no
 INNER JOIN query_table(plan) AS p ON n.position = p.position
 WHERE n.position = place;
 
--- What:    the budget ledger of a series: what each release that is or was out charged to a case.
--- Inputs:  of_dataset, of_series; own: a draft that counts too (NULL: none).
--- Outputs: release_id, quarter, status, case_id, attribute, mechanism, calibration, epsilon_num,
+-- What:    the budget ledger: what each release, and each draft that was ever committed, charged to
+--          a case. A draft counts, though nobody but the steward saw it; so does a removed one.
+-- Inputs:  of_dataset; of_series: one series, or NULL for all of the warehouse.
+-- Outputs: release_id, series, quarter, status ('removed' of a draft that is gone), case_id,
+--          attribute (NULL: all that is drawn from the case), mechanism, calibration, epsilon_num,
 --          epsilon_den.
--- Source:  SPEC section 10: sequential composition over quarters.
-CREATE OR REPLACE MACRO srsql.ledger(of_dataset, of_series, own) AS TABLE
+-- Source:  SPEC section 10: sequential composition over quarters and series.
+CREATE OR REPLACE MACRO srsql.ledger(of_dataset, of_series) AS TABLE
 SELECT
-    r.release_id,
-    r.quarter,
-    r.status,
-    m.case_id,
-    a.attribute,
+    s.release_id,
+    s.series,
+    s.quarter,
+    coalesce(r.status, 'removed') AS status,
+    s.case_id,
+    s.attribute,
     s.mechanism,
     s.calibration,
     s.epsilon_num,
     s.epsilon_den
 FROM srsql.budget_ledger AS s
-INNER JOIN srsql.release AS r ON s.release_id = r.release_id
-INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
-INNER JOIN srsql.attribute AS a ON s.release_id = a.release_id AND s.position = a.position
+LEFT JOIN srsql.release AS r ON s.release_id = r.release_id
 WHERE
-    r.dataset = of_dataset
-    AND r.series = of_series
-    AND (
-        r.release_id IN (SELECT e.release_id FROM srsql.exposed_release AS e)
-        OR r.release_id IS NOT DISTINCT FROM own
-    );
+    s.dataset = of_dataset
+    AND (of_series::VARCHAR IS NULL OR s.series = of_series::VARCHAR);
 
--- What:    the ways in which the cases of a series were charged, and how many cases share each.
--- Inputs:  as srsql.ledger.
--- Outputs: charges: list of (calibration, epsilon_num, epsilon_den, times); cases; case_id: the
---          first of them. Their sums are exact fractions, for the caller to take.
-CREATE OR REPLACE MACRO srsql.charges(of_dataset, of_series, own) AS TABLE
+-- What:    the ways in which cases were charged, and how many cases share each.
+-- Inputs:  of_dataset, of_series: as srsql.ledger; of_release: only the cases that this release
+--          charges (NULL: all), each with all that it was ever charged.
+-- Outputs: charges: list of (mechanism, calibration, epsilon_num, epsilon_den, times); cases;
+--          case_id: the first of them. Their sums are exact fractions, for the caller to take.
+-- Source:  SPEC section 10.
+CREATE OR REPLACE MACRO srsql.charges(of_dataset, of_series, of_release) AS TABLE
 WITH
+own AS (
+    SELECT DISTINCT o.case_id
+    FROM srsql.budget_ledger AS o
+    WHERE
+        o.dataset = of_dataset
+        AND (of_release::INTEGER IS NULL OR o.release_id = of_release::INTEGER)
+),
+
 counted AS (
-    SELECT l.case_id, l.calibration, l.epsilon_num, l.epsilon_den, count(*) AS times
-    FROM srsql.ledger(of_dataset, of_series, own) AS l
-    GROUP BY l.case_id, l.calibration, l.epsilon_num, l.epsilon_den
+    SELECT
+        l.case_id,
+        l.mechanism,
+        l.calibration,
+        l.epsilon_num,
+        l.epsilon_den,
+        count(*) AS times
+    FROM srsql.ledger(of_dataset, of_series) AS l
+    SEMI JOIN own AS o ON l.case_id = o.case_id
+    GROUP BY l.case_id, l.mechanism, l.calibration, l.epsilon_num, l.epsilon_den
 ),
 
 accounts AS (
     SELECT
         c.case_id,
         list(
-            (c.calibration, c.epsilon_num, c.epsilon_den, c.times)
-            ORDER BY c.calibration, c.epsilon_num, c.epsilon_den, c.times
+            (c.mechanism, c.calibration, c.epsilon_num, c.epsilon_den, c.times)
+            ORDER BY c.mechanism, c.calibration, c.epsilon_num, c.epsilon_den, c.times
         ) AS charges
     FROM counted AS c
     GROUP BY c.case_id

@@ -77,3 +77,25 @@ WITH summed AS (
 
 SELECT unnest(srsql.metric_row(of_release, 'nil_star', 'release', s.loss, s.total))
 FROM summed AS s;
+
+-- What:    how many of the numbers that were drawn lie at an end of what they are kept in: noise
+--          that is wider than the domain leaves little else.
+-- Inputs:  of_release; ends(attribute, low, high): the declared domain of each number, in granules.
+-- Outputs: one uniform row per number that was drawn, its name being the scope.
+-- Source:  SPEC section 10: results are clamped to the declared domain.
+CREATE OR REPLACE MACRO srsql.at_domain_ends(of_release, ends) AS TABLE
+WITH counted AS (
+    SELECT
+        a.attribute,
+        count(*) FILTER (WHERE v.low <= e.low OR v.low >= e.high) AS at_ends,
+        count(*) AS drawn
+    FROM srsql.perturbed AS v
+    INNER JOIN srsql.attribute AS a
+        ON v.release_id = a.release_id AND v.position = a.position AND a.kind = 'numeric'
+    INNER JOIN query_table(ends) AS e ON a.attribute = e.attribute
+    WHERE v.release_id = of_release AND v.low IS NOT NULL
+    GROUP BY a.attribute
+)
+
+SELECT unnest(srsql.metric_row(of_release, 'at_domain_ends', c.attribute, c.at_ends, c.drawn))
+FROM counted AS c;

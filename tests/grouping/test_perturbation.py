@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -138,6 +139,9 @@ def test_nothing_to_draw_draws_nothing(sql: Any) -> None:
     )
 
 
+PLACE, LAPLACE = ("faers", "main", "2011Q2"), ("discrete laplace", "sound")
+
+
 @pytest.fixture
 def catalog(own_sql: Any) -> Any:
     """Release 2 of a series: one group of cases a, b (new), c (old); position 0 is drawn."""
@@ -158,7 +162,7 @@ def catalog(own_sql: Any) -> Any:
     insert("srsql.case_qid", [(2, n, 0, *((60, 60) if n else (None, None)), False)
                               for n in range(3)])  # fmt: skip
     insert("srsql.perturbed", [(2, 0, 0, None, None), (2, 1, 0, 3, 3), (2, 2, 0, 9, 9)])
-    insert("srsql.budget_ledger", [(2, n, 0, "discrete laplace", "sound", 1, 2) for n in (1, 2)])
+    insert("srsql.budget_ledger", [(2, *PLACE, case, "wt", *LAPLACE, 1, 2) for case in "bc"])
     return own_sql
 
 
@@ -184,10 +188,14 @@ def test_a_sound_catalog_passes(catalog: Any) -> None:
         ("INSERT INTO srsql.perturbed VALUES (2, 9, 0, 4, 4)", "check_draws", [False]),
         ("UPDATE srsql.perturbed SET low = 7, high = 7 WHERE case_no = 0", "check_draws", [False]),
         ("UPDATE srsql.perturbed SET low = NULL WHERE case_no = 1", "check_draws", [False]),
-        ("DELETE FROM srsql.budget_ledger WHERE case_no = 1", "check_draws", [False]),
-        ("INSERT INTO srsql.budget_ledger VALUES (2, 1, 0, 'x', 'sound', 1, 2)",
-         "check_draws", [False]),
-        ("UPDATE srsql.budget_ledger SET epsilon_den = 3 WHERE case_no = 1",
+        ("DELETE FROM srsql.budget_ledger WHERE case_id = 'b'", "check_draws", [False]),
+        ("INSERT INTO srsql.budget_ledger "
+         "SELECT l.* FROM srsql.budget_ledger AS l WHERE l.case_id = 'b'", "check_draws", [False]),
+        ("INSERT INTO srsql.budget_ledger SELECT l.* REPLACE ('z' AS case_id) "
+         "FROM srsql.budget_ledger AS l WHERE l.case_id = 'b'", "check_draws", [False]),
+        ("UPDATE srsql.budget_ledger SET series = 'x' WHERE case_id = 'b'", "check_draws", [False]),
+        ("UPDATE srsql.budget_ledger SET attribute = NULL", "check_draws", [False]),
+        ("UPDATE srsql.budget_ledger SET epsilon_den = 3 WHERE case_id = 'b'",
          "check_draws", [False]),
         ("UPDATE srsql.region SET low = 1, high = 1 WHERE release_id = 2 AND position = 1",
          "check_earlier", [False]),
@@ -202,14 +210,67 @@ def test_each_fault_of_the_catalog_is_found(
     assert verdict(catalog, check) == expected
 
 
-def test_charges_of_a_series_leave_out_drafts_and_count_superseded_releases(catalog: Any) -> None:
-    charges = "SELECT c.charges, c.cases FROM srsql.charges('faers', 'main', {}) AS c"
-    once = [("sound", 1, 2, 1)]
-    for status, own, expected in (
-        ("released", "NULL", [(once, 2)]),
-        ("superseded", "NULL", [(once, 2)]),
-        ("draft", "NULL", []),
-        ("draft", "2", [(once, 2)]),
-    ):
-        catalog.con.execute("UPDATE srsql.release SET status = ? WHERE release_id = 2", [status])
-        assert catalog.rows(charges.format(own)) == expected
+def test_charges_stay_whatever_becomes_of_the_release(catalog: Any) -> None:
+    """Drafts count, and so does one that was removed: what it drew was seen."""
+    charges = "SELECT c.charges, c.cases FROM srsql.charges('faers', 'main', NULL) AS c"
+    once = [(*LAPLACE, 1, 2, 1)]
+    for status in ("released", "superseded", "draft", None):
+        if status is None:
+            catalog.con.execute("DELETE FROM srsql.release WHERE release_id = 2")
+        else:
+            catalog.con.execute(
+                "UPDATE srsql.release SET status = ? WHERE release_id = 2", [status]
+            )
+        assert catalog.rows(charges) == [(once, 2)]
+        told = catalog.rows("SELECT DISTINCT l.status FROM srsql.ledger('faers', NULL) AS l")
+        assert told == [(status or "removed",)]
+
+
+CHARGES = st.lists(
+    st.tuples(
+        st.integers(1, 4),  # release_id
+        st.sampled_from(["faers", "vaers"]),
+        st.sampled_from(["main", "other", "third"]),
+        st.just("2011Q1"),
+        st.sampled_from("abcd"),
+        st.sampled_from(["wt", "sex", None]),
+        st.sampled_from(["discrete laplace", "ipa"]),
+        st.sampled_from(["sound", "paper", "nominal"]),
+        st.integers(1, 3),
+        st.integers(1, 3),
+    ),
+    max_size=14,
+)
+
+
+@REPEATABLE
+@given(
+    ledger=CHARGES,
+    series=st.sampled_from([None, "main", "other"]),
+    own=st.sampled_from([None, 1, 2]),
+)
+def test_the_ledger_adds_up_what_every_series_charged_to_a_case(
+    sql: Any, ledger: list[tuple[Any, ...]], series: str | None, own: int | None
+) -> None:
+    sql.con.execute("DELETE FROM srsql.budget_ledger")
+    sql.insert("srsql.budget_ledger", ledger)
+    of_dataset = [row for row in ledger if row[1] == "faers"]
+    counted = [row for row in of_dataset if series in (None, row[2])]
+    listed = sql.rows("SELECT l.* FROM srsql.ledger('faers', ?) AS l", [series])
+    assert Counter(listed) == Counter(
+        (row[0], row[2], row[3], "removed", *row[4:]) for row in counted
+    )
+    charged = {row[4] for row in of_dataset if own in (None, row[0])}
+    expected: dict[str, Fraction] = defaultdict(Fraction)
+    for row in counted:
+        if row[4] in charged:
+            expected[row[4]] += Fraction(row[8], row[9])
+    rows = sql.rows("SELECT c.* FROM srsql.charges('faers', ?, ?) AS c", [series, own])
+    sums = [
+        (sum(Fraction(num, den) * times for *_, num, den, times in charges), cases)
+        for charges, cases, _ in rows
+    ]
+    assert sum((Counter({amount: cases}) for amount, cases in sums), Counter()) == Counter(
+        expected.values()
+    )
+    assert sum(cases for _, cases in sums) == len(expected)

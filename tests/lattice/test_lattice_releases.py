@@ -204,3 +204,59 @@ def test_commands_about_cases_refuse_such_a_series_in_one_line(engine: Engine) -
     for call in calls:
         with pytest.raises(SrsqlError, match="releases rows that are no case's"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("model", "calibration", "meaning"),
+    [
+        ("ipa", "nominal", "nominal: ipa is not differential privacy, no epsilon holds"),
+        ("dp-histogram", "sound", "epsilon-differential privacy for adding or removing a case"),
+    ],
+)
+def test_every_case_of_the_quarter_is_charged_the_whole_of_epsilon(
+    engine: Engine, model: str, calibration: str, meaning: str
+) -> None:
+    """The one without a term is withheld, and was computed with all the same."""
+    made = engine.release("2011Q1", model=model, epsilon="1/2", **COMMON)
+    charged = engine.sql(
+        "SELECT l.attribute, l.calibration, l.epsilon_num, l.epsilon_den, count(*),"
+        " count(DISTINCT l.case_id) FROM srsql.ledger('faers', 'main') AS l GROUP BY ALL"
+    )
+    assert charged == [(None, calibration, 1, 2, 161, 161)]
+    whole, _ = engine.status().budget
+    assert (whole["worst_epsilon"], whole["cases"]) == ("1/2", 161)
+    assert whole["meaning"].startswith(meaning)
+    assert "Every case of the quarter is charged the whole of it" in made.manifest["guarantee"]
+    with pytest.raises(ReleaseError, match=r"161 case\(s\) would have spent an epsilon of 1 "):
+        engine.release(
+            "2011Q1", model=model, epsilon="1/2", epsilon_limit="0.9", series="b", **COMMON
+        )
+
+
+def test_a_model_without_epsilon_charges_nothing(engine: Engine) -> None:
+    engine.release("2011Q1", model="full-domain", **COMMON)
+    assert engine.sql("SELECT count(*) FROM srsql.budget_ledger") == [(0,)]
+    assert engine.status().budget == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "violating"),
+    [
+        ("SELECT 1", 0),
+        ("DELETE FROM srsql.budget_ledger WHERE case_id IN "
+         "(SELECT m.case_id FROM srsql.member AS m WHERE m.case_no < 3)", 3),
+        ("INSERT INTO srsql.budget_ledger SELECT * REPLACE ('nobody' AS case_id) "
+         "FROM srsql.budget_ledger LIMIT 1", 1),
+        ("INSERT INTO srsql.budget_ledger SELECT * FROM srsql.budget_ledger LIMIT 1", 1),
+        ("UPDATE srsql.budget_ledger SET epsilon_den = 3", 161),
+        ("UPDATE srsql.budget_ledger SET series = 'x'", 161),
+        ("UPDATE srsql.budget_ledger SET attribute = 'age'", 161),
+    ],
+)  # fmt: skip
+def test_a_ledger_that_does_not_charge_every_case_once_is_found(
+    engine: Engine, fault: str, violating: int
+) -> None:
+    engine.release("2011Q1", model="ipa", epsilon="1/2", **COMMON)
+    engine.con.execute(fault)
+    ((found, passed),) = engine.sql("SELECT c.violating, c.passed FROM srsql.check_charges(1) AS c")
+    assert (found, passed) == (violating, violating == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from fractions import Fraction
@@ -58,14 +59,15 @@ def test_a_returning_case_gets_independent_noise_and_is_charged_twice(engine: En
     charged = dict(
         engine.sql(
             "SELECT l.case_id::INTEGER, fsum(l.epsilon_num / l.epsilon_den) "
-            "FROM srsql.ledger('faers', 'main', NULL) AS l GROUP BY 1"
+            "FROM srsql.ledger('faers', 'main') AS l GROUP BY 1"
         )
     )
     assert all(charged[case] == pytest.approx(2) for case in both)
     assert all(charged[case] == pytest.approx(1) for case in first if case not in second)
-    (budget,) = engine.status().budget
-    assert (budget["worst_epsilon"], budget["cases"]) == ("2", len(both))
-    assert budget["calibration"] == "sound"
+    for budget in engine.status().budget:
+        assert (budget["worst_epsilon"], budget["cases"]) == ("2", len(both))
+        assert budget["calibration"] == "sound"
+    assert [b["scope"] for b in engine.status().budget] == ["warehouse", "series"]
 
 
 def test_all_models_need_no_covering(engine: Engine) -> None:
@@ -87,10 +89,10 @@ def test_all_models_need_no_covering(engine: Engine) -> None:
 def test_a_confirmed_draft_shows_the_draw_that_was_looked_at(engine: Engine) -> None:
     engine.release("2011Q1", **OPTIONS, draft=True)
     looked_at = weights(engine, "draft_2011q1")
-    assert engine.status().budget == []  # nobody saw it
+    assert engine.status().budget[0]["worst_epsilon"] == "1"  # the steward saw it
     engine.confirm("2011Q1")
     assert weights(engine) == looked_at
-    assert engine.status().budget[0]["worst_epsilon"] == "1"
+    assert engine.status().budget[0]["worst_epsilon"] == "1"  # and it is the same draw
 
 
 @pytest.mark.parametrize(
@@ -106,17 +108,29 @@ def test_a_changed_draft_is_not_confirmed(engine: Engine, change: str, check: st
     engine.con.execute(change)
     with pytest.raises(CheckFailedError, match=check):
         engine.confirm("2011Q1", series="other")
-    assert engine.status().budget == []
 
 
-def test_a_draft_made_again_is_drawn_anew_and_forgets_the_old_one(engine: Engine) -> None:
+def test_a_draft_made_again_is_drawn_anew_and_forgets_all_but_what_it_cost(engine: Engine) -> None:
     drawn = []
     for _ in range(2):
         engine.release("2011Q1", **OPTIONS, draft=True)
         drawn.append(weights(engine, "draft_2011q1"))
     assert drawn[0] != drawn[1]
-    for name in ("perturbation", "perturbed", "budget_ledger"):
+    for name in ("perturbation", "perturbed"):
         assert engine.sql(f"SELECT count(DISTINCT t.release_id) FROM srsql.{name} AS t") == [(1,)]
+    assert engine.status().budget[0]["worst_epsilon"] == "2"
+    statuses = "SELECT DISTINCT l.status FROM srsql.ledger('faers', 'main') AS l ORDER BY 1"
+    assert engine.sql(statuses) == [("draft",), ("removed",)]
+
+
+def test_drafts_use_the_limit_up(engine: Engine) -> None:
+    """Whoever draws until a draft pleases has seen every draw."""
+    for _ in range(2):
+        engine.release("2011Q1", **OPTIONS, draft=True, epsilon_limit="2")
+    with pytest.raises(ReleaseError, match=r"epsilon of 3 over all series .* drafts included"):
+        engine.release("2011Q1", **OPTIONS, epsilon_limit="2")
+    engine.confirm("2011Q1")  # the draw that is charged already
+    assert engine.status().budget[0]["worst_epsilon"] == "2"
 
 
 def test_a_superseding_release_is_a_second_draw_and_charges_again(engine: Engine) -> None:
@@ -131,12 +145,44 @@ def test_a_superseding_release_is_a_second_draw_and_charges_again(engine: Engine
     assert engine.status().budget[0]["worst_epsilon"] == "2"
 
 
-def test_a_limit_counts_the_whole_series_but_no_other_one(engine: Engine) -> None:
+def test_a_limit_counts_all_series_of_the_warehouse_unless_it_is_for_one(engine: Engine) -> None:
     engine.release("2011Q1", **OPTIONS, epsilon="3/2", epsilon_limit="3/2")
-    with pytest.raises(ReleaseError, match="--epsilon-limit 2"):
-        engine.release("2011Q2", **OPTIONS, epsilon="1", epsilon_limit="2")
+    for series in ("main", "other"):
+        with pytest.raises(ReleaseError, match="--epsilon-limit 2"):
+            engine.release("2011Q2", **OPTIONS, epsilon="1", epsilon_limit="2", series=series)
     assert engine.sql("SELECT count(*) FROM srsql.release") == [(1,)]
-    engine.release("2011Q2", **OPTIONS, epsilon="1", epsilon_limit="2", series="other")
+    alone = {"series": "other", "epsilon_scope": "series", "epsilon_limit": "2"}
+    made = engine.release("2011Q2", **OPTIONS, epsilon="1", **alone)
+    assert made.manifest["epsilon_scope"] == "series"
+    worst = {b["series"]: b["worst_epsilon"] for b in engine.status().budget}
+    assert worst == {None: "5/2", "main": "3/2", "other": "1"}
+
+
+@pytest.mark.parametrize("models", [("msdp-num",) * 3, ("msdp-all", "dp-histogram", "ipa")])
+def test_of_three_series_of_one_quarter_the_second_is_over_the_limit(
+    engine: Engine, models: tuple[str, ...]
+) -> None:
+    limited: dict[str, Any] = {"k": 3, "theta": "0.5", "epsilon": "1", "epsilon_limit": "1"}
+    lattice = {"informative": "pt", "dimensions": "sex"}
+    made = []
+    for number, model in enumerate(models):
+        options = limited | (lattice if model in ("ipa", "dp-histogram") else {})
+        request = options | {"model": model, "series": f"s{number}"}
+        if number == 0:
+            made.append(engine.release("2011Q1", **request))
+            continue
+        with pytest.raises(ReleaseError, match=r"60 case\(s\) .* epsilon of 2 over all series"):
+            engine.release("2011Q1", **request)
+    assert len(made) == 1
+    assert engine.sql("SELECT r.series FROM srsql.release AS r") == [("s0",)]
+
+
+def test_a_limit_is_not_used_up_by_cases_that_the_release_does_not_have(engine: Engine) -> None:
+    """Whatever others have spent, refusing a release would not take it back."""
+    engine.release("2011Q1", **OPTIONS, epsilon="9")
+    engine.con.execute("DELETE FROM srsql.budget_ledger WHERE case_id::INTEGER <= 20")
+    engine.release("2011Q2", **OPTIONS, epsilon="1", epsilon_limit="1", series="other")
+    assert engine.status().budget[0]["worst_epsilon"] == "9"
 
 
 def test_seeded_noise_repeats_and_marks_the_release(engine: Engine) -> None:
@@ -267,6 +313,27 @@ def test_released_values_off_the_domain_or_the_tree_are_caught(
         engine.release("2011Q1", **OPTIONS)
 
 
+def test_where_noise_leaves_nothing_metrics_and_both_reports_say_so(engine: Engine) -> None:
+    sentence = re.compile(r"(\d+)\s?% of the released values of wt lie at an end")
+    for epsilon, worthless in (("1", True), ("50", False)):
+        made = {"epsilon": epsilon, "series": f"e{epsilon}"}
+        engine.release("2011Q1", **(OPTIONS | {"model": "msdp-num"}), **made)
+        drawn = weights(engine, f"release_e{epsilon}_2011q1").values()
+        share = sum(value in (0, 400) for value in drawn) / len(drawn)
+        (row,) = [
+            row
+            for row in engine.metrics("2011Q1", series=made["series"])
+            if row.measure == "at_domain_ends"
+        ]
+        assert (row.scope, row.ratio, row.passed) == ("wt", pytest.approx(share), None)
+        assert (share > 0.1) == worthless
+        for public in (False, True):
+            html = engine.report("2011Q1", series=made["series"], public=public).html
+            found = sentence.search(html)
+            assert (found is not None) == worthless
+            assert found is None or int(found[1]) == int(f"{100 * share:.0f}")
+
+
 def test_the_command_line_tells_guarantee_budget_and_audit(engine: Engine) -> None:
     db = engine.warehouse.path
     engine.close()
@@ -277,8 +344,9 @@ def test_the_command_line_tells_guarantee_budget_and_audit(engine: Engine) -> No
     assert made.code == 0, made.err
     assert "epsilon-local differential privacy" in made.out
     status = srsql("status", "--db", db, "--json")
-    (budget,) = status.json["budget"]
-    assert Fraction(budget["worst_epsilon"]) == Fraction(1, 2)
+    whole, series = status.json["budget"]
+    assert (whole["scope"], series["scope"]) == ("warehouse", "series")
+    assert {Fraction(b["worst_epsilon"]) for b in (whole, series)} == {Fraction(1, 2)}
     audit = srsql("audit", "--db", db)
     assert audit.code == 0
     assert "gates nothing" in audit.out

@@ -8,6 +8,7 @@ from support.snapshots import check_snapshot
 
 from srsql.engine.report.public_edition import arrivals
 from srsql.engine.report.shapes import (
+    at_ends,
     catalog_distributions,
     published_distributions,
     published_rows,
@@ -26,6 +27,7 @@ STATEMENTS: dict[str, exp.Query] = {
     "published_thresholds": published_thresholds(SCHEMA),
     "published_distributions": published_distributions(FAERS, SCHEMA, confidences=False),
     "catalog_distributions": catalog_distributions(),
+    "at_ends": at_ends(FAERS, FAERS.qid[1], SCHEMA),
     "arrivals": arrivals(FAERS, {"2011Q3": "release_2011q3", "2011Q4": SCHEMA}),
 }
 

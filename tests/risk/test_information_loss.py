@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from oracles import ms
 from oracles.examples import REPEATABLE
 from oracles.releases import Case, Group, Release, releases
 from oracles.trees import Tree
 
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})
+KINDS = {"wt": "numeric", "age": "numeric", "sex": "categorical"}
 AGE = Tree({"Any": "", "Young": "Any", "Child": "Young", "Teen": "Young", "Adult": "Any"})
 
 
@@ -139,3 +141,42 @@ def test_the_sum_of_many_small_losses_is_exact(sql: Any) -> None:
     groups = tuple(Group((Case(((0, 0),)), Case(((1, 1),))), 1) for _ in range(500))
     Release((10,), groups).store(sql, 1)
     assert figure(sql, "nil")["violating"] == 100
+
+
+DRAWN = st.lists(
+    st.tuples(st.integers(0, 1), st.one_of(st.none(), st.integers(-1, 6))), max_size=12
+)
+
+
+@REPEATABLE
+@given(drawn=DRAWN)
+def test_drawn_numbers_at_an_end_of_their_domain_are_counted(
+    sql: Any, drawn: list[tuple[int, int | None]]
+) -> None:
+    """Of the two numbers and the category of a release; another release does not count."""
+    sql.con.execute("DELETE FROM srsql.perturbed")
+    sql.con.execute("DELETE FROM srsql.attribute")
+    sql.insert(
+        "srsql.attribute",
+        [(1, n, name, kind, 5) for n, (name, kind) in enumerate(KINDS.items())],
+    )
+    sql.insert(
+        "srsql.perturbed",
+        [(1, case, position, value, value) for case, (position, value) in enumerate(drawn)]
+        + [(2, 0, 0, 0, 0), (1, 0, 2, 0, 0)],
+    )
+    ends = sql.table(
+        "ends",
+        "attribute VARCHAR, low BIGINT, high BIGINT",
+        [("wt", 0, 5), ("age", 2, 4), ("sex", 0, 0)],
+    )
+    expected = {}
+    for position, name, low, high in ((0, "wt", 0, 5), (1, "age", 2, 4)):
+        values = [value for place, value in drawn if place == position and value is not None]
+        if values:
+            expected[name] = (sum(not low < v < high for v in values), len(values))
+    found = sql.records(f"FROM srsql.at_domain_ends(1, {ends})")
+    assert {row["scope"]: (row["violating"], row["total"]) for row in found} == expected
+    for row in found:
+        assert row["ratio"] == pytest.approx(row["violating"] / row["total"])
+        assert (row["measure"], row["threshold"], row["passed"]) == ("at_domain_ends", None, None)

@@ -83,10 +83,32 @@ INNER JOIN temp.main.srsql_region AS r ON g.group_no = r.group_no
 LEFT JOIN temp.main.srsql_drawn AS d ON g.case_no = d.case_no AND r.position = d.position;
 
 -- name: charges
--- The ways in which the cases of a series were charged, and how many cases share each; $draft
--- counts as released (NULL: none).
-SELECT c.charges, c.cases FROM srsql.charges($dataset, $series, $draft) AS c;
+-- The ways in which cases of a series ($series NULL: of all) were charged, and how many cases share
+-- each; only those that the release $release_id charges (NULL: all).
+SELECT c.charges, c.cases FROM srsql.charges($dataset, $series, $release_id) AS c;
 
--- name: all_series
--- Dataset and name of every series.
-SELECT s.dataset, s.series FROM srsql.series AS s ORDER BY s.dataset, s.series;
+-- name: accounts
+-- What is charged in: every dataset, with each of its series and, first, all of them together.
+SELECT s.dataset, s.series
+FROM srsql.budget_ledger AS s
+GROUP BY GROUPING SETS ((s.dataset), (s.dataset, s.series))
+ORDER BY s.dataset, s.series NULLS FIRST;
+
+-- name: charge_quarter
+-- A release ($release_id) of rows that are no case's charges every case that its quarter has, also
+-- one that it withholds: which rows there are was computed from all of them.
+INSERT INTO srsql.budget_ledger
+SELECT
+    r.release_id,
+    r.dataset,
+    r.series,
+    r.quarter,
+    c.case_id::VARCHAR,
+    NULL,
+    $mechanism,
+    $calibration,
+    $epsilon_num,
+    $epsilon_den
+FROM temp.main.srsql_case AS c
+INNER JOIN srsql.release AS r ON r.release_id = $release_id
+ORDER BY c.case_no;

@@ -1,7 +1,8 @@
 -- Step: keeps in the catalog what a release ($release_id) perturbed ($positions, by $mechanisms,
 --   each at $epsilon_num / $epsilon_den, under $calibration, with $noise), what was drawn for its
 --   cases, and what each draw costs them.
--- Reads: grouped(case_no), drawn(case_no, position, low, high)
+-- Reads: grouped(case_no), drawn(case_no, position, low, high), case(case_no, case_id),
+--   attribute(position, name), srsql.release
 -- Writes: srsql.perturbation, srsql.perturbed, srsql.budget_ledger
 -- Source: Wu 2022, section IV; SPEC section 10.
 
@@ -30,14 +31,19 @@ ORDER BY g.case_no, p.position;
 
 INSERT INTO srsql.budget_ledger
 SELECT
-    p.release_id,
-    d.case_no,
-    d.position,
+    r.release_id,
+    r.dataset,
+    r.series,
+    r.quarter,
+    c.case_id::VARCHAR,
+    a.name,
     p.mechanism,
     p.calibration,
     p.epsilon_num,
     p.epsilon_den
 FROM temp.main.srsql_drawn AS d
-INNER JOIN srsql.perturbation AS p ON d.position = p.position
-WHERE p.release_id = $release_id
+INNER JOIN srsql.perturbation AS p ON p.release_id = $release_id AND d.position = p.position
+INNER JOIN srsql.release AS r ON p.release_id = r.release_id
+INNER JOIN temp.main.srsql_case AS c ON d.case_no = c.case_no
+INNER JOIN temp.main.srsql_attribute AS a ON d.position = a.position
 ORDER BY d.case_no, d.position;

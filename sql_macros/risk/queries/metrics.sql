@@ -39,3 +39,21 @@ SELECT c.name, c.term
 FROM srsql.utility_constraint AS c
 WHERE c.release_id = $release_id
 ORDER BY c.name, c.term;
+
+-- name: at_domain_ends
+-- How many drawn numbers lie at an end of the declared domain ($lows to $highs of $names, in
+-- granules).
+WITH ends AS MATERIALIZED (
+    SELECT
+        unnest($names::VARCHAR[]) AS attribute,
+        unnest($lows::BIGINT[]) AS low,
+        unnest($highs::BIGINT[]) AS high
+)
+
+SELECT m.*
+FROM srsql.at_domain_ends($release_id, 'ends') AS m
+ORDER BY m.scope;
+
+-- name: dataset
+-- The dataset that a release is of.
+SELECT r.dataset FROM srsql.release AS r WHERE r.release_id = $release_id;

@@ -5,8 +5,13 @@
 SELECT w.layout FROM srsql.warehouse AS w;
 
 -- name: next_release_id
--- The first number that no release has.
-SELECT coalesce(max(r.release_id), 0) + 1 FROM srsql.release AS r;
+-- The first number that no release has, nor a draft that was removed and left its charges.
+SELECT coalesce(max(u.release_id), 0) + 1
+FROM (
+    SELECT r.release_id FROM srsql.release AS r
+    UNION ALL
+    SELECT s.release_id FROM srsql.budget_ledger AS s
+) AS u;
 
 -- name: set_layout
 -- The definitions are installed anew when the warehouse is opened.
