@@ -34,6 +34,7 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.release.request import Request
 from srsql.engine.risk.group_questions import answer_errors, group_answers
+from srsql.engine.risk.linkability import measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
@@ -76,6 +77,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    # release, confirm, publish
+    "max_linkable": Argument(declared(Request)["max_linkable"].help, takes=_SHARE),
+    "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     # report, publish
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
@@ -234,6 +238,7 @@ def all_measures(
         *metrics,
         *measure_linkage(warehouse, dataset, release_id, known),
         *measure_series(warehouse, dataset, series, release_id, quarter),
+        *measure_linkability(warehouse, dataset, release_id),
         *measure_terms(warehouse, dataset, release_id),
     ]
 

@@ -25,8 +25,16 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.draft import confirm
+from srsql.engine.release.exposure import Consent
 from srsql.engine.release.release import release, release_range
-from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
+from srsql.engine.release.request import (
+    MAX_LINKABLE,
+    Range,
+    Released,
+    is_range,
+    make_request,
+    range_ends,
+)
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
@@ -156,11 +164,15 @@ class Engine:
             return release_range(self.warehouse, schema, request, progress)
 
     @api.reads(errors.ReleaseError)
-    def confirm(self, quarter: str, *, dataset: Name = None, series: str = MAIN) -> Released:
+    def confirm(
+        self, quarter: str, *, max_linkable: str | float | Fraction = MAX_LINKABLE, allow_linkable: bool = False,
+        weaker: bool = False, dataset: Name = None, series: str = MAIN,
+    ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
+        consent = Consent(Fraction(max_linkable), allow_linkable, weaker)
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
-            return confirm(self.warehouse, schema, quarter, series)
+            return confirm(self.warehouse, schema, quarter, series, consent)
 
     @api.reads(errors.ReportError)
     def report(
@@ -193,12 +205,16 @@ class Engine:
     def publish(
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
-        storage_version: Word = None, dataset: Name = None, series: str = MAIN,
+        storage_version: Word = None, max_linkable: str | float | Fraction = MAX_LINKABLE,
+        allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
         key = Path(key_file) if key_file is not None else None
-        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version)
+        consent = Consent(Fraction(max_linkable), allow_linkable)
+        asked = Publication(
+            quarter, Path(to), series, format, case_ids, key, storage_version, consent
+        )
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)

@@ -23,6 +23,7 @@ from srsql.engine.grouping.perturbation import check_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure
+from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.manifest import (
     Parameters,
     private_manifest,
@@ -118,6 +119,8 @@ def release(
             with clock.stage("views"):
                 tables = _build(current, request, keyed=bool(series.key))
                 released = _publish(current, request, ingestion_id, grouping.k, tables, infeasible)
+            with clock.stage("links"):
+                released = _expose(current, request, released)
             with clock.stage("checks"):
                 evidence = _evidence(current, request, tables)
                 checks = prove(evidence, "checks")
@@ -135,6 +138,15 @@ def release(
         ) from error
     released.seconds.update(clock.seconds)
     return released
+
+
+def _expose(current: Release, request: Request, released: Released) -> Released:
+    """Look at the other releases of the quarter; a draft is told of them and refused nothing."""
+    found = look_at(current.warehouse, current.dataset, current.release_id)
+    if not request.draft:
+        consent = Consent(request.max_linkable, request.allow_linkable, request.weaker)
+        need_consent(f"{current.quarter} in series {current.series!r}", found, consent)
+    return replace(released, links=found.links, weaker=found.weaker)
 
 
 def release_range(
@@ -258,7 +270,7 @@ def _measure(evidence: Evidence, shares: Sequence[Measure], released: Released) 
         rows += measure_linkage(
             warehouse, current.dataset, release_id, shipped_medical(current.dataset)
         )
-    metrics = [astuple(row) for row in rows] + list(shares)
+    metrics = [astuple(row) for row in [*rows, *released.links]] + list(shares)
     store_measures(warehouse, release_id, "metric", metrics)
     store_metrics(current, released.manifest, metrics)
 
