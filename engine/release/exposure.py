@@ -22,6 +22,8 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "release/exposure"
+PARAMETERS = {"values": "l", "reports": "k"}
+"""Claims of a comparator that a parameter of another name decides."""
 SHOWN = 3
 """Values of which a threshold is higher that a message names."""
 
@@ -155,7 +157,8 @@ def weaker_terms(warehouse: Warehouse, release_id: int, before: int) -> list[str
     found += [_words(*row) for row in values[:SHOWN]]
     if len(values) > SHOWN:
         found.append(f"and theta of {len(values) - SHOWN:,} more values")
-    return found + _weaker_parameters(warehouse, release_id, before, {row[0] for row in rows})
+    told = {PARAMETERS.get(row[0], row[0]) for row in rows}
+    return found + _weaker_parameters(warehouse, release_id, before, told)
 
 
 def _words(name: str, of_what: str, was: str, is_now: str) -> str:
