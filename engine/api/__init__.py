@@ -108,6 +108,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "new": Argument("The target is known to be in no earlier release"),
     "stopped": Argument("The target is known not to be in the next quarter"),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
+    "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),
     "attacks": Argument(f"Some of {','.join(ATTACKS)}", "what each release defends", takes=Names()),
     "scopes": Argument("Whose candidates: group, match", keyword="scope", takes=Names()),
     "k": Argument("Cases that must remain", "the release's", Whole(1)),

@@ -16,6 +16,7 @@ import pandas as pd
 from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
+from srsql.engine.audit.all_series import SeriesAudit, audit_all_series, need_all_series
 from srsql.engine.audit.attack import Attack, attack
 from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None] | None
 Name = str | Path | None
 Word = str | None
-Number = str | float | Fraction | None
+Share = str | float | Fraction
+Number = Share | None
 
 
 class Engine:
@@ -165,7 +167,7 @@ class Engine:
 
     @api.reads(errors.ReleaseError)
     def confirm(
-        self, quarter: str, *, max_linkable: str | float | Fraction = MAX_LINKABLE, allow_linkable: bool = False,
+        self, quarter: str, *, max_linkable: Share = MAX_LINKABLE, allow_linkable: bool = False,
         weaker: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
@@ -205,16 +207,14 @@ class Engine:
     def publish(
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
-        storage_version: Word = None, max_linkable: str | float | Fraction = MAX_LINKABLE,
+        storage_version: Word = None, max_linkable: Share = MAX_LINKABLE,
         allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
         key = Path(key_file) if key_file is not None else None
-        consent = Consent(Fraction(max_linkable), allow_linkable)
-        asked = Publication(
-            quarter, Path(to), series, format, case_ids, key, storage_version, consent
-        )
+        said = Consent(Fraction(max_linkable), allow_linkable)
+        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version, said)
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)
@@ -279,22 +279,28 @@ class Engine:
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
 
+    @overload
+    def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...
+    @overload
+    def audit(self, *, all_series: Literal[False] = False, **options: Any) -> Audit: ...
     @api.reads(errors.AuditError)
     def audit(
-        self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
-        scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
-        alpha: Number = None, evidence: int | None = None, dataset: Name = None, series: str = MAIN,
-    ) -> Audit:  # fmt: skip
-        """Attack every case of a series; see ``srsql audit``."""
+        self, *, quarter: Word = None, all_series: bool = False,
+        attacks: Sequence[str] | None = None, scopes: Sequence[str] = SCOPES, k: int | None = None,
+        theta: Number = None, alpha: Number = None, evidence: int | None = None,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Audit | SeriesAudit:  # fmt: skip
+        """Attack every case of a series, or of all together; see ``srsql audit``."""
         chosen = None if attacks is None else tuple(name.lower() for name in attacks)
         policy = None if theta is None else parse_theta(str(theta))
         share = None if alpha is None else Fraction(alpha)
+        options = AuditOptions(quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence)
         with self.warehouse.guarded():
+            if all_series:
+                need_all_series(options, series)
+                return audit_all_series(self.warehouse, self._of(quarter, dataset), quarter, k)
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AuditError)
-            options = AuditOptions(
-                quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence
-            )
             return audit(self.warehouse, schema, series, options)
 
     @api.reads(errors.SignalError)

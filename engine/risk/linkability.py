@@ -199,6 +199,11 @@ def compare(warehouse: Warehouse, dataset: Dataset, first: int, second: int) -> 
     return True
 
 
+def shows_cases(warehouse: Warehouse, dataset: Dataset, release_id: int) -> bool:
+    """Whether a release has rows of cases, which could be compared."""
+    return dataset.report_table in _published(warehouse, dataset, release_id)
+
+
 def _published(
     warehouse: Warehouse, dataset: Dataset, release_id: int
 ) -> dict[str, tuple[str, ...]]:
@@ -233,11 +238,9 @@ def case_rows(dataset: Dataset, side: int, store: str, drawn: Collection[int]) -
     parts: list[exp.Expr] = []
     for position, qid in enumerate(dataset.qid):
         if position in drawn:
-            parts.append(_part(exp.null(), exp.null(), exp.null()))
+            parts.append(box_part(exp.null(), exp.null()))
         elif qid.bounded:
-            low, high = (
-                _in_millionths(column(f"{qid.name}_{end}", "t")) for end in ("low", "high")
-            )
+            low, high = (in_millionths(column(f"{qid.name}_{end}", "t")) for end in ("low", "high"))
             parts.append(_part(low, high, low))
         else:
             alias = f"n{position}"
@@ -258,17 +261,23 @@ def case_rows(dataset: Dataset, side: int, store: str, drawn: Collection[int]) -
 
 
 def _part(low: exp.Expr, high: exp.Expr, known: exp.Expr) -> exp.Expr:
-    """The two numbers of a position: the hull of the rows of a case, missing where one is."""
+    """The numbers of a position: the hull of the rows of a case, missing where one of them is."""
     all_known = exp.Count(this=known.copy()).eq(exp.Count(this=exp.Star()))
     ends = [
         exp.case().when(all_known.copy(), exp.func(how, end.copy()))
         for how, end in (("min", low), ("max", high))
     ]
-    call = exp.Anonymous(this="box_part", expressions=[*ends, exp.null(), exp.null()])
+    return box_part(*ends)
+
+
+def box_part(low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """The two numbers of a position in a box, as ``srsql.box_part`` makes them."""
+    call = exp.Anonymous(this="box_part", expressions=[low, high, exp.null(), exp.null()])
     return exp.Dot.build([exp.to_identifier("srsql"), call])
 
 
-def _in_millionths(value: exp.Expr) -> exp.Expr:
+def in_millionths(value: exp.Expr) -> exp.Expr:
+    """A published bound as a whole number of millionths of its unit."""
     scaled = exp.Mul(
         this=exp.cast(value, "DECIMAL(18, 6)", dialect="duckdb"),
         expression=exp.Literal.number(_MILLIONTHS),

@@ -22,10 +22,6 @@ AND (
     )
 );
 
--- What:    the box of what lies in both; where they do not overlap, one that covers nothing.
-CREATE OR REPLACE MACRO srsql.common_box(first_box, second_box) AS
-list_transform(list_zip(first_box, second_box), LAMBDA p: least(p[1], p[2]));
-
 -- What:    the rows that link one to one: exactly one case of the other release has the same set of
 --          items and a box that overlaps, and it has exactly this one in turn.
 -- Inputs:  first_cases, second_cases(case_no, set_no, box): each case once.
