@@ -21,6 +21,7 @@ OPTIONS: dict[str, Any] = {
     "theta": "0.5",
     "on_infeasible": "withhold",
     "leftovers": "withhold",
+    "allow_linkable": True,
 }
 
 
@@ -41,7 +42,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_an_artifact_tells_nothing_of_what_was_withheld_and_claims_no_k_per_region(
     engine: Engine, tmp_path: Path, model: str
 ) -> None:
-    published = engine.publish(QUARTER, tmp_path / "out", series=model)
+    published = engine.publish(QUARTER, tmp_path / "out", series=model, allow_linkable=True)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["perturbed"]
     assert manifest["counts"]["withheld_cases"] is None
