@@ -1,7 +1,8 @@
 """The audit of all series together: what an attacker finds who has every release of a quarter.
 
 A target is a case of a release with its original quasi-identifiers. Its candidates are the cases of
-that release whose region covers it, once each region is cut down to what it has in common with the
+that release (scope=match), or those that show the same region in it (scope=group), whose region
+covers it, once each region is cut down to what it has in common with the
 regions of the rows that it links to in the other releases of the quarter: one to one by what is
 published verbatim, and between versions of one series by the published id.
 """
@@ -13,15 +14,15 @@ from itertools import combinations, groupby
 
 from sqlglot import exp
 
-from srsql.engine.audit.plan import AuditOptions
+from srsql.engine.audit.plan import SCOPES, AuditOptions
 from srsql.engine.errors import AuditError
 from srsql.engine.risk import linkability
 from srsql.engine.warehouse.layout import in_units, store_of
-from srsql.engine.warehouse.releases import as_released, perturbed_positions
+from srsql.engine.warehouse.releases import as_released, is_parted, perturbed_positions
 from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.statements import column, create, query, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
 
 TOPIC = "audit/all_series"
 CASES, LINKS, TARGETS = "srsql_link_joined", "srsql_link_between", "srsql_link_target"
@@ -38,6 +39,9 @@ class JoinedRow:
     status: str
     joined: tuple[str, ...]
     """The other releases of the quarter."""
+    scope: str
+    """``group``: candidates are the cases that show the same region in this release; ``match``: all
+    its cases."""
     k: int
     cases: int
     linked: int
@@ -56,9 +60,10 @@ class SeriesAudit:
     safe: bool
     """No case is left with fewer than k candidates."""
     releases: list[JoinedRow]
-    """Of the quarters that several releases hold, in order."""
+    """Of the quarters that several releases hold, in order; one at each scope."""
     left_out: tuple[str, ...]
-    """Series without rows of our own that could be joined."""
+    """Series with releases that cannot be joined: somebody else's, rows that are no case's, cases
+    with reports in several regions."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ def audit_all_series(
             held = []
             for one in group:
                 shown = linkability.shows_cases(warehouse, dataset, one.release_id)
+                shown = shown and not is_parted(warehouse, one.release_id)
                 held += [one] if shown else []
                 without |= set() if shown else {one.series}
             if len(held) > 1:
@@ -137,16 +143,20 @@ def _quarter(
     _join(warehouse, dataset, held)
     rows = []
     for one in held:
-        key = {"release_id": one.release_id}
         least = one.k if k is None else k
-        own = as_released(warehouse, dataset, one.release_id)
-        targets = target_boxes(own, one.release_id)
+        targets = target_boxes(as_released(warehouse, dataset, one.release_id), one.release_id)
         warehouse.run(create(exp.to_table(TARGETS), targets, temp=True))
-        few = {
-            row[2]: row
-            for row in warehouse.rows(query(TOPIC, "few_candidates"), {**key, "k": least})
+        key = {"release_id": one.release_id}
+        warehouse.run(query(TOPIC, "release_boxes"), key)
+        linked = int(warehouse.value(query(TOPIC, "linked")))
+        found = {
+            (scope, joined): (int(few), int(cases))
+            for scope, joined, few, cases in (
+                (*row[2].split(", "), row[3], row[4])
+                for row in warehouse.rows(query(TOPIC, "few_candidates"), {**key, "k": least})
+            )
         }
-        rows.append(
+        rows += [
             JoinedRow(
                 quarter=one.quarter,
                 release_id=one.release_id,
@@ -154,13 +164,15 @@ def _quarter(
                 model=one.model,
                 status=one.status,
                 joined=tuple(other.name for other in held if other is not one),
+                scope=scope,
                 k=least,
-                cases=int(few["joined"][4]),
-                linked=int(warehouse.value(query(TOPIC, "linked"), key)),
-                few=int(few["joined"][3]),
-                few_alone=int(few["alone"][3]),
+                cases=found[scope, "joined"][1],
+                linked=linked,
+                few=found[scope, "joined"][0],
+                few_alone=found[scope, "alone"][0],
             )
-        )
+            for scope in SCOPES
+        ]
     return rows
 
 
@@ -193,48 +205,53 @@ def _join(warehouse: Warehouse, dataset: Dataset, held: list[_Held]) -> None:
 
 
 def target_boxes(dataset: Dataset, release_id: int) -> exp.Select:
-    """(box) of every released case by its original quasi-identifiers, coded as published.
+    """(own_box, box) of every released case: its region, and its original quasi-identifiers.
+
+    Both are coded as ``linkability.case_rows`` codes what is published.
 
     Args:
         dataset: as the model of the release took it.
         release_id: of the release.
     """
-    rows = exp.select().from_(table("srsql", "case_qid", alias="q"))
-    rows = rows.join(
-        table("srsql", "member", alias="m"),
-        on=exp.and_(
-            column("release_id", "q").eq(column("release_id", "m")),
-            column("case_no", "q").eq(column("case_no", "m")),
-        ),
-    )
-    parts = []
+    q, g, m = "q", "g", "m"
+    rows = exp.select().from_(table("srsql", "case_qid", alias=q))
+    for name, alias, keys in (
+        ("member", m, (("release_id", q), ("case_no", q))),
+        ("region", g, (("release_id", q), ("position", q), ("group_id", m))),
+    ):
+        on = exp.and_(*(column(key, alias).eq(column(key, of)) for key, of in keys))
+        rows = rows.join(table("srsql", name, alias=alias), on=on)
+    boxes: dict[str, list[exp.Expr]] = {g: [], q: []}
     for position, qid in enumerate(dataset.qid):
-        here = column("position", "q").eq(exp.convert(position))
-        ends: list[exp.Expr] = [column("low", "q"), column("high", "q")]
-        if qid.kind == "numeric":
-            ends = [linkability.in_millionths(in_units(qid, end)) for end in ends]
-        else:
-            alias = f"n{position}"
-            rows = rows.join(
-                table("srsql", "node", alias=alias),
-                on=exp.and_(
-                    here.copy(),
-                    column("dataset", alias).eq(exp.Literal.string(dataset.name)),
-                    column("attribute", alias).eq(exp.Literal.string(qid.name)),
-                    column("pre", alias).eq(column("low", "q")),
-                    column("last", alias).eq(column("high", "q")),
-                    column("parent", alias).is_(exp.null()).not_(),  # the root is "missing"
-                ),
-                join_type="left",
-            )
-            names = ("low", "high") if qid.ranged else ("pre", "last")
-            ends = [column(name, alias) for name in names]
-            ends = [linkability.in_millionths(end) for end in ends] if qid.ranged else ends
-        cells = [exp.func("max", exp.case().when(here.copy(), end)) for end in ends]
-        parts.append(linkability.box_part(*cells))
-    box = exp.func("flatten", exp.Array(expressions=parts)).as_("box")
+        here = column("position", q).eq(exp.convert(position))
+        for source, parts in boxes.items():
+            ends: list[exp.Expr] = [column("low", source), column("high", source)]
+            if qid.kind == "numeric":
+                ends = [linkability.in_millionths(in_units(qid, end)) for end in ends]
+            else:
+                alias = f"{source}{position}"
+                known = exp.and_(here.copy(), *_node(dataset, qid, alias, source))
+                rows = rows.join(table("srsql", "node", alias=alias), on=known, join_type="left")
+                names = ("low", "high") if qid.ranged else ("pre", "last")
+                ends = [column(name, alias) for name in names]
+                ends = [linkability.in_millionths(end) for end in ends] if qid.ranged else ends
+            cells = [exp.func("max", exp.case().when(here.copy(), end)) for end in ends]
+            parts.append(linkability.box_part(*cells))
+    flat = [exp.func("flatten", exp.Array(expressions=parts)) for parts in boxes.values()]
     return (
-        rows.select(box)
-        .where(column("release_id", "q").eq(exp.convert(release_id)))
-        .group_by(column("case_no", "q"))
+        rows.select(flat[0].as_("own_box"), flat[1].as_("box"))
+        .where(column("release_id", q).eq(exp.convert(release_id)))
+        .group_by(column("case_no", q))
     )
+
+
+def _node(dataset: Dataset, qid: Qid, alias: str, source: str) -> list[exp.Expr]:
+    """That ``alias`` is the node of ``source``; no root that is published for "missing" is one."""
+    conditions: list[exp.Expr] = [
+        column("dataset", alias).eq(exp.Literal.string(dataset.name)),
+        column("attribute", alias).eq(exp.Literal.string(qid.name)),
+        column("pre", alias).eq(column("low", source)),
+        column("last", alias).eq(column("high", source)),
+    ]
+    root = column("parent", alias).is_(exp.null())
+    return conditions if qid.ranged else [*conditions, root.not_()]

@@ -37,6 +37,7 @@ JOINED_COLUMNS = [
     "quarter",
     "series",
     "model",
+    "scope",
     "k",
     "cases",
     "linked",
@@ -73,7 +74,8 @@ def joined_parts(audit: SeriesAudit) -> Parts:
     for row in audit.releases:
         if row.few:
             yield (
-                f"{row.quarter}, series {row.series} (release {row.release_id}): {row.few:,} of "
+                f"{row.quarter}, series {row.series} (release {row.release_id}), "
+                f"scope={row.scope}: {row.few:,} of "
                 f"{row.cases:,} cases are left with fewer than {row.k} candidates by whoever also "
                 f"has {', '.join(row.joined)}"
             )
@@ -90,6 +92,7 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
             row.quarter,
             row.series + replaced,
             row.model,
+            row.scope,
             str(row.k),
             f"{row.cases:,}",
             _ratio(row.linked, row.cases),

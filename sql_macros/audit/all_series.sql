@@ -83,6 +83,34 @@ INNER JOIN candidate_point AS p ON v.pattern = p.pattern AND v.box = p.box
 INNER JOIN covered AS c ON p.point_no = c.point_no
 GROUP BY v.ask_no;
 
+-- What:    how many cases that show the same region as a target have one that covers it.
+-- Inputs:  asks(ask_no, own_box, box): targets and the region that the release shows of them;
+--          regions(own_box, box): one row per case.
+-- Outputs: ask_no, candidates; no row for a target without any. The first positions are written
+--          out, as in srsql.overlaps.
+-- Source:  SPEC section 9 (scope = group, by what is published: groups of one region are one).
+CREATE OR REPLACE MACRO srsql.group_candidate_counts(asks, regions) AS TABLE
+WITH
+kinds AS MATERIALIZED (
+    SELECT r.own_box, r.box, count(*) AS cases
+    FROM query_table(regions) AS r
+    GROUP BY r.own_box, r.box
+)
+
+SELECT a.ask_no, sum(k.cases)::BIGINT AS candidates
+FROM query_table(asks) AS a
+INNER JOIN kinds AS k
+    ON
+        a.own_box = k.own_box
+        AND coalesce(k.box[1], 0) >= coalesce(a.box[1], 0)
+        AND coalesce(k.box[2], 0) >= coalesce(a.box[2], 0)
+        AND coalesce(k.box[3], 0) >= coalesce(a.box[3], 0)
+        AND coalesce(k.box[4], 0) >= coalesce(a.box[4], 0)
+        AND coalesce(k.box[5], 0) >= coalesce(a.box[5], 0)
+        AND coalesce(k.box[6], 0) >= coalesce(a.box[6], 0)
+WHERE len(a.box) <= 6 OR srsql.covers(k.box, a.box)
+GROUP BY a.ask_no;
+
 -- What:    cases that are left with fewer than k candidates.
 -- Inputs:  of_release, of_scope: the first columns of the row; asks(ask_no, cases): distinct
 --          targets; found(ask_no, candidates): see candidate_counts; k: least number.

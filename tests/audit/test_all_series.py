@@ -60,15 +60,42 @@ def shown(engine: Engine, schema: str) -> dict[int, Row]:
     }
 
 
-def few(base: dict[int, Row], joined: list[dict[int, tuple[Ends, ...]]], who: list[Report],
-        k: int) -> int:  # fmt: skip
-    """Cases with fewer than k candidates; ``joined``: regions that rows of the base link to."""
+def few(base: dict[int, Row], joined: list[dict[int, tuple[Ends, ...]]],
+        who: list[tuple[Report, tuple[Ends, ...]]], k: int) -> dict[str, int]:  # fmt: skip
+    """By scope, the cases with fewer than k candidates.
+
+    ``joined``: regions that rows of the base link to; ``who``: cases and the regions they show.
+    """
     regions = [
-        common([row.region, *(found[case] for found in joined if case in found)])
+        (row.region, common([row.region, *(found[case] for found in joined if case in found)]))
         for case, row in base.items()
     ]
-    counts = [sum(covers(region, target(report)) for region in regions) for report in who]
-    return sum(count < k for count in counts)
+    found = {"group": 0, "match": 0}
+    for report, own in who:
+        covering = [shows for shows, region in regions if covers(region, target(report))]
+        found["match"] += len(covering) < k
+        found["group"] += covering.count(own) < k
+    return found
+
+
+def regions_of(
+    engine: Engine, release_id: int, who: list[Report]
+) -> list[tuple[Report, tuple[Ends, ...]]]:
+    """The released cases with the region of their group, by the catalog."""
+    found: dict[int, dict[int, Ends]] = defaultdict(dict)
+    for case, position, low, high in engine.sql(
+        "SELECT m.case_id::BIGINT, g.position, g.low, g.high FROM srsql.member AS m "
+        "JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id "
+        "WHERE m.release_id = ?",
+        [release_id],
+    ):
+        missing = low is None or (position == 2 and low < high)  # both sexes: the root
+        found[case][position] = None if missing else (low, high)
+    return [
+        (report, tuple(found[report.caseid][position] for position in range(3)))
+        for report in who
+        if report.caseid in found
+    ]
 
 
 def matched(first: dict[int, Row], second: dict[int, Row]) -> dict[int, tuple[Ends, ...]]:
@@ -82,26 +109,25 @@ def test_cases_left_with_few_candidates_are_those_of_the_definition(
     who = reports(seed, 45)
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q3", who)])
-        ids = {}
+        own: dict[str, list[tuple[Report, tuple[Ends, ...]]]] = {}
         views = {}
         for n, series in enumerate(("a", "b", "c")):
             engine.release("2011Q3", **OPTIONS, seed=n, series=series)
             views[series] = shown(engine, f"release_{series}_2011q3")
-            members = engine.sql(
-                "SELECT m.case_id::BIGINT FROM srsql.member AS m WHERE m.release_id = ?", [n + 1]
-            )
-            ids[series] = {case for (case,) in members}
+            own[series] = regions_of(engine, n + 1, who)
         found = engine.audit(all_series=True)
         assert engine.audit(all_series=True, quarter="2011Q3", k=1).releases[0].k == 1
-    assert [row.series for row in found.releases] == ["a", "b", "c"]
+    assert [(row.series, row.scope) for row in found.releases] == [
+        (series, scope) for series in "abc" for scope in ("group", "match")
+    ]
     for row in found.releases:
         base = views[row.series]
         joined = [matched(base, views[other]) for other in views if other != row.series]
-        own = [report for report in who if report.caseid in ids[row.series]]
-        assert row.cases == len(own) == len(base)
+        assert row.cases == len(own[row.series]) == len(base)
         assert row.linked == len(set().union(*(each.keys() for each in joined)))
-        assert row.few == few(base, joined, own, 3)
-        assert row.few_alone == few(base, [], own, 3) == 0
+        assert row.few == few(base, joined, own[row.series], 3)[row.scope]
+        assert row.few_alone == few(base, [], own[row.series], 3)[row.scope] == 0
+        assert row.few or row.scope == "match"
         assert row.joined == tuple(f"series {other}" for other in views if other != row.series)
     assert found.safe == (not any(row.few for row in found.releases))
 
@@ -116,12 +142,17 @@ def test_versions_of_one_series_are_joined_by_their_ids(tmp_path: Path) -> None:
         second = shown(engine, "release_2011q3")
         found = engine.audit(all_series=True)
     regions = [{n: row.region for n, row in version.items()} for version in (first, second)]
-    assert [(row.status, row.linked, row.few) for row in found.releases] == [
-        ("superseded", 24, few(first, [regions[1]], who, 3)),
-        ("released", 24, few(second, [regions[0]], who, 3)),
+    expected = [
+        (status, 24, few(base, [other], [(r, base[r.caseid].region) for r in who], 3)[scope])
+        for status, base, other in (
+            ("superseded", first, regions[1]),
+            ("released", second, regions[0]),
+        )
+        for scope in ("group", "match")
     ]
-    assert found.releases[1].joined == ("series main (release 1, superseded)",)
-    assert found.releases[1].few and not found.safe
+    assert [(row.status, row.linked, row.few) for row in found.releases] == expected
+    assert found.releases[2].joined == ("series main (release 1, superseded)",)
+    assert found.releases[2].few and not found.safe
 
 
 def test_a_quarter_of_one_release_has_nothing_to_join(tmp_path: Path) -> None:
@@ -130,7 +161,9 @@ def test_a_quarter_of_one_release_has_nothing_to_join(tmp_path: Path) -> None:
         with pytest.raises(AuditError, match="no release of faers is out"):
             engine.audit(all_series=True)
         engine.release("2011Q3", **OPTIONS, seed=1)
-        engine.release("2011Q3", model="disassociation", term_attributes="pt", series="terms", seed=1)
+        engine.release(
+            "2011Q3", model="disassociation", term_attributes="pt", series="terms", seed=1
+        )
         found = engine.audit(all_series=True)
         assert (found.safe, found.releases, found.left_out) == (True, [], ("terms",))
         for wrong in ({"attacks": ["b"]}, {"theta": "0.5"}, {"series": "terms"}):

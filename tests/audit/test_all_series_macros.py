@@ -84,3 +84,32 @@ def test_candidates_are_the_cases_whose_region_covers_the_target(
     assert sql.rows(f"FROM srsql.too_few_candidates(3, 'joined', {asks}, {found}, {k})") == [
         (3, "few_candidates", "joined", few, total, few / total if total else None, k, few == 0)
     ]
+
+
+@REPEATABLE
+@given(
+    targets=st.lists(st.tuples(st.integers(0, 1), REGIONS), max_size=6),
+    regions=st.lists(st.tuples(st.integers(0, 1), REGIONS), max_size=12),
+    last=ENDS,
+)
+def test_candidates_within_a_group_show_the_same_region_as_the_target(
+    sql: Any, targets: list[Any], regions: list[Any], last: Ends
+) -> None:
+    more = (last, last)  # four positions: more than are written out
+    asks = sql.table(
+        "asks", "ask_no BIGINT, own_box BIGINT[], box BIGINT[]",
+        [(n, [own], box((*target, *more))) for n, (own, target) in enumerate(targets)],
+    )  # fmt: skip
+    places = sql.table(
+        "places", "own_box BIGINT[], box BIGINT[]",
+        [([own], box((*region, (2, 9), None))) for own, region in regions],
+    )  # fmt: skip
+    expected = [
+        sum(
+            own == group and covers((*region, (2.0, 9.0), None), (*target, *more))
+            for group, region in regions
+        )
+        for own, target in targets
+    ]
+    found = dict(sql.rows(f"FROM srsql.group_candidate_counts({asks}, {places})"))
+    assert found == {n: count for n, count in enumerate(expected) if count}

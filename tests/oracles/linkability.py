@@ -33,9 +33,7 @@ def links(first: Mapping[int, Row], second: Mapping[int, Row]) -> dict[int, int]
     forward = {n: counterparts(row, second) for n, row in first.items()}
     backward = {n: counterparts(row, first) for n, row in second.items()}
     return {
-        n: found[0]
-        for n, found in forward.items()
-        if len(found) == 1 and backward[found[0]] == [n]
+        n: found[0] for n, found in forward.items() if len(found) == 1 and backward[found[0]] == [n]
     }
 
 

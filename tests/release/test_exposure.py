@@ -77,6 +77,7 @@ def test_a_version_that_takes_whole_groups_out_is_a_correction(loaded: Engine) -
             "AND table_name LIKE 'release_1_%'"
         )
     ]
+
     def version(number: int, gone: list[int]) -> bool:
         """Copy release 1 without these cases as another one; whether it is a correction."""
         marks = ", ".join(map(str, gone))
@@ -84,8 +85,7 @@ def test_a_version_that_takes_whole_groups_out_is_a_correction(loaded: Engine) -
             name = store.removeprefix("release_1_")
             where = "" if name == "manifest" else f" WHERE caseid NOT IN ({marks})"
             loaded.con.execute(
-                f"CREATE TABLE srsql_data.release_{number}_{name} AS "
-                f"FROM srsql_data.{store}{where}"
+                f"CREATE TABLE srsql_data.release_{number}_{name} AS FROM srsql_data.{store}{where}"
             )
         loaded.con.execute(
             f"INSERT INTO srsql.member SELECT * REPLACE ({number} AS release_id) "

@@ -80,9 +80,7 @@ def test_boxes_overlap_and_have_in_common_what_their_regions_do(
 def test_cases_with_the_same_items_have_the_same_set_and_no_others(
     sql: Any, first: dict[int, Row], second: dict[int, Row]
 ) -> None:
-    cases = [
-        (side, n, row) for side, rows in ((1, first), (2, second)) for n, row in rows.items()
-    ]
+    cases = [(side, n, row) for side, rows in ((1, first), (2, second)) for n, row in rows.items()]
     items = sql.table(
         "items",
         "side INTEGER, case_no BIGINT, attribute VARCHAR, term VARCHAR",

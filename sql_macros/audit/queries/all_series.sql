@@ -45,39 +45,57 @@ CREATE OR REPLACE TEMP TABLE srsql_link_common AS
 SELECT b.*
 FROM srsql.joined_boxes('temp.main.srsql_link_joined', 'temp.main.srsql_link_between') AS b;
 
+-- name: release_boxes
+-- What release $release_id shows of each of its cases, and what all releases tell together.
+CREATE OR REPLACE TEMP TABLE srsql_link_region AS
+SELECT c.box AS own_box, b.box, b.links
+FROM temp.main.srsql_link_joined AS c
+INNER JOIN temp.main.srsql_link_common AS b
+    ON c.release_id = b.release_id AND c.case_no = b.case_no
+WHERE c.release_id = $release_id;
+
 -- name: linked
--- Rows of release $release_id that link to some other release.
-SELECT count_if(b.links > 0)
-FROM temp.main.srsql_link_common AS b
-WHERE b.release_id = $release_id;
+-- Rows of the release that link to some other one.
+SELECT count_if(r.links > 0) FROM temp.main.srsql_link_region AS r;
 
 -- name: few_candidates
--- Cases of release $release_id with fewer than $k candidates: by its own regions, and joined.
+-- Cases of release $release_id with fewer than $k candidates, by scope: joined, and by its own
+-- regions alone.
 WITH
 asks AS MATERIALIZED (
-    SELECT row_number() OVER () AS ask_no, t.box, count(*) AS cases
+    SELECT row_number() OVER () AS ask_no, t.own_box, t.box, count(*) AS cases
     FROM temp.main.srsql_link_target AS t
-    GROUP BY t.box
+    GROUP BY t.own_box, t.box
 ),
 
-joined_region AS (
-    SELECT b.box FROM temp.main.srsql_link_common AS b WHERE b.release_id = $release_id
+regions AS (SELECT r.own_box, r.box FROM temp.main.srsql_link_region AS r),
+
+own_regions AS (SELECT r.own_box, r.own_box AS box FROM temp.main.srsql_link_region AS r),
+
+match_joined AS MATERIALIZED (
+    SELECT c.* FROM srsql.candidate_counts('asks', 'regions') AS c
 ),
 
-own_region AS (
-    SELECT c.box FROM temp.main.srsql_link_joined AS c WHERE c.release_id = $release_id
+match_alone AS MATERIALIZED (
+    SELECT c.* FROM srsql.candidate_counts('asks', 'own_regions') AS c
 ),
 
-found_joined AS MATERIALIZED (
-    SELECT c.* FROM srsql.candidate_counts('asks', 'joined_region') AS c
+group_joined AS MATERIALIZED (
+    SELECT c.* FROM srsql.group_candidate_counts('asks', 'regions') AS c
 ),
 
-found_alone AS MATERIALIZED (
-    SELECT c.* FROM srsql.candidate_counts('asks', 'own_region') AS c
+group_alone AS MATERIALIZED (
+    SELECT c.* FROM srsql.group_candidate_counts('asks', 'own_regions') AS c
 )
 
 SELECT m.*
-FROM srsql.too_few_candidates($release_id, 'joined', 'asks', 'found_joined', $k) AS m
+FROM srsql.too_few_candidates($release_id, 'group, joined', 'asks', 'group_joined', $k) AS m
 UNION ALL
 SELECT m.*
-FROM srsql.too_few_candidates($release_id, 'alone', 'asks', 'found_alone', $k) AS m;
+FROM srsql.too_few_candidates($release_id, 'group, alone', 'asks', 'group_alone', $k) AS m
+UNION ALL
+SELECT m.*
+FROM srsql.too_few_candidates($release_id, 'match, joined', 'asks', 'match_joined', $k) AS m
+UNION ALL
+SELECT m.*
+FROM srsql.too_few_candidates($release_id, 'match, alone', 'asks', 'match_alone', $k) AS m;
