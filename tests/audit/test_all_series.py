@@ -152,7 +152,8 @@ def test_versions_of_one_series_are_joined_by_their_ids(tmp_path: Path) -> None:
     ]
     assert [(row.status, row.linked, row.few) for row in found.releases] == expected
     assert found.releases[2].joined == ("series main (release 1, superseded)",)
-    assert found.releases[2].few and not found.safe
+    assert found.releases[2].few
+    assert not found.safe
 
 
 def test_a_quarter_of_one_release_has_nothing_to_join(tmp_path: Path) -> None:

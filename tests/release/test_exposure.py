@@ -159,7 +159,8 @@ def test_a_draft_with_weaker_terms_is_refused_when_it_is_to_be_exposed(loaded: E
          "epsilon of wt 2, was 1"),
         ({"model": "msdp-all", "epsilon": "3"}, {"model": "msdp-num", "epsilon": "1"},
          "epsilon of age none, was 1; epsilon of sex none, was 1"),
-        ({"model": "disassociation", "m": 2}, {"model": "disassociation", "m": 1}, "m of .* 1, was 2"),
+        ({"model": "disassociation", "m": 2}, {"model": "disassociation", "m": 1},
+         "m of .* 1, was 2"),
         ({"model": "ipa", "epsilon": "1"}, {"model": "ipa", "epsilon": "2"}, "epsilon 2, was 1"),
     ],
 )  # fmt: skip
