@@ -84,10 +84,6 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
     show(loaded, as_json, show_release.ingested_parts(loaded))
 
 
-CONFIRMED = ("series", "max_linkable", "allow_linkable", "weaker")
-"""Options of a release that matter when its draft is exposed."""
-
-
 @cli.command()
 @options_of(Engine.release)
 @options({name: option.parameter for name, option in release_options().items()})
@@ -102,7 +98,7 @@ def release(
     made: Any
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         if confirm:
-            asked = {name: options[name] for name in CONFIRMED}
+            asked = {name: options[name] for name in show_release.CONFIRMED}
             made = engine.confirm(quarter, dataset=dataset, **given(asked))
         elif is_range(quarter):
             made = engine.release_range(quarter, dataset=dataset, progress=progress, **options)

@@ -30,7 +30,7 @@ MACRO_FILES: tuple[str, ...] = (
     "audit/evidence.sql",
     "audit/extremes.sql",
     "risk/linkability.sql",
-    "audit/all_series.sql",
+    "risk/joined_series.sql",
     "signals/contingency.sql",
     "signals/disproportionality.sql",
     "signals/shrinkage.sql",

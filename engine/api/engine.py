@@ -16,28 +16,19 @@ import pandas as pd
 from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
-from srsql.engine.audit.all_series import SeriesAudit, audit_all_series, need_all_series
 from srsql.engine.audit.attack import Attack, attack
-from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
-from srsql.engine.audit.plan import SCOPES, AuditOptions
-from srsql.engine.grouping.thresholds import parse_theta
+from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.draft import confirm
-from srsql.engine.release.exposure import Consent
 from srsql.engine.release.release import release, release_range
-from srsql.engine.release.request import (
-    MAX_LINKABLE,
-    Range,
-    Released,
-    is_range,
-    make_request,
-    range_ends,
-)
+from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
+from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
@@ -60,8 +51,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None] | None
 Name = str | Path | None
 Word = str | None
-Share = str | float | Fraction
-Number = Share | None
+Number = str | float | Fraction | None
 
 
 class Engine:
@@ -167,14 +157,14 @@ class Engine:
 
     @api.reads(errors.ReleaseError)
     def confirm(
-        self, quarter: str, *, max_linkable: Share = MAX_LINKABLE, allow_linkable: bool = False,
+        self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
         weaker: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
-        consent = Consent(Fraction(max_linkable), allow_linkable, weaker)
+        yes = api.consent(max_linkable, allow_linkable, weaker=weaker)
         with self.warehouse.guarded():
-            schema = self._visible(series, quarter, dataset)
-            return confirm(self.warehouse, schema, quarter, series, consent)
+            visible = self._visible(series, quarter, dataset)
+            return confirm(self.warehouse, visible, quarter, series, yes)
 
     @api.reads(errors.ReportError)
     def report(
@@ -207,14 +197,14 @@ class Engine:
     def publish(
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
-        storage_version: Word = None, max_linkable: Share = MAX_LINKABLE,
+        storage_version: Word = None, max_linkable: Number = None,
         allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
         key = Path(key_file) if key_file is not None else None
-        said = Consent(Fraction(max_linkable), allow_linkable)
-        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version, said)
+        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version,
+                            api.consent(max_linkable, allow_linkable))  # fmt: skip
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)
@@ -257,10 +247,7 @@ class Engine:
         self, quarter: str, sets: Sequence[Sequence[str]], *, dataset: Name = None,
         series: str = MAIN,
     ) -> list[TermCount]:  # fmt: skip
-        """How many records hold all terms of each set: lower, expected, upper.
-
-        From the released tables of a quarter with disassociated terms alone.
-        """
+        """Records that hold all terms of each set (lower, expected, upper), by released tables alone."""
         with self.warehouse.guarded():
             _, release_id = self._released(quarter, dataset, series)
             return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
@@ -285,23 +272,16 @@ class Engine:
     def audit(self, *, all_series: Literal[False] = False, **options: Any) -> Audit: ...
     @api.reads(errors.AuditError)
     def audit(
-        self, *, quarter: Word = None, all_series: bool = False,
-        attacks: Sequence[str] | None = None, scopes: Sequence[str] = SCOPES, k: int | None = None,
-        theta: Number = None, alpha: Number = None, evidence: int | None = None,
+        self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
+        scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
+        alpha: Number = None, evidence: int | None = None, all_series: bool = False,
         dataset: Name = None, series: str = MAIN,
     ) -> Audit | SeriesAudit:  # fmt: skip
         """Attack every case of a series, or of all together; see ``srsql audit``."""
-        chosen = None if attacks is None else tuple(name.lower() for name in attacks)
-        policy = None if theta is None else parse_theta(str(theta))
-        share = None if alpha is None else Fraction(alpha)
-        options = AuditOptions(quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence)
+        asked = api.audit_options(quarter, attacks, scopes, k, theta, alpha, evidence)
         with self.warehouse.guarded():
-            if all_series:
-                need_all_series(options, series)
-                return audit_all_series(self.warehouse, self._of(quarter, dataset), quarter, k)
-            schema = self._visible(series, quarter, dataset)
-            api.need_regions(self.warehouse, schema, series, errors.AuditError)
-            return audit(self.warehouse, schema, series, options)
+            schema = self._of(quarter, dataset)
+            return api.audited(self.warehouse, schema, series, asked, all_series=all_series)
 
     @api.reads(errors.SignalError)
     def signals(

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from srsql.engine.audit.all_series import SeriesAudit
 from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Region
 from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table
+from srsql.engine.risk.joined_series import SeriesAudit
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""

@@ -17,6 +17,8 @@ from srsql.engine.warehouse.migrate import Migration
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
 
+CONFIRMED = ("series", "max_linkable", "allow_linkable", "weaker")
+"""Options of a release that count when its draft is exposed."""
 INGESTED_COLUMNS = [
     "table",
     "file",

@@ -14,8 +14,8 @@ from typing import Any
 
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.release.request import MAX_LINKABLE, release_options
-from srsql.engine.risk.linkability import link, other_releases
+from srsql.engine.release.request import release_options
+from srsql.engine.risk.linkability import MAX_LINKABLE, link, other_releases
 from srsql.engine.warehouse.layout import store_of
 from srsql.engine.warehouse.statements import STORE, dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse

@@ -36,13 +36,12 @@ from srsql.engine.parameters.takes import (
     Text,
     Whole,
 )
+from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.warehouse.series import MAIN
 
 Progress = Callable[[str], None]
 FREQUENCY = "frequency"
-MAX_LINKABLE = Fraction(1, 20)
-"""Share of rows that may link to another release of the quarter before somebody has to say yes."""
 _THETA = "a number or fraction, frequency, or levels:FILE"
 _SS_RULE = "mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5"
 MODEL = Parameter(

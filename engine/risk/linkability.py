@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from sqlglot import exp
@@ -32,9 +33,11 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "risk/linkability"
+MAX_LINKABLE = Fraction(1, 20)
+"""Share of rows that may link to another release of the quarter before somebody has to say yes."""
 Kind = Literal["other series", "earlier version", "other quarter of this series"]
 CASES, ITEMS = "srsql_link_case", "srsql_link_item"
-FIRST, PAIRS = "srsql_link_first", "srsql_link_pair"
+PAIRS = "srsql_link_pair"
 TOGETHER = "srsql_link_together"
 ANY = "any of these"
 """Scope of the rows that link to one release or more."""
@@ -147,10 +150,8 @@ def link(
 
 
 def _row(warehouse: Warehouse, release_id: int, scope: str, pairs: str) -> MeasureRow:
-    statement = (
-        f"SELECT m.* FROM srsql.linkable(?, ?, 'temp.main.{FIRST}', 'temp.main.{pairs}') AS m"
-    )
-    return MeasureRow(*warehouse.rows(statement, [release_id, scope])[0])
+    key = {"release_id": release_id, "scope": scope}
+    return MeasureRow(*warehouse.rows(query(TOPIC, "linkable", link_pair=pairs), key)[0])
 
 
 @contextmanager

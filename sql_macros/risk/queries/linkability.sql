@@ -31,6 +31,13 @@ QUALIFY
     ) = 1
 ORDER BY e.quarter;
 
+-- name: linkable
+-- How many of the rows of a release (side 1) link, as a uniform row.
+WITH own AS (SELECT c.case_no FROM temp.main.srsql_link_case AS c WHERE c.side = 1)
+
+SELECT m.*
+FROM srsql.linkable($release_id, $scope, 'own', 'temp.main.srsql_link_pair') AS m;
+
 -- name: temporary_tables
 -- The temporary tables of a comparison of two releases.
 SELECT t.table_name

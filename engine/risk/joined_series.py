@@ -14,17 +14,17 @@ from itertools import combinations, groupby
 
 from sqlglot import exp
 
-from srsql.engine.audit.plan import SCOPES, AuditOptions
 from srsql.engine.errors import AuditError
 from srsql.engine.risk import linkability
 from srsql.engine.warehouse.layout import in_units, store_of
 from srsql.engine.warehouse.releases import as_released, is_parted, perturbed_positions
-from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.statements import column, create, query, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
-TOPIC = "audit/all_series"
+TOPIC = "risk/joined_series"
+SCOPES = ("group", "match")
+"""Candidates are the cases that show the same region, or all whose region covers the target."""
 CASES, LINKS, TARGETS = "srsql_link_joined", "srsql_link_between", "srsql_link_target"
 
 
@@ -83,19 +83,6 @@ class _Held:
         return f"series {self.series}{gone}"
 
 
-def need_all_series(options: AuditOptions, series: str) -> None:
-    """Refuse options that an audit of all series together does not take.
-
-    Raises:
-        AuditError: it is asked for attacks or bounds other than k, or for one series.
-    """
-    usual = AuditOptions(options.quarter, k=options.k, evidence=options.evidence)
-    if options != usual or series != MAIN:
-        raise AuditError(
-            "--all-series takes no more than --quarter, --k and --dataset: leave the rest out"
-        )
-
-
 def audit_all_series(
     warehouse: Warehouse, dataset: Dataset, quarter: str | None = None, k: int | None = None
 ) -> SeriesAudit:
@@ -147,8 +134,7 @@ def _quarter(
         targets = target_boxes(as_released(warehouse, dataset, one.release_id), one.release_id)
         warehouse.run(create(exp.to_table(TARGETS), targets, temp=True))
         key = {"release_id": one.release_id}
-        warehouse.run(query(TOPIC, "release_boxes"), key)
-        linked = int(warehouse.value(query(TOPIC, "linked")))
+        linked = int(warehouse.value(query(TOPIC, "linked"), key))
         found = {
             (scope, joined): (int(few), int(cases))
             for scope, joined, few, cases in (

@@ -45,18 +45,11 @@ CREATE OR REPLACE TEMP TABLE srsql_link_common AS
 SELECT b.*
 FROM srsql.joined_boxes('temp.main.srsql_link_joined', 'temp.main.srsql_link_between') AS b;
 
--- name: release_boxes
--- What release $release_id shows of each of its cases, and what all releases tell together.
-CREATE OR REPLACE TEMP TABLE srsql_link_region AS
-SELECT c.box AS own_box, b.box, b.links
-FROM temp.main.srsql_link_joined AS c
-INNER JOIN temp.main.srsql_link_common AS b
-    ON c.release_id = b.release_id AND c.case_no = b.case_no
-WHERE c.release_id = $release_id;
-
 -- name: linked
--- Rows of the release that link to some other one.
-SELECT count_if(r.links > 0) FROM temp.main.srsql_link_region AS r;
+-- Rows of release $release_id that link to some other one.
+SELECT count_if(b.links > 0)
+FROM temp.main.srsql_link_common AS b
+WHERE b.release_id = $release_id;
 
 -- name: few_candidates
 -- Cases of release $release_id with fewer than $k candidates, by scope: joined, and by its own
@@ -68,9 +61,15 @@ asks AS MATERIALIZED (
     GROUP BY t.own_box, t.box
 ),
 
-regions AS (SELECT r.own_box, r.box FROM temp.main.srsql_link_region AS r),
+regions AS MATERIALIZED (
+    SELECT c.box AS own_box, b.box
+    FROM temp.main.srsql_link_joined AS c
+    INNER JOIN temp.main.srsql_link_common AS b
+        ON c.release_id = b.release_id AND c.case_no = b.case_no
+    WHERE c.release_id = $release_id
+),
 
-own_regions AS (SELECT r.own_box, r.own_box AS box FROM temp.main.srsql_link_region AS r),
+own_regions AS (SELECT r.own_box, r.own_box AS box FROM regions AS r),
 
 match_joined AS MATERIALIZED (
     SELECT c.* FROM srsql.candidate_counts('asks', 'regions') AS c
