@@ -247,7 +247,7 @@ class Engine:
         self, quarter: str, sets: Sequence[Sequence[str]], *, dataset: Name = None,
         series: str = MAIN,
     ) -> list[TermCount]:  # fmt: skip
-        """Records that hold all terms of each set (lower, expected, upper), by released tables alone."""
+        """Records that hold all terms of each set: lower, expected, upper, by released tables."""
         with self.warehouse.guarded():
             _, release_id = self._released(quarter, dataset, series)
             return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
@@ -271,7 +271,7 @@ class Engine:
     @overload
     def audit(self, *, all_series: Literal[False] = False, **options: Any) -> Audit: ...
     @api.reads(errors.AuditError)
-    def audit(
+    def audit(  # type: ignore[misc]
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
         alpha: Number = None, evidence: int | None = None, all_series: bool = False,

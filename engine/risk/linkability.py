@@ -85,7 +85,7 @@ def other_releases(warehouse: Warehouse, release_id: int) -> list[Other]:
     key = {"release_id": release_id}
     own = warehouse.rows(query(TOPIC, "own"), key)[0][1]
     return [
-        Other(*row, kind="earlier version" if row[1] == own else "other series")
+        Other(*row, "earlier version" if row[1] == own else "other series")
         for row in warehouse.rows(query(TOPIC, "of_the_quarter"), key)
     ]
 
@@ -93,7 +93,7 @@ def other_releases(warehouse: Warehouse, release_id: int) -> list[Other]:
 def neighbours(warehouse: Warehouse, release_id: int) -> list[Other]:
     """What is out of the series for the quarter before and the quarter after."""
     rows = warehouse.rows(query(TOPIC, "of_the_series"), {"release_id": release_id})
-    return [Other(*row, kind="other quarter of this series") for row in rows]
+    return [Other(*row, "other quarter of this series") for row in rows]
 
 
 def measure_linkability(
@@ -185,7 +185,7 @@ def compare(warehouse: Warehouse, dataset: Dataset, first: int, second: int) -> 
         case_rows(dataset, side, store_of(one, dataset.report_table), drawn)
         for side, one in enumerate((first, second), 1)
     ]
-    warehouse.run(create(exp.to_table(CASES), union_all(cases), temp=True))
+    warehouse.run(create(exp.to_table(CASES), union_all([*cases]), temp=True))
     common = tuple(
         (name, each) for name, columns in shown[0].items() for each in columns
         if each in shown[1].get(name, ())
