@@ -221,7 +221,10 @@ def target_boxes(dataset: Dataset, release_id: int) -> exp.Select:
                 names = ("low", "high") if qid.ranged else ("pre", "last")
                 ends = [column(name, alias) for name in names]
                 ends = [linkability.in_millionths(end) for end in ends] if qid.ranged else ends
-            cells = [exp.func("max", exp.case().when(here.copy(), end)) for end in ends]
+            cells = [
+                exp.func(how, exp.case().when(here.copy(), end))
+                for how, end in zip(("min", "max"), ends, strict=True)
+            ]
             parts.append(linkability.box_part(*cells))
     flat = [exp.func("flatten", exp.Array(expressions=parts)) for parts in boxes.values()]
     return (
@@ -232,12 +235,16 @@ def target_boxes(dataset: Dataset, release_id: int) -> exp.Select:
 
 
 def _node(dataset: Dataset, qid: Qid, alias: str, source: str) -> list[exp.Expr]:
-    """That ``alias`` is the node of ``source``; no root that is published for "missing" is one."""
+    """That ``alias`` is the node of ``source``, but no root, which is published for "missing".
+
+    Of a category over a number all nodes below are taken: the leaves have its range.
+    """
+    pre, low, high = column("pre", alias), column("low", source), column("high", source)
     conditions: list[exp.Expr] = [
         column("dataset", alias).eq(exp.Literal.string(dataset.name)),
         column("attribute", alias).eq(exp.Literal.string(qid.name)),
-        column("pre", alias).eq(column("low", source)),
-        column("last", alias).eq(column("high", source)),
     ]
-    root = column("parent", alias).is_(exp.null())
-    return conditions if qid.ranged else [*conditions, root.not_()]
+    if qid.ranged:
+        return [*conditions, pre >= low, pre <= high]
+    not_root = column("parent", alias).is_(exp.null()).not_()
+    return [*conditions, pre.eq(low), column("last", alias).eq(high), not_root]

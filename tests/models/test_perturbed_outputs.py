@@ -57,7 +57,7 @@ def test_an_artifact_tells_nothing_of_what_was_withheld_and_claims_no_k_per_regi
 
 def test_a_seeded_release_is_not_published(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(PublishError, match=r"not for publication.*--noise secure"):
-        engine.publish(QUARTER, tmp_path / "out", series="toy")
+        engine.publish(QUARTER, tmp_path / "out", series="toy", allow_linkable=True)
     assert not (tmp_path / "out").exists()
 
 

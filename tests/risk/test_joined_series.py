@@ -14,6 +14,9 @@ from support.released import rows
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import AuditError
+from srsql.engine.risk.joined_series import target_boxes
+from srsql.engine.risk.linkability import case_rows
+from srsql.engine.warehouse.releases import as_released, perturbed_positions
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "1", "allow_linkable": True}
 SEX = {"M": (1, 1), "F": (2, 2)}
@@ -170,3 +173,20 @@ def test_a_quarter_of_one_release_has_nothing_to_join(tmp_path: Path) -> None:
         for wrong in ({"attacks": ["b"]}, {"theta": "0.5"}, {"series": "terms"}):
             with pytest.raises(AuditError, match="--all-series takes"):
                 engine.audit(all_series=True, **wrong)
+
+
+@pytest.mark.parametrize("model", ["ms", "msdp-num", "ppms-dp-all"])
+def test_regions_of_the_catalog_are_coded_like_those_that_rows_show(
+    tmp_path: Path, model: str
+) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", reports(5, 60))])
+        engine.release("2011Q3", model=model, k=4, theta="1", seed=1)
+        warehouse, dataset = engine.warehouse, engine.dataset()
+        drawn = perturbed_positions(warehouse, 1)
+        published = case_rows(dataset, 1, "release_1_demo", drawn)
+        catalog = target_boxes(as_released(warehouse, dataset, 1), 1)
+        shown_boxes = [row[3] for row in engine.sql(published.sql(dialect="duckdb"))]
+        own_boxes = [row[0] for row in engine.sql(catalog.sql(dialect="duckdb"))]
+    assert sorted(own_boxes) == sorted(shown_boxes)
+    assert len({tuple(each) for each in own_boxes}) > (model != "ppms-dp-all")

@@ -2,7 +2,7 @@ SELECT
   FLATTEN(
     [
       srsql.box_part(
-        MAX(
+        MIN(
           CASE
             WHEN "q"."position" = 0
             THEN CAST(CAST("g0"."low" AS DECIMAL(18, 6)) * 1000000 AS BIGINT)
@@ -18,7 +18,7 @@ SELECT
         NULL
       ),
       srsql.box_part(
-        MAX(
+        MIN(
           CASE
             WHEN "q"."position" = 1
             THEN CAST(CAST("g"."low" AS DECIMAL(18, 6)) * 1000000 AS BIGINT)
@@ -34,7 +34,7 @@ SELECT
         NULL
       ),
       srsql.box_part(
-        MAX(CASE WHEN "q"."position" = 2 THEN "g2"."pre" END),
+        MIN(CASE WHEN "q"."position" = 2 THEN "g2"."pre" END),
         MAX(CASE WHEN "q"."position" = 2 THEN "g2"."last" END),
         NULL,
         NULL
@@ -44,7 +44,7 @@ SELECT
   FLATTEN(
     [
       srsql.box_part(
-        MAX(
+        MIN(
           CASE
             WHEN "q"."position" = 0
             THEN CAST(CAST("q0"."low" AS DECIMAL(18, 6)) * 1000000 AS BIGINT)
@@ -60,7 +60,7 @@ SELECT
         NULL
       ),
       srsql.box_part(
-        MAX(
+        MIN(
           CASE
             WHEN "q"."position" = 1
             THEN CAST(CAST("q"."low" AS DECIMAL(18, 6)) * 1000000 AS BIGINT)
@@ -76,7 +76,7 @@ SELECT
         NULL
       ),
       srsql.box_part(
-        MAX(CASE WHEN "q"."position" = 2 THEN "q2"."pre" END),
+        MIN(CASE WHEN "q"."position" = 2 THEN "q2"."pre" END),
         MAX(CASE WHEN "q"."position" = 2 THEN "q2"."last" END),
         NULL,
         NULL
@@ -94,14 +94,14 @@ LEFT JOIN "srsql"."node" AS "g0"
   ON "q"."position" = 0
   AND "g0"."dataset" = 'faers'
   AND "g0"."attribute" = 'age'
-  AND "g0"."pre" = "g"."low"
-  AND "g0"."last" = "g"."high"
+  AND "g0"."pre" >= "g"."low"
+  AND "g0"."pre" <= "g"."high"
 LEFT JOIN "srsql"."node" AS "q0"
   ON "q"."position" = 0
   AND "q0"."dataset" = 'faers'
   AND "q0"."attribute" = 'age'
-  AND "q0"."pre" = "q"."low"
-  AND "q0"."last" = "q"."high"
+  AND "q0"."pre" >= "q"."low"
+  AND "q0"."pre" <= "q"."high"
 LEFT JOIN "srsql"."node" AS "g2"
   ON "q"."position" = 2
   AND "g2"."dataset" = 'faers'
