@@ -98,7 +98,8 @@ def release(
     made: Any
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         if confirm:
-            made = engine.confirm(quarter, dataset=dataset, series=options["series"])
+            asked = {name: options[name] for name in show_release.CONFIRMED}
+            made = engine.confirm(quarter, dataset=dataset, **given(asked))
         elif is_range(quarter):
             made = engine.release_range(quarter, dataset=dataset, progress=progress, **options)
         else:
@@ -212,10 +213,10 @@ def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **optio
 @options_of(Engine.audit)
 @warehouse
 def audit(db: Path, as_json: bool, **options: Any) -> None:
-    """Attack every case of a series: exit 0 safe, 1 unsafe, 2 could not run."""
+    """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
     with _engine(existing(db)) as engine:
         found = engine.audit(evidence=show_audit.EVIDENCE, **given(options))
-    show(found, as_json, show_audit.audit_parts(found))
+    show(found, as_json, show_audit.parts_of(found))
     if not found.safe:
         click.get_current_context().exit(1)
 

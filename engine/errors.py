@@ -33,6 +33,10 @@ class ReleaseError(SrsqlError):
     """A release is refused or was rolled back; nothing was changed."""
 
 
+class LinkableError(ReleaseError):
+    """More rows link to another release of the quarter than may; nothing was changed."""
+
+
 class NothingToReleaseError(ReleaseError):
     """No case of the quarter can be released; in a range it becomes an empty release."""
 

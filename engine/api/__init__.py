@@ -15,11 +15,13 @@ from typing import ParamSpec, TypeVar
 import duckdb
 
 from srsql.engine.artifact.publish import STORAGE_VERSION
-from srsql.engine.audit.plan import ATTACKS
+from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.audit.plan import ATTACKS, AuditOptions
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
-from srsql.engine.errors import DatasetError, SignalError, SrsqlError
+from srsql.engine.errors import AuditError, DatasetError, SignalError, SrsqlError
+from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
@@ -32,14 +34,18 @@ from srsql.engine.parameters.takes import (
     Text,
     Whole,
 )
+from srsql.engine.release.exposure import Consent
 from srsql.engine.release.request import Request
 from srsql.engine.risk.group_questions import answer_errors, group_answers
+from srsql.engine.risk.joined_series import SeriesAudit, audit_all_series
+from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.risk.singling_out import measure_singling_out
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.releases import need_cases, series_dataset
+from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
 
@@ -77,6 +83,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    # release, confirm, publish
+    "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
+    "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     # report, publish
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
@@ -105,6 +114,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "new": Argument("The target is known to be in no earlier release"),
     "stopped": Argument("The target is known not to be in the next quarter"),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
+    "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),
     "attacks": Argument(f"Some of {','.join(ATTACKS)}", "what each release defends", takes=Names()),
     "scopes": Argument("Whose candidates: group, match", keyword="scope", takes=Names()),
     "k": Argument("Cases that must remain", "the release's", Whole(1)),
@@ -207,6 +217,55 @@ def need_regions(
         raise error(TERMS_ALONE.format(series=series))
 
 
+def consent(
+    max_linkable: str | float | Fraction | None, allow_linkable: bool, *, weaker: bool = False
+) -> Consent:
+    """What is said yes to when a release is exposed."""
+    limit = MAX_LINKABLE if max_linkable is None else Fraction(max_linkable)
+    return Consent(limit, allow_linkable, weaker)
+
+
+def audit_options(
+    quarter: str | None,
+    attacks: Sequence[str] | None,
+    scopes: Sequence[str],
+    k: int | None,
+    theta: str | float | Fraction | None,
+    alpha: str | float | Fraction | None,
+    evidence: int | None,
+) -> AuditOptions:
+    """What is asked of an audit, as ``srsql audit`` takes it."""
+    return AuditOptions(
+        quarter,
+        None if attacks is None else tuple(name.lower() for name in attacks),
+        tuple(scopes),
+        k,
+        None if theta is None else parse_theta(str(theta)),
+        None if alpha is None else Fraction(alpha),
+        evidence=evidence,
+    )
+
+
+def audited(
+    warehouse: Warehouse, dataset: Dataset, series: str, asked: AuditOptions, *, all_series: bool
+) -> Audit | SeriesAudit:
+    """The audit of a series, or of all series together.
+
+    Raises:
+        AuditError: the series has no regions, or something is asked that does not apply.
+    """
+    if all_series:
+        usual = AuditOptions(asked.quarter, k=asked.k, evidence=asked.evidence)
+        if asked != usual or series != MAIN:
+            raise AuditError(
+                "--all-series takes --quarter, --k and --dataset: leave the other options out"
+            )
+        return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
+    visible = series_dataset(warehouse, dataset, series)
+    need_regions(warehouse, visible, series, AuditError)
+    return audit(warehouse, visible, series, replace(asked, union=True))
+
+
 def all_measures(
     warehouse: Warehouse,
     dataset: Dataset,
@@ -236,6 +295,7 @@ def all_measures(
         *measure_singling_out(warehouse, series_dataset(warehouse, dataset, series), release_id),
         *measure_linkage(warehouse, dataset, release_id, known),
         *measure_series(warehouse, dataset, series, release_id, quarter),
+        *measure_linkability(warehouse, dataset, release_id),
         *measure_terms(warehouse, dataset, release_id),
     ]
 

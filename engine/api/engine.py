@@ -17,10 +17,9 @@ from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.audit.attack import Attack, attack
-from srsql.engine.audit.audit import Audit, audit
+from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
-from srsql.engine.audit.plan import SCOPES, AuditOptions
-from srsql.engine.grouping.thresholds import parse_theta
+from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
@@ -29,6 +28,7 @@ from srsql.engine.release.release import release, release_range
 from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
+from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
@@ -156,11 +156,15 @@ class Engine:
             return release_range(self.warehouse, schema, request, progress)
 
     @api.reads(errors.ReleaseError)
-    def confirm(self, quarter: str, *, dataset: Name = None, series: str = MAIN) -> Released:
+    def confirm(
+        self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
+        weaker: bool = False, dataset: Name = None, series: str = MAIN,
+    ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
+        yes = api.consent(max_linkable, allow_linkable, weaker=weaker)
         with self.warehouse.guarded():
-            schema = self._visible(series, quarter, dataset)
-            return confirm(self.warehouse, schema, quarter, series)
+            visible = self._visible(series, quarter, dataset)
+            return confirm(self.warehouse, visible, quarter, series, yes)
 
     @api.reads(errors.ReportError)
     def report(
@@ -193,12 +197,14 @@ class Engine:
     def publish(
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
-        storage_version: Word = None, dataset: Name = None, series: str = MAIN,
+        storage_version: Word = None, max_linkable: Number = None,
+        allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
         key = Path(key_file) if key_file is not None else None
-        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version)
+        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version,
+                            api.consent(max_linkable, allow_linkable))  # fmt: skip
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)
@@ -241,10 +247,7 @@ class Engine:
         self, quarter: str, sets: Sequence[Sequence[str]], *, dataset: Name = None,
         series: str = MAIN,
     ) -> list[TermCount]:  # fmt: skip
-        """How many records hold all terms of each set: lower, expected, upper.
-
-        From the released tables of a quarter with disassociated terms alone.
-        """
+        """Records that hold all terms of each set: lower, expected, upper, by released tables."""
         with self.warehouse.guarded():
             _, release_id = self._released(quarter, dataset, series)
             return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
@@ -263,23 +266,22 @@ class Engine:
                 self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
 
+    @overload
+    def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...
+    @overload
+    def audit(self, *, all_series: Literal[False] = False, **options: Any) -> Audit: ...
     @api.reads(errors.AuditError)
-    def audit(
+    def audit(  # type: ignore[misc]
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
-        alpha: Number = None, evidence: int | None = None, dataset: Name = None, series: str = MAIN,
-    ) -> Audit:  # fmt: skip
-        """Attack every case of a series; see ``srsql audit``."""
-        chosen = None if attacks is None else tuple(name.lower() for name in attacks)
-        policy = None if theta is None else parse_theta(str(theta))
-        share = None if alpha is None else Fraction(alpha)
+        alpha: Number = None, evidence: int | None = None, all_series: bool = False,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Audit | SeriesAudit:  # fmt: skip
+        """Attack every case of a series, or of all together; see ``srsql audit``."""
+        asked = api.audit_options(quarter, attacks, scopes, k, theta, alpha, evidence)
         with self.warehouse.guarded():
-            schema = self._visible(series, quarter, dataset)
-            api.need_regions(self.warehouse, schema, series, errors.AuditError)
-            options = AuditOptions(
-                quarter, chosen, tuple(scopes), k, policy, share, evidence=evidence, union=True
-            )
-            return audit(self.warehouse, schema, series, options)
+            schema = self._of(quarter, dataset)
+            return api.audited(self.warehouse, schema, series, asked, all_series=all_series)
 
     @api.reads(errors.SignalError)
     def signals(

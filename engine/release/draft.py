@@ -10,6 +10,7 @@ from sqlglot import exp
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError
+from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import make_identity, refresh_series_views, supersede_release
@@ -30,7 +31,9 @@ from srsql.schemas import Dataset
 TOPIC = "release/draft"
 
 
-def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str) -> Released:
+def confirm(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str, consent: Consent
+) -> Released:
     """Expose a draft: check its bounds again and move its views to the release schema.
 
     Args:
@@ -38,9 +41,10 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         dataset: with the tables of which the series has rows.
         quarter: of the draft.
         series_name: of the draft.
+        consent: to what it links to, and to what it promises less than what it replaces.
 
     Raises:
-        ReleaseError: there is no draft, or the series went on since it was made.
+        ReleaseError: there is no draft, the series went on since it was made, or it lacks consent.
     """
     series = find_series(warehouse, dataset, series_name)
     drafts = series and warehouse.rows(
@@ -67,6 +71,8 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         prove(evidence, "checks", again=True)
         warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', IDENTITY)}")
         prove(evidence, "audit", again=True)
+        found = look_at(warehouse, dataset, release_id)
+        need_consent(f"{quarter} in series {series_name!r}", found, consent)
         supersede_release(draft)
         stores = dict(
             warehouse.rows(
@@ -79,7 +85,17 @@ def confirm(warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: s
         warehouse.run(query(TOPIC, "expose"), {"release_id": release_id, "schema": schema})
         refresh_series_views(warehouse, dataset, series)
         rows = released_rows(warehouse, stores)
-    return Released(release_id, quarter, series_name, schema, "released", manifest, rows)
+    return Released(
+        release_id,
+        quarter,
+        series_name,
+        schema,
+        "released",
+        manifest,
+        rows,
+        links=found.links,
+        weaker=found.weaker,
+    )
 
 
 def _need_current(

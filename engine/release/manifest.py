@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.thresholds import ThetaPolicy
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built, store_of
@@ -19,6 +21,17 @@ from srsql.schemas import Dataset
 from srsql.version import __version__
 
 TOPIC = "release/manifest"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the manifests tell of a release beside what was asked for."""
+
+    k: int
+    """Least number of cases that its groups needed."""
+    infeasible: list[InfeasibleValue]
+    exposed: list[MeasureRow]
+    """What known items single out."""
 
 
 @dataclass(frozen=True)

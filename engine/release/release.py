@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, replace
 
 import duckdb
 
@@ -23,7 +23,9 @@ from srsql.engine.grouping.perturbation import check_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.manifest import (
+    Figures,
     Parameters,
     private_manifest,
     released_rows,
@@ -132,6 +134,8 @@ def release(
                 tables = _build(current, request, keyed=bool(series.key))
                 figures = Figures(grouping.k, infeasible, exposed)
                 released = _publish(current, request, ingestion_id, figures, tables)
+            with clock.stage("links"):
+                released = _expose(current, request, released)
             with clock.stage("checks"):
                 evidence = _evidence(current, request, tables)
                 checks = prove(evidence, "checks")
@@ -149,6 +153,15 @@ def release(
         ) from error
     released.seconds.update(clock.seconds)
     return released
+
+
+def _expose(current: Release, request: Request, released: Released) -> Released:
+    """Look at the other releases of the quarter; a draft is told of them and refused nothing."""
+    found = look_at(current.warehouse, current.dataset, current.release_id)
+    if not request.draft:
+        consent = Consent(request.max_linkable, request.allow_linkable, request.weaker)
+        need_consent(f"{current.quarter} in series {current.series!r}", found, consent)
+    return replace(released, links=found.links, weaker=found.weaker)
 
 
 def release_range(
@@ -274,20 +287,9 @@ def _measure(
         rows += measure_linkage(
             warehouse, current.dataset, release_id, shipped_medical(current.dataset)
         )
-    metrics = [astuple(row) for row in rows + exposed] + list(shares)
+    metrics = [astuple(row) for row in [*rows, *exposed, *released.links]] + list(shares)
     store_measures(warehouse, release_id, "metric", metrics)
     store_metrics(current, released.manifest, metrics)
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What the manifests tell of a release beside what was asked for."""
-
-    k: int
-    """Least number of cases that its groups needed."""
-    infeasible: list[InfeasibleValue]
-    exposed: list[MeasureRow]
-    """What known items single out."""
 
 
 def _publish(

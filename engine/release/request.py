@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from srsql.engine.grouping.cases import Knowledge, load_knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.parameters import (
@@ -24,7 +26,17 @@ from srsql.engine.parameters import (
     read_fields,
     unknown_option,
 )
-from srsql.engine.parameters.takes import Flag, OneOf, Parsed, RefusedError, Takes, Text, Whole
+from srsql.engine.parameters.takes import (
+    Amount,
+    Flag,
+    OneOf,
+    Parsed,
+    RefusedError,
+    Takes,
+    Text,
+    Whole,
+)
+from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.warehouse.series import MAIN
 
@@ -96,6 +108,17 @@ class Request:
     supersede: bool = parameter(
         False, takes=Flag(), help="Replace a released quarter; it stays on record"
     )
+    weaker: bool = parameter(
+        False, takes=Flag(), help="Replace it although the new version promises less"
+    )
+    max_linkable: Fraction = parameter(
+        MAX_LINKABLE,
+        takes=Amount(1, noun="share"),
+        help="Largest share of rows that may link to another series or version of the quarter",
+    )
+    allow_linkable: bool = parameter(
+        False, takes=Flag(), help="Expose it although more rows link than that"
+    )
     may_be_empty: bool = False
     """A quarter of which nothing can be released becomes an empty release."""
 
@@ -118,6 +141,10 @@ class Released:
     rows: dict[str, int]
     """Rows of each released table."""
     seconds: dict[str, float] = field(default_factory=dict)
+    links: list[MeasureRow] = field(default_factory=list)
+    """How many rows link to each other release of the quarter, superseded ones included."""
+    weaker: list[str] = field(default_factory=list)
+    """What it promises less than the version that it replaces."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from srsql.engine.errors import SrsqlError, WarehouseError
 from srsql.engine.warehouse.guard import SETTINGS
 
 Connection = duckdb.DuckDBPyConnection
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 QUARTERS = {"2011Q3": crowd(40), "2011Q4": crowd(40, first=21, version=2)}
 PUBLISHED = [
     *(f"release_2011q{n}.{v}" for n in (3, 4) for v in ("demo", "drug", "reac", "manifest")),

@@ -18,7 +18,7 @@ from srsql.engine.errors import IngestError, ReleaseError, WarehouseError
 from srsql.schemas import SchemaError, load_dataset, parse_dataset
 from srsql.udfs.grouping.feasibility import withhold_infeasible
 
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 LEGACY = "\n".join(
     ["ISR$CASE$AGE$AGE_COD$GNDR_COD$WT$WT_COD", *(f"{n}${n}${20 + n}$YR$M$70$KG" for n in range(9))]
 )

@@ -177,6 +177,7 @@ def test_every_region_keeps_what_its_model_promises(
             ("l-diversity", {"l": 3}),
         ):
             asked: dict[str, Any] = {"model": model, "series": model, **options}
+            asked["allow_linkable"] = True
             schema = engine.release(
                 QUARTER, k=5, theta="0.4", seed=3, missing=missing, **asked
             ).schema

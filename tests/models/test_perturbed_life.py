@@ -20,7 +20,13 @@ from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.schemas import load_dataset
 
 CASES = range(1, 61)
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "model": "ppms-dp-all"}
+OPTIONS: dict[str, Any] = {
+    "k": 3,
+    "theta": "0.5",
+    "seed": 1,
+    "allow_linkable": True,
+    "model": "ppms-dp-all",
+}
 RETURNING = range(1, 21)
 
 

@@ -21,6 +21,7 @@ OPTIONS: dict[str, Any] = {
     "theta": "0.5",
     "on_infeasible": "withhold",
     "leftovers": "withhold",
+    "allow_linkable": True,
 }
 
 
@@ -41,7 +42,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_an_artifact_tells_nothing_of_what_was_withheld_and_claims_no_k_per_region(
     engine: Engine, tmp_path: Path, model: str
 ) -> None:
-    published = engine.publish(QUARTER, tmp_path / "out", series=model)
+    published = engine.publish(QUARTER, tmp_path / "out", series=model, allow_linkable=True)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["perturbed"]
     assert manifest["counts"]["withheld_cases"] is None
@@ -56,7 +57,7 @@ def test_an_artifact_tells_nothing_of_what_was_withheld_and_claims_no_k_per_regi
 
 def test_a_seeded_release_is_not_published(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(PublishError, match=r"not for publication.*--noise secure"):
-        engine.publish(QUARTER, tmp_path / "out", series="toy")
+        engine.publish(QUARTER, tmp_path / "out", series="toy", allow_linkable=True)
     assert not (tmp_path / "out").exists()
 
 

@@ -245,7 +245,7 @@ class Run:
         self.engine.ingest([archive], replace=True)
 
     def release(self, model: str, quarter: str, **options: Any) -> None:
-        options = self.options | options | {"seed": self.rng.randrange(99)}
+        options = self.options | options | {"seed": self.rng.randrange(99), "allow_linkable": True}
         if model == "ppms-alpha":
             options["alpha"] = self.rng.choice(["1/2", "1/3"])
         name = model.replace("+", "p")
@@ -288,7 +288,7 @@ class Run:
         self.world.add(quarter, [*later, *self.world.newcomers(12)])
         self.ingest(quarter)
         for model in MODELS:
-            self.release(model, quarter, supersede=True)
+            self.release(model, quarter, supersede=True, weaker=True)
 
     def judge(self) -> Counter[str]:
         """Attack each series as it stands, and compare with what its audit says."""

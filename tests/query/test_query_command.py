@@ -99,7 +99,7 @@ def test_one_quarter_is_asked_of_its_own_views(engine: Engine) -> None:
 def test_another_audience_asks_its_own_series(tmp_path: Path, db: Path) -> None:
     shutil.copy(db, tmp_path / "w.duckdb")
     with Engine(tmp_path / "w.duckdb") as writing:
-        writing.release("2011Q4", k=3, theta="1", seed=1, series="partners")
+        writing.release("2011Q4", k=3, theta="1", seed=1, series="partners", allow_linkable=True)
         own = writing.query(ADULTS, series="partners")
         assert writing.query(ADULTS, quarter="2011Q4", series="partners").rows == own.rows
     assert own.quarters == ("2011Q4",)

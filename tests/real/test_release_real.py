@@ -146,6 +146,7 @@ def test_a_real_quarter_meets_every_bound_when_recomputed_from_its_archive(
         on_infeasible=infeasible,
         seed=7,
         series=series,
+        allow_linkable=True,
     )
     demo = rows(loaded.con, f"SELECT * FROM {made.schema}.demo")
     ids = dict(
@@ -216,7 +217,7 @@ def check_truth(demo: list[dict[str, Any]], raw: Raw) -> None:
 def test_the_released_child_rows_of_a_real_quarter_are_the_raw_ones(
     loaded: Engine, raw: Raw
 ) -> None:
-    made = loaded.release("2022Q4", model="ms", seed=7, supersede=True)
+    made = loaded.release("2022Q4", model="ms", seed=7, supersede=True, allow_linkable=True)
     released = {str(row[0]) for row in loaded.sql(f"SELECT primaryid FROM {made.schema}.demo")}
     shown = {
         "drug": ["drug_seq", "role_cod", "drugname"],

@@ -15,7 +15,7 @@ from support.released import content, rows, schemas, terms_of, views
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 
-OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 
 
 def unique(reports: list[Report]) -> list[Report]:

@@ -13,7 +13,7 @@ from support.quarters import crowd
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ImportReleaseError, ReleaseError
 
-OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 HEADER = "case_id age_low age_high sex adr disease"
 ROWS = [(1, 30, 39, "F", "Rash", "Flu"), (2, 30, 39, "F", "Cough", "")]
 

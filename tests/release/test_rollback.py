@@ -21,7 +21,7 @@ from srsql.engine.models.bounding import Ms
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs.grouping import greedy
 
-OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 
 
 @pytest.fixture

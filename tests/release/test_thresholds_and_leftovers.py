@@ -180,7 +180,10 @@ def test_a_drug_that_implies_a_disease_is_limited_like_the_disease(
     engine.ingest([write_quarter(tmp_path, "2011Q4", takers())])
 
     def worst(**options: Any) -> float:
-        engine.release("2011Q4", model="ms", k=4, theta="0.4", seed=1, supersede=True, **options)
+        engine.release(
+            "2011Q4", model="ms", k=4, theta="0.4", seed=1, supersede=True, allow_linkable=True,
+            **options,
+        )  # fmt: skip
         (facts,) = rows(engine.con, "SELECT * FROM release_2011q4.manifest")
         assert facts["external_knowledge"] == ("yes" if options else "no")
         assert "ACROMEGALY" not in {t["value"] for t in facts["thresholds"]}

@@ -8,6 +8,8 @@ from support.snapshots import check_snapshot
 
 from srsql.engine.risk.group_queries import GroupQuestion, released_rows
 from srsql.engine.risk.group_questions import original_rows
+from srsql.engine.risk.joined_series import target_boxes
+from srsql.engine.risk.linkability import case_rows, item_rows
 from srsql.engine.risk.term_counts import report_values
 from srsql.engine.warehouse.releases import ReleasedTerms
 from srsql.engine.warehouse.statements import SPACES
@@ -21,6 +23,9 @@ STATEMENTS: dict[str, exp.Query] = {
     "released_rows": released_rows(FAERS, "release_2011q4", QUESTION),
     "original_rows": original_rows(FAERS, "pt", [QIDS["age"], QIDS["wt"]], (QIDS["sex"], "M")),
     "report_values": report_values(FAERS, 7, TERMS),
+    "linked_cases": case_rows(load_dataset("faers"), 2, "release_7_demo", {1}),
+    "linked_items": item_rows(FAERS, 1, "release_7_drug", ("drug", "drugname")),
+    "joined_targets": target_boxes(FAERS, 7),
 }
 
 

@@ -12,7 +12,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.audit.audit import Audit
 
 PERIODICAL = ("ppms", "ppms-ear", "ppms++", "ppms-alpha")
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 
 
 def person(case: int, quarter: int = 1, **changes: Any) -> Report:

@@ -15,7 +15,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -31,7 +31,9 @@ from srsql.engine.artifact.publish.manifest import (
 from srsql.engine.artifact.publish.tables import plan_tables, plan_terms, prove, write_tables
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, one_line
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
+from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.warehouse.releases import released_terms
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -58,6 +60,8 @@ class Publication:
     key_file: Path | None = None
     storage_version: str | None = None
     """Of a DuckDB file: the oldest DuckDB that can read it."""
+    consent: Consent = field(default_factory=Consent)
+    """To the rows that link to other releases of the quarter."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -101,6 +105,8 @@ class Published:
     """Released cases that the regulator has withdrawn since."""
     unfinished: list[str]
     """Folders that publications which crashed left behind."""
+    links: list[MeasureRow]
+    """How many rows link to each other release of the quarter, superseded ones included."""
 
 
 def publish(
@@ -128,6 +134,8 @@ def publish(
         with warehouse.transaction():
             release = find_release(warehouse, dataset, publication.series, quarter)
             _refuse_unpublishable(warehouse, release)
+            step("links")
+            links = _links(warehouse, dataset, release, publication.consent)
             with built_beside(to) as (folder, scratch):
                 key, new_key = read_or_make_key(key_file) if key_file else (None, False)
                 step("lineage")
@@ -166,6 +174,7 @@ def publish(
         new_key=str(key_file) if new_key else None,
         withdrawn=int(withdrawn),
         unfinished=[str(path) for path in unfinished(to)],
+        links=links,
     )
 
 
@@ -175,6 +184,16 @@ def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> 
     refused = MODELS[str(model)].unpublishable if model in MODELS else ""
     if refused:
         raise PublishError(f"{release.quarter} was released by {model}, {refused}")
+
+
+def _links(
+    warehouse: Warehouse, dataset: Dataset, release: PublishableRelease, consent: Consent
+) -> list[MeasureRow]:
+    """What its rows link to, which above a limit needs a yes."""
+    found = look_at(warehouse, dataset, release.release_id)
+    said = replace(consent, weaker=True)  # when it was released
+    need_consent(f"{release.quarter} in series {release.series!r}", found, said)
+    return found.links
 
 
 def _files(folder: Path, manifest: Manifest) -> list[dict[str, Any]]:

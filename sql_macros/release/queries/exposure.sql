@@ -1,0 +1,13 @@
+-- A release before it is exposed, and the version that it replaces.
+
+-- name: version_before
+-- The version of release $release_id that was out last before it.
+SELECT max(e.release_id)
+FROM srsql.release AS r
+INNER JOIN srsql.exposed_release AS e
+    ON r.dataset = e.dataset AND r.series = e.series AND r.quarter = e.quarter
+WHERE r.release_id = $release_id AND e.release_id < r.release_id;
+
+-- name: manifest
+-- The private manifest of a release.
+SELECT r.private_manifest FROM srsql.release AS r WHERE r.release_id = $release_id;

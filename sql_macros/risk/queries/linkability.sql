@@ -1,0 +1,55 @@
+-- The releases that rows of a release could link to: those that are or were out, of our own making.
+
+-- name: own
+-- What release $release_id is.
+SELECT r.dataset, r.series, r.quarter
+FROM srsql.release AS r
+WHERE r.release_id = $release_id;
+
+-- name: of_the_quarter
+-- The other releases of its quarter, in any series: superseded ones stay known.
+SELECT e.release_id, e.series, e.quarter, e.status
+FROM srsql.release AS r
+INNER JOIN srsql.exposed_release AS e ON r.dataset = e.dataset AND r.quarter = e.quarter
+WHERE r.release_id = $release_id AND e.release_id <> r.release_id AND e.model <> 'imported'
+ORDER BY e.series, e.release_id;
+
+-- name: of_the_series
+-- The releases of its series that are out for the quarters before and after its own.
+SELECT e.release_id, e.series, e.quarter, e.status
+FROM srsql.release AS r
+INNER JOIN srsql.release AS e
+    ON r.dataset = e.dataset AND r.series = e.series AND r.quarter <> e.quarter
+WHERE
+    r.release_id = $release_id
+    AND e.status = 'released'
+    AND e.model <> 'imported'
+QUALIFY
+    row_number() OVER (
+        PARTITION BY e.quarter < r.quarter
+        ORDER BY CASE WHEN e.quarter < r.quarter THEN e.quarter END DESC, e.quarter
+    ) = 1
+ORDER BY e.quarter;
+
+-- name: linkable
+-- How many of the rows of a release (side 1) link, as a uniform row.
+WITH own AS (SELECT c.case_no FROM temp.main.srsql_link_case AS c WHERE c.side = 1)
+
+SELECT m.*
+FROM srsql.linkable($release_id, $scope, 'own', 'temp.main.srsql_link_pair') AS m;
+
+-- name: temporary_tables
+-- The temporary tables of a comparison of two releases.
+SELECT t.table_name
+FROM duckdb_tables() AS t
+WHERE t.temporary AND starts_with(t.table_name, 'srsql_link_');
+
+-- name: stores
+-- Which of the tables $names of the schema $store there are.
+SELECT t.table_name
+FROM duckdb_tables() AS t
+WHERE
+    t.schema_name = $store
+    AND list_contains($names::VARCHAR[], t.table_name)
+    AND t.database_name = current_database()
+ORDER BY t.table_name;
