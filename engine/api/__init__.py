@@ -8,6 +8,7 @@ The options of a release are declared with models, terms and requests (see
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import ParamSpec, TypeVar

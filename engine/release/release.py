@@ -62,7 +62,7 @@ from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
 from srsql.engine.warehouse.series import open_series
-from srsql.engine.warehouse.statements import dotted, query
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -88,7 +88,7 @@ def release(
         request = replace(request, terms=request.terms.of(dataset))
     visible_dataset = visible_part(dataset, model, request.terms)
     ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
-    before = _temporaries(warehouse)
+    before = warehouse.temporary_tables()
     try:
         with warehouse.transaction():
             family = family_of(model.series_family, request.terms)
@@ -146,7 +146,7 @@ def release(
                 _measure(evidence, shares, exposed, released)
             if not request.draft:
                 refresh_series_views(warehouse, visible_dataset, series)
-            _drop_temporaries(warehouse, before)
+            warehouse.drop_temporary_tables(warehouse.temporary_tables() - before)
     except duckdb.Error as error:
         raise ReleaseError(
             f"{request.quarter} was not released, the warehouse is as it was: " + one_line(error)
@@ -309,7 +309,7 @@ def _publish(
     )
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
-    facts |= columns_beside(current.visible_dataset) | public_shares(figures.exposed)
+    facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:
@@ -333,19 +333,3 @@ def _publish(
         manifest,
         released_rows(warehouse, stores),
     )
-
-
-def _drop_temporaries(warehouse: Warehouse, before: set[str]) -> None:
-    """Give the memory back; ``before``: the temporary tables that were there before."""
-    for name in _temporaries(warehouse) - before:
-        warehouse.run(f"DROP TABLE {dotted('temp', 'main', name)}")
-
-
-def _temporaries(warehouse: Warehouse) -> set[str]:
-    return {
-        row[0]
-        for row in warehouse.rows(
-            "SELECT t.table_name FROM duckdb_tables() AS t "
-            "WHERE t.temporary AND starts_with(t.table_name, 'srsql_')"
-        )
-    }

@@ -85,15 +85,20 @@ def other_releases(warehouse: Warehouse, release_id: int) -> list[Other]:
     key = {"release_id": release_id}
     own = warehouse.rows(query(TOPIC, "own"), key)[0][1]
     return [
-        Other(release_id, series, *row, "earlier version" if series == own else "other series")
-        for release_id, series, *row in warehouse.rows(query(TOPIC, "of_the_quarter"), key)
+        Other(
+            other, series, quarter, status, "earlier version" if series == own else "other series"
+        )
+        for other, series, quarter, status in warehouse.rows(query(TOPIC, "of_the_quarter"), key)
     ]
 
 
 def neighbours(warehouse: Warehouse, release_id: int) -> list[Other]:
     """What is out of the series for the quarter before and the quarter after."""
     rows = warehouse.rows(query(TOPIC, "of_the_series"), {"release_id": release_id})
-    return [Other(*row[:4], "other quarter of this series") for row in rows]
+    return [
+        Other(other, series, quarter, status, "other quarter of this series")
+        for other, series, quarter, status in rows
+    ]
 
 
 def measure_linkability(

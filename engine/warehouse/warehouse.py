@@ -7,7 +7,7 @@ prefix ``srsql_``. Every change runs inside :meth:`Warehouse.transaction`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -165,6 +165,19 @@ class Warehouse:
             named = {name: (parameters or {})[name] for name in statement.named_parameters}
             self.run(statement, named)
         return {name: tables.get(name, f"srsql_{name}") for name in found.writes}
+
+    def temporary_tables(self) -> set[str]:
+        """The temporary tables of ours that there are."""
+        found = self.rows(
+            "SELECT t.table_name FROM duckdb_tables() AS t "
+            "WHERE t.temporary AND starts_with(t.table_name, 'srsql_')"
+        )
+        return {name for (name,) in found}
+
+    def drop_temporary_tables(self, names: Iterable[str]) -> None:
+        """Give their memory back."""
+        for name in names:
+            self.run(f"DROP TABLE {dotted('temp', 'main', name)}")
 
     def rows(
         self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()
