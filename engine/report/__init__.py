@@ -17,7 +17,12 @@ from typing import Literal
 from srsql.engine.errors import ReportError
 from srsql.engine.report.internal_quarter import internal_quarter, read_subject
 from srsql.engine.report.internal_series import internal_series
-from srsql.engine.report.public_edition import public_database, public_quarter, public_series
+from srsql.engine.report.public_edition import (
+    public_database,
+    public_quarter,
+    public_series,
+    rows_of,
+)
 from srsql.engine.warehouse.releases import released_id
 from srsql.engine.warehouse.series import IMPORTED, find_series
 from srsql.engine.warehouse.statements import query
@@ -83,8 +88,9 @@ def report(
     if not public:
         html = internal_series(warehouse, dataset, series)
     else:
+        views = {dataset.report_table}
         with public_database(
-            warehouse, dataset, series, schemas, {dataset.report_table}
+            warehouse.con, rows_of(warehouse), dataset, series, schemas, views
         ) as released:
             html = public_series(released)
     return Report(html, edition, dataset.name, series, None)
@@ -104,7 +110,8 @@ def _quarter(
         )
     views = {table.name for table in dataset.row_tables}
     schemas = {quarter: subject.release.schema}
-    with public_database(warehouse, dataset, series, schemas, views) as released:
+    source = rows_of(warehouse)
+    with public_database(warehouse.con, source, dataset, series, schemas, views) as released:
         return public_quarter(released, quarter)
 
 

@@ -7,7 +7,7 @@ no raw table and no private catalog that they could reach.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.models import MODELS
-from srsql.engine.release.views import create_views, series_views
 from srsql.engine.report.drawing import lines, stacked
 from srsql.engine.report.glossary import defended_attacks, undefended
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
@@ -28,6 +28,7 @@ from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.layout import store_of
+from srsql.engine.warehouse.released_views import create_views, series_views
 from srsql.engine.warehouse.statements import (
     STORE,
     column,
@@ -40,6 +41,10 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _DATABASE = "report/public_database"
+BATCH = 100_000
+"""Rows that are copied at a time."""
+RowsOf = Callable[[str, str], pa.RecordBatchReader]
+"""Takes the schema of a release and the name of a view (``manifest`` is one), gives its rows."""
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})
 """Columns of the public manifest that have a place of their own on the page."""
 
@@ -62,43 +67,58 @@ class PublicDatabase:
         return dict(zip(names, cursor.fetchall()[0], strict=True))
 
 
+def rows_of(warehouse: Warehouse) -> RowsOf:
+    """The rows of the released views of a warehouse; nothing else of it is read."""
+
+    def read(schema: str, view: str) -> pa.RecordBatchReader:
+        rows = exp.select("v.*").from_(table(schema, view, alias="v")).sql(dialect="duckdb")
+        return warehouse.con.sql(rows).to_arrow_reader(BATCH)
+
+    return read
+
+
 @contextmanager
 def public_database(
-    warehouse: Warehouse, dataset: Dataset, series: str, schemas: dict[str, str], views: set[str]
+    con: duckdb.DuckDBPyConnection,
+    rows: RowsOf,
+    dataset: Dataset,
+    series: str,
+    schemas: dict[str, str],
+    views: set[str],
 ) -> Iterator[PublicDatabase]:
     """Copy released views into a database in memory, which is gone afterwards.
 
     Args:
-        warehouse: has the views; nothing else of it is read.
+        con: of which the database takes the limits of memory and threads.
+        rows: of the views.
         dataset: for their names.
         series: whose they are.
         schemas: quarter -> schema of its views, oldest first.
         views: which of them are needed, beside the manifest.
     """
-    memory, threads = warehouse.rows(query(_DATABASE, "limits"))[0]
-    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as con:
-        con.execute("SET python_enable_replacements = false")
-        con.execute("SET enable_progress_bar = false")
-        con.execute("SET memory_limit = ?", [memory])
-        con.execute("SET threads = ?", [threads])
-        con.execute("SET temp_directory = ?", [spill])
-        own = Warehouse(con)
+    ((memory, threads),) = con.execute(query(_DATABASE, "limits")).fetchall()
+    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as inner:
+        inner.execute("SET python_enable_replacements = false")
+        inner.execute("SET enable_progress_bar = false")
+        inner.execute("SET memory_limit = ?", [memory])
+        inner.execute("SET threads = ?", [threads])
+        inner.execute("SET temp_directory = ?", [spill])
+        own = Warehouse(inner)
         with own.transaction():
             register_dataset(own, dataset, "released")
         with own.guarded():
             for number, schema in enumerate(schemas.values(), start=1):
                 stores = {view: store_of(number, view) for view in sorted(views | {"manifest"})}
                 for view, store in stores.items():
-                    _copy(warehouse, own, table(schema, view, alias="v"), store)
+                    _copy(own, rows(schema, view), store)
                 create_views(own, schema, stores)
             database = PublicDatabase(own, dataset, series, schemas)
             _fill_catalog(database, views)
             yield database
 
 
-def _copy(source: Warehouse, target: Warehouse, view: exp.Table, store: str) -> None:
-    rows = exp.select("v.*").from_(view).sql(dialect="duckdb")
-    target.con.register("srsql_incoming", source.con.sql(rows).to_arrow_reader(100_000))
+def _copy(target: Warehouse, rows: pa.RecordBatchReader, store: str) -> None:
+    target.con.register("srsql_incoming", rows)
     target.run(create(table(STORE, store), exp.select("i.*").from_("srsql_incoming AS i")))
     target.con.unregister("srsql_incoming")
 
@@ -179,14 +199,14 @@ def _facts(manifest: dict[str, Any], shapes: Shapes) -> list[Fact]:
 
 
 def _parameters(manifest: dict[str, Any]) -> Table:
-    """The scalars of the public manifest."""
+    """The scalars of the public manifest, by name."""
     return Table(
         "parameters",
         "Parameters and counts of the public manifest",
         ("parameter", "value"),
         [
             (name.replace("_", " "), value if isinstance(value, (int, str)) else str(value))
-            for name, value in manifest.items()
+            for name, value in sorted(manifest.items())
             if name not in _SPECIAL
         ],
     )
