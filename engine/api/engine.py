@@ -193,12 +193,14 @@ class Engine:
     def publish(
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
-        storage_version: Word = None, dataset: Name = None, series: str = MAIN,
+        storage_version: Word = None, sign: Name = None, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
-        key = Path(key_file) if key_file is not None else None
-        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version)
+        keys = [Path(file) if file is not None else None for file in (key_file, sign)]
+        asked = Publication(
+            quarter, Path(to), series, format, case_ids, keys[0], storage_version, keys[1]
+        )
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)

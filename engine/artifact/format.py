@@ -3,7 +3,12 @@
 `publish` writes this format and `verify` reads it; what both need of it stands here and in
 ``documents``, and neither imports the other's means. Files: one per released table (or one DuckDB
 file), ``manifest.json``, thresholds, hierarchies, a data dictionary, the public report, a README,
-and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it).
+and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it), perhaps with a signature of it
+(``signature``). The list is closed: no other file may be there.
+
+Versions: 1, of srsql 0.2 and before, took terms trimmed and in upper case for one value; 2 takes
+their normal form (SPEC section 2), and tells what drew the report and whether every sensitive
+column is published.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from srsql.engine.warehouse.statements import column, temporary
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
+SIGNATURE = "SHA256SUMS.sig"
 README = "README.md"
 REPORT = "report.html"
 COUNTS = "term-counts.sql"
@@ -29,7 +35,7 @@ DICTIONARY = "data-dictionary.csv"
 THRESHOLDS = "value-thresholds.csv"
 HIERARCHIES = "value-hierarchies.csv"
 DUCKDB_FILE = "release.duckdb"
-VERSION = 1
+VERSION = 2
 CLUSTERS = "clusters"
 TERM_TABLES = {
     CLUSTERS: ("cluster", "records"),
@@ -127,7 +133,7 @@ class Counts(_Strict):
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
-    artifact_version: Literal[1]
+    artifact_version: Literal[1, 2]
     software_version: str
     dataset: Name
     dataset_version: int
@@ -152,6 +158,11 @@ class Manifest(_Strict):
     report_table: Name | None
     """None: no row of a report is released."""
     terms: TermsClaim | None = None
+    every_term_published: bool | None = None
+    """Every sensitive column is in a released table; None: of version 1, which does not tell."""
+    report_written_by: str | None = None
+    """What drew ``report.html``, with the versions that decide its bytes; None: there is none, or
+    version 1."""
     attributes: tuple[Attribute, ...]
     tables: tuple[Table, ...]
     files: dict[FileName, Digest]
@@ -171,6 +182,17 @@ class Manifest(_Strict):
     def table(self, name: str) -> Table:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
+
+
+def files_of(manifest: Manifest) -> set[str]:
+    """Every file that an artifact with this manifest has, but for a signature."""
+    names = {MANIFEST, SUMS, README, DICTIONARY, THRESHOLDS, HIERARCHIES}
+    names |= {table.file for table in manifest.tables}
+    if manifest.report_table is not None:
+        names.add(REPORT)
+    if manifest.terms is not None:
+        names.add(COUNTS)
+    return names
 
 
 def sums_text(digests: dict[str, str]) -> str:

@@ -29,6 +29,7 @@ from srsql.engine.artifact.publish.manifest import (
     public_facts,
 )
 from srsql.engine.artifact.publish.tables import plan_tables, plan_terms, prove, write_tables
+from srsql.engine.artifact.signature import private_key, sign
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.models import MODELS
@@ -58,6 +59,8 @@ class Publication:
     key_file: Path | None = None
     storage_version: str | None = None
     """Of a DuckDB file: the oldest DuckDB that can read it."""
+    sign: Path | None = None
+    """PEM file with the Ed25519 key that the hashes are signed with."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -67,10 +70,11 @@ class Publication:
             raise PublishError(f"--case-ids {self.case_ids}: give one of {', '.join(CASE_IDS)}")
         if (self.case_ids == "pseudonym") != (self.key_file is not None):
             raise PublishError("--case-ids pseudonym and --key-file FILE go together")
-        if self.key_file and self.key_file.resolve().is_relative_to(self.to.resolve()):
-            raise PublishError(
-                f"the key file {self.key_file} would lie in the artifact: keep it elsewhere"
-            )
+        for key in (self.key_file, self.sign):
+            if key and key.resolve().is_relative_to(self.to.resolve()):
+                raise PublishError(
+                    f"the key file {key} would lie in the artifact: keep it elsewhere"
+                )
         if self.storage_version is not None:
             if self.format != "duckdb":
                 raise PublishError("--storage-version is for --format duckdb")
@@ -124,6 +128,7 @@ def publish(
     """
     step = progress or (lambda _: None)
     quarter, to, key_file = publication.quarter, publication.to, publication.key_file
+    signing = private_key(publication.sign) if publication.sign else None
     try:
         with warehouse.transaction():
             release = find_release(warehouse, dataset, publication.series, quarter)
@@ -140,6 +145,8 @@ def publish(
                 tables = write_tables(warehouse, plans, folder, form, storage, scratch)
                 step("report and manifest")
                 manifest = describe(warehouse, dataset, release, key, tables, folder, form)
+                if signing is not None:
+                    sign(folder, signing)
                 step("verification")
                 found = verify(folder)
                 if not found.passed:

@@ -141,6 +141,8 @@ def _promise_faults(manifest: Manifest) -> list[str]:
     faults = []
     if manifest.perturbed != kind.perturbs_values:
         faults.append(f"perturbed is {manifest.perturbed}, of {manifest.model} it is not")
+    if not kind.perturbs_values and None in manifest.counts.model_dump().values():
+        faults.append(f"withheld_cases is not told, and {manifest.model} adds no noise")
     try:
         model = kind(**_given(kind, manifest))
     except (ReleaseError, ValueError, TypeError) as error:
