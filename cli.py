@@ -170,11 +170,7 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 
 @cli.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--public-key",
-    type=click.Path(path_type=Path),
-    help="Ed25519 key (PEM) of whoever published them; each must be signed with it.",
-)
+@click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 failed, 2 no artifact.

@@ -51,9 +51,8 @@ from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
-from srsql.engine.warehouse.released_views import create_views
 from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
-from srsql.engine.warehouse.series import open_series
+from srsql.engine.warehouse.series import create_views, open_series
 from srsql.engine.warehouse.statements import dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -23,19 +23,17 @@ from srsql.engine.report.drawing import lines, stacked
 from srsql.engine.report.glossary import defended_attacks, undefended
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
-from srsql.engine.report.shapes import Shapes, published_shapes
+from srsql.engine.report.shapes import Shapes, arrivals, published_shapes
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.released_views import create_views, series_views
+from srsql.engine.warehouse.series import create_views, series_views
 from srsql.engine.warehouse.statements import (
     STORE,
-    column,
     create,
     query,
     table,
-    union_all,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -65,16 +63,6 @@ class PublicDatabase:
         cursor = self.warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
         names = [item[0] for item in cursor.description or ()]
         return dict(zip(names, cursor.fetchall()[0], strict=True))
-
-
-def rows_of(warehouse: Warehouse) -> RowsOf:
-    """The rows of the released views of a warehouse; nothing else of it is read."""
-
-    def read(schema: str, view: str) -> pa.RecordBatchReader:
-        rows = exp.select("v.*").from_(table(schema, view, alias="v")).sql(dialect="duckdb")
-        return warehouse.con.sql(rows).to_arrow_reader(BATCH)
-
-    return read
 
 
 @contextmanager
@@ -315,21 +303,6 @@ def _arrivals(released: PublicDatabase) -> dict[str, tuple[int, int]]:
     statement = arrivals(released.dataset, released.schemas).sql(dialect="duckdb")
     new = dict.fromkeys(released.schemas, 0) | dict(released.warehouse.rows(statement))
     return dict(zip(new, zip(new.values(), accumulate(new.values()), strict=True), strict=True))
-
-
-def arrivals(dataset: Dataset, schemas: dict[str, str]) -> exp.Select:
-    """Quarter, and the cases whose first quarter it is."""
-    case_id = exp.cast(column(dataset.case_id, "v"), "VARCHAR").as_("case_id")
-    rows: list[exp.Query] = [
-        exp.select(exp.Literal.string(quarter).as_("quarter"), case_id.copy()).from_(
-            table(schema, dataset.report_table, alias="v")
-        )
-        for quarter, schema in schemas.items()
-    ]
-    first = exp.select("c.case_id", "min(c.quarter) AS quarter").group_by("c.case_id")
-    first = first.from_(union_all(rows).subquery("c"))
-    counted = exp.select("f.quarter", "count(*) AS cases").from_(first.subquery("f"))
-    return counted.group_by("f.quarter")
 
 
 def _series_figures(

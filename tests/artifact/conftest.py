@@ -12,7 +12,7 @@ from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify import page
+from srsql.engine.artifact.verify import verify as verification
 from srsql.schemas import Dataset
 
 SEED = 918273645546372819
@@ -87,7 +87,7 @@ def each_page_once() -> Iterator[None]:
     The manifest has the digest of every row, which is compared before.
     """
     pages: dict[tuple[str, bytes], str] = {}
-    draw = page.drawn
+    draw = verification.drawn_report
 
     def drawn(con: Any, folder: Path, manifest: Manifest, dataset: Dataset) -> str:
         key = manifest.model_dump_json(), (folder / "value-thresholds.csv").read_bytes()
@@ -96,7 +96,7 @@ def each_page_once() -> Iterator[None]:
         return pages[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "drawn", drawn)
+        patch.setattr(verification, "drawn_report", drawn)
         yield
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify.policy import (
+from srsql.engine.artifact.verify.declarations import (
     LEVELS,
     RankedValue,
     least_hidden,

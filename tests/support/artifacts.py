@@ -13,8 +13,8 @@ import duckdb
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.documents import dictionary_csv, readme
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify.page import drawn
 from srsql.engine.artifact.verify.reading import connection, read_tables
+from srsql.engine.artifact.verify.verify import drawn_report
 from srsql.schemas import load_dataset
 
 Rows = list[dict[str, str | None]]
@@ -135,7 +135,7 @@ def _redraw(folder: Path, told: dict[str, Any]) -> None:
     manifest = Manifest.model_validate_json(json.dumps(told))
     with connection() as con:
         assert read_tables(con, folder, manifest) == []
-        page = drawn(con, folder, manifest, load_dataset("faers"))
+        page = drawn_report(con, folder, manifest, load_dataset("faers"))
     (folder / "report.html").write_text(page, encoding="utf-8")
 
 

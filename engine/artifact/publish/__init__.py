@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 import duckdb
 
-from srsql.engine.artifact.format import Format, Manifest, file_digest
+from srsql.engine.artifact.format import Format, Manifest, file_digest, private_key, sign
 from srsql.engine.artifact.publish.manifest import (
     PublishableRelease,
     describe,
@@ -29,7 +29,6 @@ from srsql.engine.artifact.publish.manifest import (
     public_facts,
 )
 from srsql.engine.artifact.publish.tables import plan_tables, plan_terms, prove, write_tables
-from srsql.engine.artifact.signature import private_key, sign
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.models import MODELS

@@ -23,6 +23,7 @@ from srsql.engine.artifact.format import (
     HIERARCHIES,
     MANIFEST,
     SIGNATURE,
+    SIGNATURE_BYTES,
     SUMS,
     THRESHOLDS,
     Manifest,
@@ -38,8 +39,6 @@ from srsql.engine.errors import VerifyError, one_line
 from srsql.engine.warehouse.statements import column, create, query, step_file, table, temporary
 
 OPENED = "srsql_artifact"
-SIGNATURE_BYTES = 64
-"""Of Ed25519 (RFC 8032)."""
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 
 

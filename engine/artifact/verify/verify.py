@@ -15,13 +15,32 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.format import HIERARCHIES, Manifest
-from srsql.engine.artifact.signature import signature_faults
-from srsql.engine.artifact.verify import Check, Verified
+from srsql.engine.artifact.documents import public_report
+from srsql.engine.artifact.format import HIERARCHIES, REPORT, Manifest, signature_faults
+from srsql.engine.artifact.verify import (
+    ALONE,
+    AUTHOR,
+    CANNOT,
+    HISTORY,
+    KNOWLEDGE,
+    MORE,
+    NO_ROWS,
+    NOISE,
+    NOISY,
+    OF_OTHERS,
+    SEVERAL,
+    SILENT,
+    Check,
+    Verified,
+)
 from srsql.engine.artifact.verify.contradictions import claim_faults, claims_not_shown
-from srsql.engine.artifact.verify.declaration import declaration_faults, declaration_not_shown
-from srsql.engine.artifact.verify.page import page_verdict
-from srsql.engine.artifact.verify.policy import policy_verdict, ranked_values
+from srsql.engine.artifact.verify.declarations import (
+    declaration_faults,
+    declaration_not_shown,
+    policy_verdict,
+    ranked_values,
+    shipped_dataset,
+)
 from srsql.engine.artifact.verify.reading import (
     check_files,
     connection,
@@ -29,6 +48,7 @@ from srsql.engine.artifact.verify.reading import (
     loaded,
     read_hierarchies,
     read_tables,
+    read_thresholds,
     run_step,
     text,
 )
@@ -42,52 +62,11 @@ from srsql.engine.artifact.verify.rows import (
 )
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import column, temporary, union_all
+from srsql.schemas import Dataset
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 LOAD_CHECKS = ("columns", "rows", "content")
 CLAIM_CHECKS = ("declaration", "policy", "report")
-AUTHOR = (
-    "who made it: authenticity was not checked, and whoever can rewrite every file and every hash "
-    "can make another artifact; give the publisher's key (--public-key), or compare SHA256SUMS "
-    "with a copy that you got another way"
-)
-CANNOT = (
-    "that the true values lie in the regions, and that nothing but what was withheld is missing: "
-    "both need the originals",
-    "that rows were grouped as the model says: groups are not published, only their regions",
-    "thresholds against what is not published: sensitive columns, values of withheld cases",
-    "what an attacker knows from elsewhere, such as some of a patient's terms or a case id",
-)
-NOISE = (
-    "k and thresholds: they hold for groups, which are not published; what is published of a case "
-    "is drawn at random"
-)
-NOISY = (
-    "{quarter}: that noise was added, as its model, {model}, says: exact values could be passed "
-    "off as drawn ones"
-)
-SEVERAL = (
-    "{quarter}: values that look the same, since version 1 of the format counts terms that differ "
-    "in invisible characters as several"
-)
-KNOWLEDGE = "thresholds with the external knowledge that the release took into account"
-ALONE = (
-    "what joining the releases of the series tells ({attacks}): give the artifacts of the "
-    "other quarters as well"
-)
-MORE = "the attacks {attacks}: they need the next quarter and what the rule counted"
-HISTORY = (
-    "{quarter}: which cases are new, since not exactly the releases that came before it in the "
-    "series ({earlier}) are given"
-)
-NO_ROWS = (
-    "regions, thresholds and what joining quarters tells, since no row of a report is released; "
-    "nor who holds what is in no chunk but in the item chunk of a cluster"
-)
-SILENT = (
-    "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
-    "nothing of that"
-)
 
 
 def verify(
@@ -163,10 +142,7 @@ def _attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str
 
 
 def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None, list[str]]:
-    """The checks, the names of those that could not be run, the manifest if all could.
-
-    And what the artifact leaves unproved.
-    """
+    """The checks, those that could not be run, the manifest if all could, what is unproved."""
     checks, manifest = check_files(folder)
     rows = [*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS]
     if manifest is None:
@@ -183,9 +159,7 @@ def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None, 
             unproved = _check_claims(con, folder, manifest, checks)
         except (ValueError, duckdb.Error) as error:
             checks[1] = replace(checks[1], faults=[*checks[1].faults, one_line(error)])
-            run = {check.name for check in checks}
-            left = [n for n in (*ROW_CHECKS, "bounds", *CLAIM_CHECKS) if n not in run]
-            return checks, left, None, []
+            return checks, rows[len(LOAD_CHECKS) :], None, []
         if any(check.faults for check in checks) and manifest.report_table is not None:
             return checks, ["report"], manifest, unproved
         faults, unknown = _page(con, folder, manifest)
@@ -216,11 +190,46 @@ def _check_claims(
 def _page(
     con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
 ) -> tuple[list[str], list[str]]:
-    """Whether the report is that of the rows; a page that cannot be drawn is no such report."""
+    """Whether the report is the one that the rows give, and what cannot be shown of that."""
+    if manifest.report_table is None:
+        return [], []
+    from srsql.engine.report.page import written_by  # brings matplotlib
+
+    ours, dataset = written_by(), shipped_dataset(manifest)
+    why = f"{manifest.report_written_by or 'an earlier version'} drew it, this is {ours}"
+    if dataset is None:
+        why = f"nobody else knows what dataset {manifest.dataset!r} declares"
+    if dataset is None or manifest.report_written_by != ours:
+        return [], [OF_OTHERS.format(quarter=manifest.quarter, page=REPORT, why=why)]
     try:
-        return page_verdict(con, folder, manifest)
-    except SrsqlError as error:
+        page = drawn_report(con, folder, manifest, dataset)
+    except SrsqlError as error:  # what cannot be drawn is no such report
         return [one_line(error)], []
+    if page.encode() == (folder / REPORT).read_bytes():
+        return [], []
+    return [f"{REPORT} is not what the released rows and the manifest give"], []
+
+
+def drawn_report(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, dataset: Dataset
+) -> str:
+    """The public report of the rows that were loaded.
+
+    Args:
+        con: into which the tables were loaded.
+        folder: of the artifact.
+        manifest: that declares them.
+        dataset: that was released, with the tables that have rows here.
+
+    Raises:
+        ValueError: the thresholds cannot be read.
+    """
+    sources: dict[str, exp.Query] = {}
+    for table in (manifest.table(item.name) for item in dataset.row_tables):
+        names = [column(c.name, "t") for c in table.columns]
+        sources[table.name] = exp.select(*names).from_(temporary(loaded(table.name), alias="t"))
+    thresholds = zip(*read_thresholds(folder), strict=True)
+    return public_report(con, sources, thresholds, manifest, dataset)
 
 
 def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[Manifest]]:
