@@ -99,6 +99,16 @@ def all_thresholds_one_by_a_file(folder: Path) -> None:
     rewritten(folder, lambda told: told["parameters"].update(theta="levels"))
 
 
+def all_thresholds_one_by_no_policy(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["parameters"].update(theta="as seen fit"))
+
+
+def all_thresholds_one_and_not_kept(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["parameters"].update(theta="not kept"))
+
+
 def rare_values_set_free(folder: Path) -> None:
     """The frequent value bounded by 1/5, and a rare one that was so bounded not at all."""
     thresholds = thresholds_of(folder)
@@ -263,6 +273,8 @@ def a_table_more(folder: Path) -> None:
 REFUSED = [
     (all_thresholds_one, "policy", "fit the policy frequency only if the 1 withheld cases alone"),
     (all_thresholds_one_and_nothing_told, "manifest", "withheld_cases is not told"),
+    (all_thresholds_one_by_no_policy, "thresholds", "'as seen fit', which is no policy"),
+    (all_thresholds_one_and_not_kept, "manifest", "theta is not kept, and ms keeps it"),
     (rare_values_set_free, "policy", "the more frequent value has the higher one"),
     (
         reactions_as_they_are,
