@@ -171,14 +171,15 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 
 @cli.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def verify(folders: tuple[Path, ...], as_json: bool) -> None:
+def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 failed, 2 no artifact.
 
     Several folders are the artifacts of one series, oldest first; they are checked together, too.
     """
     with progress_shown():
-        found = verify_artifacts(folders)
+        found = verify_artifacts(folders, public_key)
     show(show_release.verified_document(found), as_json, show_release.verified_parts(found))
     if not found.passed:
         click.get_current_context().exit(1)

@@ -97,6 +97,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "storage_version": Argument(
         "Oldest DuckDB that can read the DuckDB file, or latest", STORAGE_VERSION
     ),
+    "sign": Argument("Ed25519 key (PEM) to sign the hashes with, which --public-key checks"),
     # import_release
     "originals": Argument("The raw records behind it: case id and quasi-identifiers"),
     "group_column": Argument("Column that tells the groups", "group_id, if there"),

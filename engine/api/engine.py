@@ -197,14 +197,15 @@ class Engine:
     def publish(
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
-        storage_version: Word = None, max_linkable: Number = None,
+        storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
         allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
-        key = Path(key_file) if key_file is not None else None
-        asked = Publication(quarter, Path(to), series, format, case_ids, key, storage_version,
-                            api.consent(max_linkable, allow_linkable))  # fmt: skip
+        keys = [Path(file) if file else None for file in (key_file, sign)]
+        yes = api.consent(max_linkable, allow_linkable)
+        asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
+                            sign=keys[1], consent=yes)  # fmt: skip
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)

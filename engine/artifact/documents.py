@@ -1,16 +1,21 @@
 """The documents of an artifact that follow from its manifest: dictionary, README, term counts.
 
 `publish` writes them; `verify` writes them again and compares, so that neither can say anything
-else than the manifest.
+else than the manifest. The public report follows from the rows as well: `publish` has it from the
+warehouse, `verify` has it drawn once more.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from string import Template
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
 
 from srsql.engine.artifact.format import (
     COUNTS,
@@ -25,6 +30,7 @@ from srsql.engine.artifact.format import (
     Table,
 )
 from srsql.engine.warehouse.statements import statements
+from srsql.schemas import Dataset
 
 COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected
 -- is the mean over all datasets that fit what is released. Load the tables of this folder under
@@ -178,3 +184,59 @@ def csv_bytes(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerows([header, *rows])
     return text.getvalue().encode()
+
+
+def public_report(
+    con: duckdb.DuckDBPyConnection,
+    sources: Mapping[str, exp.Query],
+    thresholds: Iterable[tuple[str, int, int]],
+    manifest: Manifest,
+    dataset: Dataset,
+) -> str:
+    """The public report, as it is drawn from what an artifact has and nothing else.
+
+    Args:
+        con: where the rows of the artifact are.
+        sources: table of the artifact -> the query for its rows, of columns in their order.
+        thresholds: every released value, numerator and denominator of its threshold.
+        manifest: that declares them.
+        dataset: that was released, with the tables that have rows.
+    """
+    # brings matplotlib, which nothing else needs
+    from srsql.engine.report.public_edition import BATCH, public_database, public_quarter
+
+    facts = _public_manifest(thresholds, manifest)
+
+    def rows_of(_: str, view: str) -> pa.RecordBatchReader:
+        if view == "manifest":
+            return pa.RecordBatchReader.from_batches(facts.schema, facts.to_batches())
+        return con.sql(sources[view].sql("duckdb")).to_arrow_reader(BATCH)
+
+    schemas = {manifest.quarter: "release"}
+    with public_database(con, rows_of, dataset, manifest.series, schemas, set(sources)) as released:
+        return public_quarter(released, manifest.quarter)
+
+
+def _public_manifest(thresholds: Iterable[tuple[str, int, int]], manifest: Manifest) -> pa.Table:
+    """The one row of the release's public manifest, as far as the artifact tells it."""
+    counts = {n: v for n, v in manifest.counts.model_dump().items() if v is not None}
+    listed = [
+        {"value": value, "theta": num / den if den else None} for value, num, den in thresholds
+    ]
+    row = {
+        "quarter": manifest.quarter,
+        "dataset": manifest.dataset,
+        "dataset_version": manifest.dataset_version,
+        "dataset_fingerprint": manifest.dataset_fingerprint,
+        "software_version": manifest.software_version,
+        "model": manifest.model,
+        "guarantee": manifest.guarantee,
+        "k": manifest.k,
+        "attacks": ",".join(manifest.attacks) or "none",
+        **manifest.parameters,
+        **{f"{table.name}_rows": table.rows for table in manifest.tables},
+        **counts,
+    }
+    entry = pa.struct([("value", pa.string()), ("theta", pa.float64())])
+    columns = {name: pa.array([value]) for name, value in row.items()}
+    return pa.table({**columns, "thresholds": pa.array([listed], pa.list_(entry))})

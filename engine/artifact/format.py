@@ -3,7 +3,17 @@
 `publish` writes this format and `verify` reads it; what both need of it stands here and in
 ``documents``, and neither imports the other's means. Files: one per released table (or one DuckDB
 file), ``manifest.json``, thresholds, hierarchies, a data dictionary, the public report, a README,
-and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it).
+and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it). The list is closed: no other
+file may be there, but for a signature.
+
+The signature is Ed25519 (RFC 8032) over ``SHA256SUMS``, and so over every file. Keys are PEM files
+as OpenSSL writes them (``openssl genpkey -algorithm ed25519``, ``openssl pkey -pubout``), and the
+signature is as OpenSSL reads it: anybody can check it without srsql. The library is an extra
+(``srsql[sign]``); nothing else needs it.
+
+Versions: 1, of srsql 0.2 and before, took terms trimmed and in upper case for one value; 2 takes
+their normal form (SPEC section 2), and tells what drew the report and whether every sensitive
+column is published.
 """
 
 from __future__ import annotations
@@ -11,16 +21,22 @@ from __future__ import annotations
 import hashlib
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import duckdb
 from pydantic import BaseModel, ConfigDict, Field
 from sqlglot import exp
 
+from srsql.engine.errors import PublishError, VerifyError, one_line
 from srsql.engine.warehouse.statements import column, temporary
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
+SIGNATURE = "SHA256SUMS.sig"
+SIGNATURE_BYTES = 64
 README = "README.md"
 REPORT = "report.html"
 COUNTS = "term-counts.sql"
@@ -29,7 +45,7 @@ DICTIONARY = "data-dictionary.csv"
 THRESHOLDS = "value-thresholds.csv"
 HIERARCHIES = "value-hierarchies.csv"
 DUCKDB_FILE = "release.duckdb"
-VERSION = 1
+VERSION = 2
 CLUSTERS = "clusters"
 TERM_TABLES = {
     CLUSTERS: ("cluster", "records"),
@@ -41,6 +57,10 @@ TERM_TABLES = {
 }
 """Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
 makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
+
+NO_LIBRARY = (
+    "{option} needs the package cryptography, which is not installed: pip install 'srsql[sign]'"
+)
 
 Format = Literal["parquet", "csv", "duckdb"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -127,7 +147,7 @@ class Counts(_Strict):
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
-    artifact_version: Literal[1]
+    artifact_version: Literal[1, 2]
     software_version: str
     dataset: Name
     dataset_version: int
@@ -152,6 +172,11 @@ class Manifest(_Strict):
     report_table: Name | None
     """None: no row of a report is released."""
     terms: TermsClaim | None = None
+    every_term_published: bool | None = None
+    """Every sensitive column is in a released table; None: of version 1, which does not tell."""
+    report_written_by: str | None = None
+    """What drew ``report.html``, with the versions that decide its bytes; None: there is none, or
+    version 1."""
     attributes: tuple[Attribute, ...]
     tables: tuple[Table, ...]
     files: dict[FileName, Digest]
@@ -171,6 +196,17 @@ class Manifest(_Strict):
     def table(self, name: str) -> Table:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
+
+
+def files_of(manifest: Manifest) -> set[str]:
+    """Every file that an artifact with this manifest has, but for a signature."""
+    names = {MANIFEST, SUMS, README, DICTIONARY, THRESHOLDS, HIERARCHIES}
+    names |= {table.file for table in manifest.tables}
+    if manifest.report_table is not None:
+        names.add(REPORT)
+    if manifest.terms is not None:
+        names.add(COUNTS)
+    return names
 
 
 def sums_text(digests: dict[str, str]) -> str:
@@ -217,3 +253,67 @@ def content_query(name: str, columns: tuple[Column, ...]) -> exp.Select:
     ]
     line = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(","), *parts])
     return exp.select(line).from_(temporary(name, alias="t"))  # a scan keeps the order of insertion
+
+
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """The key that an artifact is signed with.
+
+    Raises:
+        PublishError: the library is not there, or the file holds no such key, or a locked one.
+    """
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    except ImportError:
+        raise PublishError(NO_LIBRARY.format(option="--sign")) from None
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise PublishError(f"--sign {path}: cannot be read as a key: {one_line(error)}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise PublishError(
+            f"--sign {path} is no Ed25519 private key: make one with 'openssl genpkey -algorithm "
+            "ed25519 -out KEY.pem'"
+        )
+    return key
+
+
+def sign(folder: Path, key: Ed25519PrivateKey) -> None:
+    """Write the signature of the folder's hashes beside them."""
+    (folder / SIGNATURE).write_bytes(key.sign((folder / SUMS).read_bytes()))
+
+
+def signature_faults(folder: Path, public_key: Path) -> list[str]:
+    """What is wrong with the signature of a folder under a public key.
+
+    Raises:
+        VerifyError: the library is not there, or the file holds no such key.
+    """
+    try:
+        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    except ImportError:
+        raise VerifyError(NO_LIBRARY.format(option="--public-key")) from None
+    try:
+        key = load_pem_public_key(public_key.read_bytes())
+    except (OSError, ValueError, UnsupportedAlgorithm) as error:
+        raise VerifyError(
+            f"--public-key {public_key}: cannot be read as a key: {one_line(error)}"
+        ) from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise VerifyError(
+            f"--public-key {public_key} is no Ed25519 public key: 'openssl pkey -in KEY.pem "
+            "-pubout' prints the one of a private key"
+        )
+    sums, signature = folder / SUMS, folder / SIGNATURE
+    if signature.is_symlink() or not signature.is_file() or not sums.is_file():
+        return [f"{SIGNATURE} is missing: nobody signed {SUMS}"]
+    try:
+        key.verify(signature.read_bytes(), sums.read_bytes())
+    except InvalidSignature:
+        return [f"{SIGNATURE} is not a signature of {SUMS} by the key of {public_key}"]
+    except OSError as error:
+        raise VerifyError(f"{folder} cannot be read: {one_line(error)}") from None
+    return []

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from srsql.engine.warehouse.statements import (
-    bare,
     check_row,
     column,
+    normal_form,
     table,
     temporary,
     union_all,
@@ -96,12 +96,12 @@ def case_terms(
             parts.append(_raw_terms(dataset, attribute.table, attribute.column, quarter, name))
         if attribute.column not in published[attribute.table]:
             continue
-        value = exp.func("upper", bare(column(attribute.column, "v")))
+        value = normal_form(column(attribute.column, "v"))
         parts.append(
             exp.select(column(dataset.case_id, "v").as_("case_id"), value.as_(name))
             .distinct()
             .from_(table(schema, attribute.table, alias="v"))
-            .where(bare(column(attribute.column, "v")).neq(""))
+            .where(normal_form(column(attribute.column, "v")).neq(""))
         )
     if not parts:
         parts = [
@@ -117,7 +117,7 @@ def case_terms(
 
 def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: str) -> exp.Query:
     """(case_id, normalized value) of one column for the released cases, under their public ids."""
-    value = exp.func("upper", bare(column(name, "t")))
+    value = normal_form(column(name, "t"))
     return (
         exp.select(column("public_case", "i").as_("case_id"), value.as_(shown))
         .distinct()
@@ -143,11 +143,11 @@ def report_values(dataset: Dataset, schema: str) -> exp.Query:
         exp.select(
             column(dataset.report_id, "v").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
-            exp.func("upper", bare(column(attribute.column, "v"))).as_("term"),
+            normal_form(column(attribute.column, "v")).as_("term"),
         )
         .distinct()
         .from_(table(schema, attribute.table, alias="v"))
-        .where(bare(column(attribute.column, "v")).neq(""))
+        .where(normal_form(column(attribute.column, "v")).neq(""))
         for attribute in published_sensitive(dataset)
     ]
     if not parts:
@@ -218,10 +218,10 @@ def case_symptoms(dataset: Dataset, schema: str) -> exp.Query:
         values: list[exp.Query] = [
             exp.select(
                 column(dataset.case_id, "v").as_("case_id"),
-                exp.func("upper", bare(column(name, "v"))).as_("term"),
+                normal_form(column(name, "v")).as_("term"),
             )
             .from_(table(schema, attribute.table, alias="v"))
-            .where(bare(column(name, "v")).neq(""))
+            .where(normal_form(column(name, "v")).neq(""))
             for attribute in dataset.sensitive
             if attribute.column == name and name in published[attribute.table]
         ]

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import sys
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,11 +23,11 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from srsql.engine.errors import SrsqlError, WarehouseError, one_line
-from srsql.engine.parameters import Parameter, arguments_of
+from srsql.engine.parameters import Parameter, arguments_of, unknown_option
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
-from srsql.engine.warehouse.config import CONFIG, ConfigError, read_defaults
 
 Command = Callable[..., Any]
+CONFIG = "srsql.toml"
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -283,3 +284,41 @@ def existing(db: Path) -> Path:
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were given; for the others the engine has defaults."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+class ConfigError(SrsqlError):
+    """`srsql.toml` is wrong; the text names the key."""
+
+
+def read_defaults(options: dict[str, set[str]]) -> dict[str, Any]:
+    """Defaults per command: top-level keys for every command, ``[release]`` for one.
+
+    Args:
+        options: the names of each command's options.
+
+    Raises:
+        ConfigError: the file cannot be read, or names something there is not.
+    """
+    path = Path(CONFIG)
+    if not path.is_file():
+        return {}
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{CONFIG} cannot be read: {error}") from None
+    shared = {key: value for key, value in raw.items() if not isinstance(value, dict)}
+    for key in shared:
+        if not any(key in names for names in options.values()):
+            every = sorted(set().union(*options.values()))
+            raise ConfigError(unknown_option(f"{CONFIG}: srsql", key, every))
+    merged: dict[str, Any] = {}
+    for name, names in options.items():
+        own = raw.get(name, {})
+        for key in own:
+            if key not in names:
+                raise ConfigError(unknown_option(f"{CONFIG}: [{name}]", key, sorted(names)))
+        merged[name] = {k: v for k, v in shared.items() if k in names} | own
+    for key, value in raw.items():
+        if isinstance(value, dict) and key not in options:
+            raise ConfigError(f"{CONFIG}: there is no command {key!r}")
+    return merged

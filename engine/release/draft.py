@@ -14,7 +14,6 @@ from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import make_identity, refresh_series_views, supersede_release
-from srsql.engine.release.views import create_views
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import (
     Release,
@@ -23,7 +22,7 @@ from srsql.engine.warehouse.releases import (
     perturbed_positions,
     terms_without_rows,
 )
-from srsql.engine.warehouse.series import Series, find_series, schema_of
+from srsql.engine.warehouse.series import Series, create_views, find_series, schema_of
 from srsql.engine.warehouse.statements import column, dotted, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -46,7 +46,7 @@ from srsql.engine.release.series import (
     supersede_release,
 )
 from srsql.engine.release.terms import family_of, need_terms, release_terms, visible_part
-from srsql.engine.release.views import build_tables, create_views
+from srsql.engine.release.views import build_tables
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
 from srsql.engine.risk.singling_out import (
@@ -61,7 +61,7 @@ from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
-from srsql.engine.warehouse.series import open_series
+from srsql.engine.warehouse.series import create_views, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -12,10 +12,9 @@ from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
-from srsql.engine.release.views import series_views
 from srsql.engine.warehouse.layout import IDENTITY, ROWS, SHAPES
 from srsql.engine.warehouse.releases import Release, series_over_lattice
-from srsql.engine.warehouse.series import Series, schema_of
+from srsql.engine.warehouse.series import Series, schema_of, series_views
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -14,13 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import pyarrow as pa
+from sqlglot import exp
+
 from srsql.engine.errors import ReportError
 from srsql.engine.report.internal_quarter import internal_quarter, read_subject
 from srsql.engine.report.internal_series import internal_series
-from srsql.engine.report.public_edition import public_database, public_quarter, public_series
+from srsql.engine.report.public_edition import (
+    BATCH,
+    RowsOf,
+    public_database,
+    public_quarter,
+    public_series,
+)
 from srsql.engine.warehouse.releases import released_id
 from srsql.engine.warehouse.series import IMPORTED, find_series
-from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -83,8 +92,9 @@ def report(
     if not public:
         html = internal_series(warehouse, dataset, series)
     else:
+        views = {dataset.report_table}
         with public_database(
-            warehouse, dataset, series, schemas, {dataset.report_table}
+            warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
         ) as released:
             html = public_series(released)
     return Report(html, edition, dataset.name, series, None)
@@ -104,8 +114,19 @@ def _quarter(
         )
     views = {table.name for table in dataset.row_tables}
     schemas = {quarter: subject.release.schema}
-    with public_database(warehouse, dataset, series, schemas, views) as released:
+    source = _rows_of(warehouse)
+    with public_database(warehouse.con, source, dataset, series, schemas, views) as released:
         return public_quarter(released, quarter)
+
+
+def _rows_of(warehouse: Warehouse) -> RowsOf:
+    """The rows of the released views of a warehouse; nothing else of it is read."""
+
+    def read(schema: str, view: str) -> pa.RecordBatchReader:
+        rows = exp.select("v.*").from_(table(schema, view, alias="v")).sql(dialect="duckdb")
+        return warehouse.con.sql(rows).to_arrow_reader(BATCH)
+
+    return read
 
 
 def _schemas(warehouse: Warehouse, dataset: Dataset, series: str) -> dict[str, str]:

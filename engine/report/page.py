@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
+from importlib import metadata, resources
+from platform import machine
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -54,6 +55,16 @@ class Fact:
     value: Value
     text: str = ""
     """How it is shown, if not as any number."""
+
+
+DRAWN_WITH = ("duckdb", "jinja2", "matplotlib", "numpy", "scipy")
+"""Packages that decide bytes of a page."""
+
+
+def written_by() -> str:
+    """The versions under which the same data give the same bytes of a page."""
+    versions = [f"{name} {metadata.version(name)}" for name in DRAWN_WITH]
+    return ", ".join([f"srsql {__version__}", *versions, machine()])
 
 
 def _source(name: str) -> str:

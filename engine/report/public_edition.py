@@ -7,7 +7,7 @@ no raw table and no private catalog that they could reach.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.models import MODELS
-from srsql.engine.release.views import create_views, series_views
 from srsql.engine.report.drawing import lines, stacked
 from srsql.engine.report.glossary import (
     beside_region,
@@ -28,23 +28,26 @@ from srsql.engine.report.glossary import (
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
-from srsql.engine.report.shapes import Shapes, published_at_ends, published_shapes
+from srsql.engine.report.shapes import Shapes, arrivals, published_at_ends, published_shapes
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.layout import store_of
+from srsql.engine.warehouse.series import create_views, series_views
 from srsql.engine.warehouse.statements import (
     STORE,
-    column,
     create,
     query,
     table,
-    union_all,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _DATABASE = "report/public_database"
+BATCH = 100_000
+"""Rows that are copied at a time."""
+RowsOf = Callable[[str, str], pa.RecordBatchReader]
+"""Takes the schema of a release and the name of a view (``manifest`` is one), gives its rows."""
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})
 """Columns of the public manifest that have a place of their own on the page."""
 
@@ -69,41 +72,46 @@ class PublicDatabase:
 
 @contextmanager
 def public_database(
-    warehouse: Warehouse, dataset: Dataset, series: str, schemas: dict[str, str], views: set[str]
+    con: duckdb.DuckDBPyConnection,
+    rows: RowsOf,
+    dataset: Dataset,
+    series: str,
+    schemas: dict[str, str],
+    views: set[str],
 ) -> Iterator[PublicDatabase]:
     """Copy released views into a database in memory, which is gone afterwards.
 
     Args:
-        warehouse: has the views; nothing else of it is read.
+        con: of which the database takes the limits of memory and threads.
+        rows: of the views.
         dataset: for their names.
         series: whose they are.
         schemas: quarter -> schema of its views, oldest first.
         views: which of them are needed, beside the manifest.
     """
-    memory, threads = warehouse.rows(query(_DATABASE, "limits"))[0]
-    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as con:
-        con.execute("SET python_enable_replacements = false")
-        con.execute("SET enable_progress_bar = false")
-        con.execute("SET memory_limit = ?", [memory])
-        con.execute("SET threads = ?", [threads])
-        con.execute("SET temp_directory = ?", [spill])
-        own = Warehouse(con)
+    ((memory, threads),) = con.execute(query(_DATABASE, "limits")).fetchall()
+    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as inner:
+        inner.execute("SET python_enable_replacements = false")
+        inner.execute("SET enable_progress_bar = false")
+        inner.execute("SET memory_limit = ?", [memory])
+        inner.execute("SET threads = ?", [threads])
+        inner.execute("SET temp_directory = ?", [spill])
+        own = Warehouse(inner)
         with own.transaction():
             register_dataset(own, dataset, "released")
         with own.guarded():
             for number, schema in enumerate(schemas.values(), start=1):
                 stores = {view: store_of(number, view) for view in sorted(views | {"manifest"})}
                 for view, store in stores.items():
-                    _copy(warehouse, own, table(schema, view, alias="v"), store)
+                    _copy(own, rows(schema, view), store)
                 create_views(own, schema, stores)
             database = PublicDatabase(own, dataset, series, schemas)
             _fill_catalog(database, views)
             yield database
 
 
-def _copy(source: Warehouse, target: Warehouse, view: exp.Table, store: str) -> None:
-    rows = exp.select("v.*").from_(view).sql(dialect="duckdb")
-    target.con.register("srsql_incoming", source.con.sql(rows).to_arrow_reader(100_000))
+def _copy(target: Warehouse, rows: pa.RecordBatchReader, store: str) -> None:
+    target.con.register("srsql_incoming", rows)
     target.run(create(table(STORE, store), exp.select("i.*").from_("srsql_incoming AS i")))
     target.con.unregister("srsql_incoming")
 
@@ -186,14 +194,14 @@ def _facts(manifest: dict[str, Any], shapes: Shapes) -> list[Fact]:
 
 
 def _parameters(manifest: dict[str, Any]) -> Table:
-    """The scalars of the public manifest."""
+    """The scalars of the public manifest, by name."""
     return Table(
         "parameters",
         "Parameters and counts of the public manifest",
         ("parameter", "value"),
         [
             (name.replace("_", " "), value if isinstance(value, (int, str)) else str(value))
-            for name, value in manifest.items()
+            for name, value in sorted(manifest.items())
             if name not in _SPECIAL
         ],
     )
@@ -299,21 +307,6 @@ def _arrivals(released: PublicDatabase) -> dict[str, tuple[int, int]]:
     statement = arrivals(released.dataset, released.schemas).sql(dialect="duckdb")
     new = dict.fromkeys(released.schemas, 0) | dict(released.warehouse.rows(statement))
     return dict(zip(new, zip(new.values(), accumulate(new.values()), strict=True), strict=True))
-
-
-def arrivals(dataset: Dataset, schemas: dict[str, str]) -> exp.Select:
-    """Quarter, and the cases whose first quarter it is."""
-    case_id = exp.cast(column(dataset.case_id, "v"), "VARCHAR").as_("case_id")
-    rows: list[exp.Query] = [
-        exp.select(exp.Literal.string(quarter).as_("quarter"), case_id.copy()).from_(
-            table(schema, dataset.report_table, alias="v")
-        )
-        for quarter, schema in schemas.items()
-    ]
-    first = exp.select("c.case_id", "min(c.quarter) AS quarter").group_by("c.case_id")
-    first = first.from_(union_all(rows).subquery("c"))
-    counted = exp.select("f.quarter", "count(*) AS cases").from_(first.subquery("f"))
-    return counted.group_by("f.quarter")
 
 
 def _series_figures(

@@ -249,6 +249,21 @@ def published_thresholds(schema: str) -> exp.Query:
     ).from_(listed.from_(table(schema, "manifest", alias="m")).subquery("t"))
 
 
+def arrivals(dataset: Dataset, schemas: dict[str, str]) -> exp.Select:
+    """Quarter, and the cases whose first quarter it is."""
+    case_id = exp.cast(column(dataset.case_id, "v"), "VARCHAR").as_("case_id")
+    rows: list[exp.Query] = [
+        exp.select(exp.Literal.string(quarter).as_("quarter"), case_id.copy()).from_(
+            table(schema, dataset.report_table, alias="v")
+        )
+        for quarter, schema in schemas.items()
+    ]
+    first = exp.select("c.case_id", "min(c.quarter) AS quarter").group_by("c.case_id")
+    first = first.from_(union_all(rows).subquery("c"))
+    counted = exp.select("f.quarter", "count(*) AS cases").from_(first.subquery("f"))
+    return counted.group_by("f.quarter")
+
+
 def missingness(release: Release) -> list[Missingness]:
     """What is missing before and after a release; the steward's.
 

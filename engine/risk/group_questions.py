@@ -19,6 +19,7 @@ from srsql.engine.risk.group_queries import (
     counted,
     node_share,
 )
+from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.dimensions import informative_attribute
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, query
@@ -77,7 +78,10 @@ def group_answers(
     )[0]
     # a number that declares groups is released by them, and asked for by its bounds all the same
     numbers = [q for q in dataset.qid if q.kind == "numeric" and q.name in shown]
-    value = value.strip().upper() if value else _most_held(warehouse, dataset, quarter, informative)
+    if value:
+        (value,) = normalized_texts(warehouse, [value])
+    else:
+        value = _most_held(warehouse, dataset, quarter, informative)
     if not numbers or value is None:
         return []
     split = _split(dataset, shown)

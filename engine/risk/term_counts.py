@@ -20,10 +20,10 @@ from srsql.engine.warehouse.released_terms import (
 )
 from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.engine.warehouse.statements import (
-    bare,
     column,
     create,
     literal,
+    normal_form,
     query,
     table,
     temporary,
@@ -153,7 +153,7 @@ def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> ex
     places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     parts: list[exp.Query] = []
     for name in terms.attributes:
-        value = exp.func("upper", bare(column(name, "t")))
+        value = normal_form(column(name, "t"))
         prefix = f"{name}:" if len(terms.attributes) > 1 else ""
         parts.append(
             raw_values(dataset, release_id, name, places[name])

@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import bare, column, query
+from srsql.engine.warehouse.statements import bare, column, normal_form, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.hierarchy import Hierarchy
@@ -28,8 +28,8 @@ def trimmed(expression: exp.Expression) -> exp.Expression:
 
 
 def normalized(expression: exp.Expression) -> exp.Expression:
-    """The normalized term (SPEC section 2): trimmed and upper-cased, NULL if blank."""
-    return exp.Upper(this=trimmed(expression))
+    """The normalized term (SPEC section 2), NULL if blank; see ``normal_form``."""
+    return exp.Nullif(this=normal_form(expression.copy()), expression=exp.Literal.string(""))
 
 
 def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | None]:

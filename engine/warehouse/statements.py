@@ -23,6 +23,16 @@ SPACE = (
 """What counts as white space at the ends of a value: Unicode's, the zero-width ones included."""
 SPACES = "[" + "".join(rf"\x{{{ord(character):x}}}" for character in SPACE) + "]"
 """The same as a class of a regular expression of DuckDB, which trims five times as fast."""
+IGNORABLE = (
+    r"\x{ad}\x{34f}\x{61c}\x{115f}-\x{1160}\x{17b4}-\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}"
+    r"\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fe00}-\x{fe0f}\x{feff}\x{ffa0}"
+    r"\x{fff0}-\x{fff8}\x{1bca0}-\x{1bca3}\x{1d173}-\x{1d17a}\x{e0000}-\x{e0fff}"
+)
+"""Characters without a shape of their own, which a reader cannot see: Unicode's property
+Default_Ignorable_Code_Point, as ranges within a class of a regular expression."""
+INVISIBLE = f"^[{SPACES[1:-1]}{IGNORABLE}]+|[{SPACES[1:-1]}{IGNORABLE}]+$|[{IGNORABLE}]+"
+"""What the normal form of a term leaves out: white space at its ends, ignorable characters
+anywhere."""
 
 
 def quoted(name: str) -> str:
@@ -239,3 +249,16 @@ def bare(value: exp.Expr) -> exp.Expr:
     pattern = exp.Literal.string(f"^{SPACES}+|{SPACES}+$")
     arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
     return exp.Anonymous(this="regexp_replace", expressions=arguments)
+
+
+def normal_form(value: exp.Expr) -> exp.Expr:
+    """The one normal form of a term (SPEC section 2), empty where nothing is left.
+
+    Ignorable characters are taken out, white space at its ends as well; what remains is composed
+    (Unicode NFC) and in upper case. In this order, since a character between two others keeps them
+    from being composed.
+    """
+    pattern = exp.Literal.string(INVISIBLE)
+    arguments = [value, pattern, exp.Literal.string(""), exp.Literal.string("g")]
+    visible = exp.Anonymous(this="regexp_replace", expressions=arguments)
+    return exp.Upper(this=exp.Anonymous(this="nfc_normalize", expressions=[visible]))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from support.artifacts import make
 from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.format import Manifest
+from srsql.engine.artifact.verify import verify as verification
+from srsql.schemas import Dataset
 
 SEED = 918273645546372819
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": SEED}
@@ -74,6 +78,26 @@ class Artifacts(dict[tuple[str, str], Path]):
         to = self.folder / f"{model}-{form}"
         self[key] = make(self.warehouses[model], to, "2011Q3", format=form)
         return self[key]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_page_once() -> Iterator[None]:
+    """A report is drawn once for the same manifest and thresholds: it takes longer than a check.
+
+    The manifest has the digest of every row, which is compared before.
+    """
+    pages: dict[tuple[str, bytes], str] = {}
+    draw = verification.drawn_report
+
+    def drawn(con: Any, folder: Path, manifest: Manifest, dataset: Dataset) -> str:
+        key = manifest.model_dump_json(), (folder / "value-thresholds.csv").read_bytes()
+        if key not in pages:
+            pages[key] = draw(con, folder, manifest, dataset)
+        return pages[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verification, "drawn_report", drawn)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ def test_a_later_region_that_does_not_cover_the_first_is_found_and_named(
         if row["caseid"] in crowd:
             row.update(age_low="120", age_high="120")
     write_csv(both[1], "demo", rows)
-    rehash(both[1], counts=True)
+    rehash(both[1], counts=True, report=True)
     assert verify(both[1]).passed
     told = faults(both)
     assert set(told) == {"cover"}
@@ -71,7 +71,7 @@ def test_a_region_with_too_few_new_cases_is_found_and_named(both: list[Path]) ->
         if row["caseid"] not in old and row["age_low"] == victim["age_low"]
     ]
     write_csv(both[0], "demo", [*earlier, *added])
-    rehash(both[0], counts=True)
+    rehash(both[0], counts=True, report=True)
     told = faults(both)
     assert f'2011Q4 region {{"age_low":{victim["age_low"]},' in told["new k"][0]
     assert "k is 3" in told["new k"][0]

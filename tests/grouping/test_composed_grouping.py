@@ -12,13 +12,12 @@ from srsql.engine.grouping.cases import (
     report_values,
 )
 from srsql.engine.warehouse.series import next_cases_query
-from srsql.engine.warehouse.statements import SPACES
 from srsql.schemas import load_dataset
 
 
 def check(name: str, sql: str) -> None:
-    """The class of white space, which every trim repeats, is written in a word."""
-    check_snapshot(f"grouping/{name}", sql.replace(SPACES, "[SPACES]"))
+    """Under the name of the layer."""
+    check_snapshot(f"grouping/{name}", sql)
 
 
 @pytest.mark.parametrize("name", ["faers", "vaers"])

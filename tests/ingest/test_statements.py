@@ -10,7 +10,6 @@ from srsql.engine.ingest.raw_tables import code_table, column_places, load_state
 from srsql.engine.ingest.records import RECORD, RecordTable
 from srsql.engine.ingest.rejects import judge_statement, value_statements
 from srsql.engine.ingest.relations import Relation, period_rows
-from srsql.engine.warehouse.statements import SPACES
 from srsql.schemas import load_dataset
 
 HEADERS = {
@@ -22,8 +21,8 @@ HEADERS = {
 
 
 def check(name: str, sql: str) -> None:
-    """The class of white space, which every trim repeats, is written in a word."""
-    check_snapshot(f"ingest/{name}", sql.replace(SPACES, "[SPACES]"))
+    """Under the name of the layer."""
+    check_snapshot(f"ingest/{name}", sql)
 
 
 @pytest.mark.parametrize(("dataset_name", "table"), HEADERS)

@@ -6,8 +6,8 @@ import pytest
 from sqlglot import exp
 from support.snapshots import check_snapshot
 
-from srsql.engine.report.public_edition import arrivals
 from srsql.engine.report.shapes import (
+    arrivals,
     at_ends,
     catalog_distributions,
     published_distributions,

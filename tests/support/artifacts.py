@@ -13,6 +13,9 @@ import duckdb
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.documents import dictionary_csv, readme
 from srsql.engine.artifact.format import Manifest
+from srsql.engine.artifact.verify.reading import connection, read_tables
+from srsql.engine.artifact.verify.verify import drawn_report
+from srsql.schemas import load_dataset
 
 Rows = list[dict[str, str | None]]
 DATA = (".parquet", ".csv", ".duckdb")
@@ -85,11 +88,12 @@ def content_of(rows: list[dict[str, Any]]) -> str:
     return digest.hexdigest()
 
 
-def rehash(folder: Path, *, counts: bool = False, **changes: Any) -> None:
+def rehash(folder: Path, *, counts: bool = False, report: bool = False, **changes: Any) -> None:
     """Make the hashes agree with the files, as a forger would.
 
     ``counts``: the numbers and the digests of the rows as well; ``changes``: keys of the manifest.
-    README and dictionary then follow the manifest, if it can be read at all.
+    README and dictionary then follow the manifest, if it can be read at all; so does, if asked for,
+    the report.
     """
     told = manifest_of(folder) | changes
     if counts:
@@ -102,10 +106,13 @@ def rehash(folder: Path, *, counts: bool = False, **changes: Any) -> None:
         told["counts"]["released_cases"] = len({row["caseid"] for row in reports})
     if counts or changes:
         _reword(folder, told)
-    others = [p for p in folder.iterdir() if p.name not in ("manifest.json", "SHA256SUMS")]
+    if report:
+        _redraw(folder, told)
+    unlisted = ("manifest.json", "SHA256SUMS", "SHA256SUMS.sig")
+    others = [p for p in folder.iterdir() if p.name not in unlisted]
     told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}
     (folder / "manifest.json").write_text(json.dumps(told))
-    listed = sorted(p for p in folder.iterdir() if p.name != "SHA256SUMS")
+    listed = sorted(p for p in folder.iterdir() if p.name not in unlisted[1:])
     (folder / "SHA256SUMS").write_text(
         "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in listed)
     )
@@ -121,6 +128,15 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
         return
     (folder / "README.md").write_bytes(readme(m))
     (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m))
+
+
+def _redraw(folder: Path, told: dict[str, Any]) -> None:
+    """The report of the rows as they are now."""
+    manifest = Manifest.model_validate_json(json.dumps(told))
+    with connection() as con:
+        assert read_tables(con, folder, manifest) == []
+        page = drawn_report(con, folder, manifest, load_dataset("faers"))
+    (folder / "report.html").write_text(page, encoding="utf-8")
 
 
 def edit(folder: Path, table: str, query: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import sqlglot
 
+from srsql.engine.warehouse.statements import INVISIBLE, SPACES
+
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 UPDATE = "SRSQL_UPDATE_SNAPSHOTS"
 
@@ -14,8 +16,10 @@ UPDATE = "SRSQL_UPDATE_SNAPSHOTS"
 def check_snapshot(name: str, sql: str) -> None:
     """Compare a statement, pretty-printed, with ``tests/snapshots/NAME.sql``.
 
+    The classes of characters that every trim and every normal form repeats are written in a word.
     ``name``: ``LAYER/NAME``. With SRSQL_UPDATE_SNAPSHOTS=1 the file is written anew.
     """
+    sql = sql.replace(INVISIBLE, "[INVISIBLE]").replace(SPACES, "[SPACES]")
     text = sqlglot.parse_one(sql, read="duckdb").sql(dialect="duckdb", pretty=True) + "\n"
     file = SNAPSHOTS / f"{name}.sql"
     if os.environ.get(UPDATE) == "1":

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 import duckdb
 
-from srsql.engine.artifact.format import Format, Manifest, file_digest
+from srsql.engine.artifact.format import Format, Manifest, file_digest, private_key, sign
 from srsql.engine.artifact.publish.manifest import (
     PublishableRelease,
     describe,
@@ -62,6 +62,8 @@ class Publication:
     """Of a DuckDB file: the oldest DuckDB that can read it."""
     consent: Consent = field(default_factory=Consent)
     """To the rows that link to other releases of the quarter."""
+    sign: Path | None = None
+    """PEM file with the Ed25519 key that the hashes are signed with."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -71,10 +73,11 @@ class Publication:
             raise PublishError(f"--case-ids {self.case_ids}: give one of {', '.join(CASE_IDS)}")
         if (self.case_ids == "pseudonym") != (self.key_file is not None):
             raise PublishError("--case-ids pseudonym and --key-file FILE go together")
-        if self.key_file and self.key_file.resolve().is_relative_to(self.to.resolve()):
-            raise PublishError(
-                f"the key file {self.key_file} would lie in the artifact: keep it elsewhere"
-            )
+        for key in (self.key_file, self.sign):
+            if key and key.resolve().is_relative_to(self.to.resolve()):
+                raise PublishError(
+                    f"the key file {key} would lie in the artifact: keep it elsewhere"
+                )
         if self.storage_version is not None:
             if self.format != "duckdb":
                 raise PublishError("--storage-version is for --format duckdb")
@@ -130,6 +133,7 @@ def publish(
     """
     step = progress or (lambda _: None)
     quarter, to, key_file = publication.quarter, publication.to, publication.key_file
+    signing = private_key(publication.sign) if publication.sign else None
     try:
         with warehouse.transaction():
             release = find_release(warehouse, dataset, publication.series, quarter)
@@ -148,6 +152,8 @@ def publish(
                 tables = write_tables(warehouse, plans, folder, form, storage, scratch)
                 step("report and manifest")
                 manifest = describe(warehouse, dataset, release, key, tables, folder, form)
+                if signing is not None:
+                    sign(folder, signing)
                 step("verification")
                 found = verify(folder)
                 if not found.passed:

@@ -135,16 +135,20 @@ def describe(
         PublishError: the release is marked as one that must not be published.
     """
     manifest = _claims(warehouse, dataset, release, key, tables, form)
+    page = None
+    if dataset.rows:
+        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
+        from srsql.engine.report.page import written_by
+
+        page = report(warehouse, dataset, release.series, release.quarter, public=True)
+        manifest = manifest.model_copy(update={"report_written_by": written_by()})
     documents = {
         README: readme(manifest),
         DICTIONARY: dictionary_csv(manifest),
         THRESHOLDS: _thresholds_csv(warehouse, release.release_id, manifest.model),
         HIERARCHIES: _hierarchies_csv(dataset),
     }
-    if dataset.rows:
-        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
-
-        page = report(warehouse, dataset, release.series, release.quarter, public=True)
+    if page is not None:
         documents[REPORT] = page.html.encode()
     if manifest.terms:
         documents[COUNTS] = counts_sql()
@@ -202,6 +206,9 @@ def _claims(
         terms=TermsClaim(attributes=terms.attributes, m=terms.m, diversity=terms.diversity)
         if terms
         else None,
+        every_term_published=all(
+            a.column in dataset.table(a.table).publish for a in dataset.sensitive
+        ),
         attributes=_attributes(dataset) if dataset.rows else (),
         tables=tuple(tables),
         files={},

@@ -27,12 +27,62 @@ CHECKS = {
     "theta": "no value is held by a larger share of a region's cases than its threshold",
     "thresholds": "thresholds are given of released values only, each once, as the parameters say",
     "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
+    "declaration": "roles, domains and hierarchies are the dataset's, where it ships with srsql",
+    "policy": "the released rows do not contradict the policy that thresholds follow",
+    "report": "the public report is the one that the released rows give",
+    "signature": "the hashes were signed with the key of whoever published them",
     "series": "the artifacts follow each other in one series, with ids that can be compared",
     "new k": "at least k cases of every region are in no earlier release",
     "new theta": "thresholds hold among the cases that are in no earlier release",
     "cover": "a later region of a case covers its first one",
 }
 """Name -> what it proves."""
+AUTHOR = (
+    "who made it: authenticity was not checked, and whoever can rewrite every file and every hash "
+    "can make another artifact; give the publisher's key (--public-key), or compare SHA256SUMS "
+    "with a copy that you got another way"
+)
+CANNOT = (
+    "that the true values lie in the regions, and that nothing but what was withheld is missing: "
+    "both need the originals",
+    "that rows were grouped as the model says: groups are not published, only their regions",
+    "thresholds against what is not published: sensitive columns, values of withheld cases",
+    "what an attacker knows from elsewhere, such as some of a patient's drugs, terms or a case id",
+)
+NOISE = (
+    "k and thresholds: they hold for groups, which are not published; what is published of a case "
+    "is drawn at random"
+)
+NOISY = (
+    "{quarter}: that noise was added, as its model, {model}, says: exact values could be passed "
+    "off as drawn ones"
+)
+SEVERAL = (
+    "{quarter}: values that look the same, since version 1 of the format counts terms that differ "
+    "in invisible characters as several"
+)
+KNOWLEDGE = "thresholds with the external knowledge that the release took into account"
+ALONE = (
+    "what joining the releases of the series tells ({attacks}): give the artifacts of the "
+    "other quarters as well"
+)
+MORE = "the attacks {attacks}: they need the next quarter and what the rule counted"
+HISTORY = (
+    "{quarter}: which cases are new, since not exactly the releases that came before it in the "
+    "series ({earlier}) are given"
+)
+NO_ROWS = (
+    "regions, thresholds and what joining quarters tells, since no row of a report is released; "
+    "nor who holds what is in no chunk but in the item chunk of a cluster"
+)
+SILENT = (
+    "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
+    "nothing of that"
+)
+OF_OTHERS = (
+    "{quarter}: that {page} says what the released rows say, since {why}: read it as the word of "
+    "whoever published it"
+)
 
 
 @dataclass(frozen=True)

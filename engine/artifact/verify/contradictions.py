@@ -35,6 +35,9 @@ OTHER_VERSION = (
     "manifest says, since srsql {version} wrote them"
 )
 UNCLAIMED = "{quarter}: {what}, since its model, {model}, does not keep them"
+NOT_KEPT = "not kept"
+POLICIES = ("frequency", "levels", NOT_KEPT)
+"""What the parameter theta can be beside a threshold for all values."""
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
@@ -141,6 +144,10 @@ def _promise_faults(manifest: Manifest) -> list[str]:
     faults = []
     if manifest.perturbed != kind.perturbs_values:
         faults.append(f"perturbed is {manifest.perturbed}, of {manifest.model} it is not")
+    if not kind.perturbs_values and None in manifest.counts.model_dump().values():
+        faults.append(f"withheld_cases is not told, and {manifest.model} adds no noise")
+    if manifest.parameters.get("theta") == NOT_KEPT and "theta" in kind.guaranteed_bounds:
+        faults.append(f"theta is {NOT_KEPT}, and {manifest.model} keeps it")
     try:
         model = kind(**_given(kind, manifest))
     except (ReleaseError, ValueError, TypeError) as error:
@@ -266,7 +273,8 @@ def uniform_faults(
     try:
         theta = _fraction(parameter)
     except ValueError:
-        return []  # a policy by value: ``levels`` or ``frequency``
+        known = parameter in POLICIES
+        return [] if known else [f"the parameter theta is {parameter!r}, which is no policy"]
     return [
         f"{value} has the threshold {num}/{den}, the parameter theta is {theta}"
         for value, num, den in zip(values, nums, dens, strict=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,12 +22,15 @@ from srsql.engine.artifact.format import (
     DUCKDB_FILE,
     HIERARCHIES,
     MANIFEST,
+    SIGNATURE,
+    SIGNATURE_BYTES,
     SUMS,
     THRESHOLDS,
     Manifest,
     Table,
     content_digest,
     file_digest,
+    files_of,
     sums_text,
 )
 from srsql.engine.artifact.verify import Check
@@ -61,18 +64,31 @@ def check_files(folder: Path) -> tuple[list[Check], Manifest | None]:
         raise VerifyError(f"{folder} cannot be read: {one_line(error)}") from None
     faults = [f"{printable(e.name)} is not a plain file" for e in entries if e.name not in plain]
     listed, unclear = _listed(plain.get(SUMS))
-    faults += unclear + _differences(listed, {n: d for n, d in digests.items() if n != SUMS}, SUMS)
+    if SIGNATURE in plain and plain[SIGNATURE].stat().st_size != SIGNATURE_BYTES:
+        faults.append(f"{SIGNATURE} is no signature, which has {SIGNATURE_BYTES} bytes")
+    unlisted = (SUMS, SIGNATURE)  # a signature is made of the list, and after it
+    others = {n: d for n, d in digests.items() if n not in unlisted}
+    faults += unclear + _differences(listed, others, SUMS)
     files = Check("files", faults, len(entries))
     if MANIFEST not in plain:
         return [files, Check("manifest", [f"{MANIFEST} is missing"], 1)], None
     manifest, faults = _read_manifest(plain[MANIFEST])
     if manifest is None:
         return [files, Check("manifest", faults, 1)], None
-    others = {n: d for n, d in digests.items() if n not in (SUMS, MANIFEST)}
+    others.pop(MANIFEST)
     faults = shape_faults(manifest)
     usable = not faults and all(manifest.files.get(n) and n in plain for n in _needed(manifest))
-    faults += _differences(dict(manifest.files), others, MANIFEST)
+    faults += _differences(dict(manifest.files), others, MANIFEST) + _strangers(manifest, others)
     return [files, Check("manifest", faults, 1)], manifest if usable else None
+
+
+def _strangers(manifest: Manifest, found: Collection[str]) -> list[str]:
+    """Files that are listed and that no artifact has, and those that each has and this one not."""
+    known, listed = files_of(manifest) - {MANIFEST, SUMS}, manifest.files.keys()
+    return [
+        *(f"{name} is no file of an artifact" for name in sorted(listed - known)),
+        *(f"{name} is missing" for name in sorted(known - listed - set(found))),
+    ]
 
 
 def _needed(manifest: Manifest) -> set[str]:

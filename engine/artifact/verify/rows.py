@@ -139,7 +139,8 @@ def add_artifact(
         query("artifact/reading", "add_thresholds"),
         {"artifact": number, "terms": terms, "nums": nums, "dens": dens},
     )
-    run_step(con, "artifact/artifact_rows", {"artifact": number})
+    facts = {"artifact": number, "version": manifest.artifact_version}
+    run_step(con, "artifact/artifact_rows", facts)
 
 
 def row_queries(manifest: Manifest) -> dict[str, exp.Query]:

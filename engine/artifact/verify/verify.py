@@ -15,9 +15,32 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.format import HIERARCHIES, Manifest
-from srsql.engine.artifact.verify import Check, Verified
+from srsql.engine.artifact.documents import public_report
+from srsql.engine.artifact.format import HIERARCHIES, REPORT, Manifest, signature_faults
+from srsql.engine.artifact.verify import (
+    ALONE,
+    AUTHOR,
+    CANNOT,
+    HISTORY,
+    KNOWLEDGE,
+    MORE,
+    NO_ROWS,
+    NOISE,
+    NOISY,
+    OF_OTHERS,
+    SEVERAL,
+    SILENT,
+    Check,
+    Verified,
+)
 from srsql.engine.artifact.verify.contradictions import claim_faults, claims_not_shown
+from srsql.engine.artifact.verify.declarations import (
+    declaration_faults,
+    declaration_not_shown,
+    policy_verdict,
+    ranked_values,
+    shipped_dataset,
+)
 from srsql.engine.artifact.verify.reading import (
     check_files,
     connection,
@@ -25,6 +48,7 @@ from srsql.engine.artifact.verify.reading import (
     loaded,
     read_hierarchies,
     read_tables,
+    read_thresholds,
     run_step,
     text,
 )
@@ -36,49 +60,27 @@ from srsql.engine.artifact.verify.rows import (
     region_text,
     run_check,
 )
-from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import column, temporary, union_all
+from srsql.schemas import Dataset
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
 LOAD_CHECKS = ("columns", "rows", "content")
-CANNOT = (
-    "who made it: whoever can rewrite every file and every hash can make another artifact; compare "
-    "SHA256SUMS with a copy that you got another way",
-    "that the true values lie in the regions, and that nothing but what was withheld is missing: "
-    "both need the originals",
-    "that rows were grouped as the model says: groups are not published, only their regions",
-    "thresholds against what is not published: sensitive columns, values of withheld cases",
-    "what an attacker knows from elsewhere, such as some of a patient's drugs, terms or a case id",
-)
-NOISE = (
-    "k and thresholds: they hold for groups, which are not published; what is published of a case "
-    "is drawn at random"
-)
-KNOWLEDGE = "thresholds with the external knowledge that the release took into account"
-ALONE = (
-    "what joining the releases of the series tells ({attacks}): give the artifacts of the "
-    "other quarters as well"
-)
-MORE = "the attacks {attacks}: they need the next quarter and what the rule counted"
-HISTORY = (
-    "{quarter}: which cases are new, since not exactly the releases that came before it in the "
-    "series ({earlier}) are given"
-)
-NO_ROWS = (
-    "regions, thresholds and what joining quarters tells, since no row of a report is released; "
-    "nor who holds what is in no chunk but in the item chunk of a cluster"
-)
-SILENT = (
-    "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
-    "nothing of that"
-)
+CLAIM_CHECKS = ("declaration", "policy", "report")
 
 
-def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
+def verify(
+    artifacts: str | Path | Sequence[str | Path], public_key: str | Path | None = None
+) -> Verified:
     """Check one artifact, or several of one series, oldest first.
 
+    Args:
+        artifacts: their folders.
+        public_key: a PEM file with the Ed25519 key of whoever published them; each must be signed
+            with it. None: who published them is not checked.
+
     Raises:
-        VerifyError: a folder is no artifact.
+        VerifyError: a folder is no artifact, or the key is none.
     """
     given = [artifacts] if isinstance(artifacts, (str, Path)) else artifacts
     folders = [Path(folder) for folder in given]
@@ -88,30 +90,35 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
     not_run: list[str] = []
     read: list[tuple[Path, Manifest]] = []
     cannot_join: list[str] = []
+    unproved: list[str] = []
     for folder in folders:
-        found, missing, manifest = _verify_one(folder)
+        found, missing, manifest, unknown = _verify_one(folder)
+        if public_key is not None:
+            found.append(Check("signature", signature_faults(folder, Path(public_key)), 1))
         checks += [replace(check, artifact=str(folder)) for check in found]
         not_run += [f"{folder}: {name}" for name in missing]
+        unproved += unknown
         if manifest and manifest.report_table is not None:
             read.append((folder, manifest))
         elif manifest:
             cannot_join.append(f"{manifest.quarter}: {NO_ROWS}")
-    cannot = [*CANNOT, *cannot_join]
+    cannot = [*([AUTHOR] if public_key is None else []), *CANNOT, *cannot_join]
     if any(m.perturbed for _, m in read):
         cannot.append(NOISE)
     if any(m.parameters.get("external_knowledge") == "yes" for _, m in read):
         cannot.append(KNOWLEDGE)
+    cannot += unproved
     for _, manifest in read:
         cannot += claims_not_shown(manifest)
     if len(folders) > 1:
         if len(read) + len(cannot_join) < len(folders):
             not_run += [f"series: {name}" for name in SERIES_CHECKS]
         else:
-            found, unknown = check_series(read)
+            found, strangers = check_series(read)
             checks += found
             if found[0].faults:
                 not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
-            cannot += [HISTORY.format(quarter=m.quarter, earlier=_list(m)) for m in unknown]
+            cannot += [HISTORY.format(quarter=m.quarter, earlier=_list(m)) for m in strangers]
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
@@ -134,25 +141,95 @@ def _attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str
     return [MORE.format(attacks=", ".join(others))] if others else []
 
 
-def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None]:
-    """The checks, the names of those that could not be run, the manifest if all could."""
+def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None, list[str]]:
+    """The checks, those that could not be run, the manifest if all could, what is unproved."""
     checks, manifest = check_files(folder)
-    rows = [*LOAD_CHECKS, *ROW_CHECKS, "bounds"]
+    rows = [*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS]
     if manifest is None:
-        return checks, rows, None
+        return checks, rows, None, []
     checks[1] = replace(checks[1], faults=[*checks[1].faults, *claim_faults(folder, manifest)])
     with connection() as con:
         found, complete = load(con, folder, manifest)
         checks += found
         if not complete:
-            return checks, [name for name in rows if name != "columns"], None
+            return checks, [name for name in rows if name != "columns"], None, []
         try:
             checks += check_rows(con, folder, manifest)
             checks += check_chunks(con, manifest)
+            unproved = _check_claims(con, folder, manifest, checks)
         except (ValueError, duckdb.Error) as error:
             checks[1] = replace(checks[1], faults=[*checks[1].faults, one_line(error)])
-            return checks, [*ROW_CHECKS, "bounds"], None
-    return checks, [], manifest
+            return checks, rows[len(LOAD_CHECKS) :], None, []
+        if any(check.faults for check in checks) and manifest.report_table is not None:
+            return checks, ["report"], manifest, unproved
+        faults, unknown = _page(con, folder, manifest)
+    if manifest.report_table is not None:
+        checks.append(Check("report", faults, 1))
+    return checks, [], manifest, unproved + unknown
+
+
+def _check_claims(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, checks: list[Check]
+) -> list[str]:
+    """Add the checks of what the manifest says was declared; return what is left unproved."""
+    unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
+    if manifest.perturbed:
+        unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
+    faults = declaration_faults(manifest, read_hierarchies(folder))
+    columns = sum(len(table.columns) for table in manifest.tables)
+    checks.append(Check("declaration", faults, columns))
+    unproved += declaration_not_shown(manifest)
+    if manifest.report_table is not None:
+        values = ranked_values(con)
+        faults, unknown = policy_verdict(manifest, values)
+        checks.append(Check("policy", faults, len(values)))
+        unproved += unknown
+    return unproved
+
+
+def _page(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
+) -> tuple[list[str], list[str]]:
+    """Whether the report is the one that the rows give, and what cannot be shown of that."""
+    if manifest.report_table is None:
+        return [], []
+    from srsql.engine.report.page import written_by  # brings matplotlib
+
+    ours, dataset = written_by(), shipped_dataset(manifest)
+    why = f"{manifest.report_written_by or 'an earlier version'} drew it, this is {ours}"
+    if dataset is None:
+        why = f"nobody else knows what dataset {manifest.dataset!r} declares"
+    if dataset is None or manifest.report_written_by != ours:
+        return [], [OF_OTHERS.format(quarter=manifest.quarter, page=REPORT, why=why)]
+    try:
+        page = drawn_report(con, folder, manifest, dataset)
+    except SrsqlError as error:  # what cannot be drawn is no such report
+        return [one_line(error)], []
+    if page.encode() == (folder / REPORT).read_bytes():
+        return [], []
+    return [f"{REPORT} is not what the released rows and the manifest give"], []
+
+
+def drawn_report(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, dataset: Dataset
+) -> str:
+    """The public report of the rows that were loaded.
+
+    Args:
+        con: into which the tables were loaded.
+        folder: of the artifact.
+        manifest: that declares them.
+        dataset: that was released, with the tables that have rows here.
+
+    Raises:
+        ValueError: the thresholds cannot be read.
+    """
+    sources: dict[str, exp.Query] = {}
+    for table in (manifest.table(item.name) for item in dataset.row_tables):
+        names = [column(c.name, "t") for c in table.columns]
+        sources[table.name] = exp.select(*names).from_(temporary(loaded(table.name), alias="t"))
+    thresholds = zip(*read_thresholds(folder), strict=True)
+    return public_report(con, sources, thresholds, manifest, dataset)
 
 
 def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[Manifest]]:

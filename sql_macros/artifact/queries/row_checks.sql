@@ -186,3 +186,16 @@ WITH faults AS (
 SELECT
     (SELECT count(*) FROM temp.main.srsql_value_threshold) AS total,
     (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
+
+-- name: value_cases
+-- Every released value with its threshold, and how many cases hold it.
+SELECT
+    t.value,
+    t.theta_num,
+    t.theta_den,
+    count(*) AS cases
+FROM temp.main.srsql_value_threshold AS t
+INNER JOIN temp.main.srsql_case_value AS v ON t.value = v.value
+WHERE t.theta_den > 0
+GROUP BY t.value, t.theta_num, t.theta_den
+ORDER BY t.value;

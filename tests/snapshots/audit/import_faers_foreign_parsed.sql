@@ -18,8 +18,9 @@ SELECT
       "code_sex"."label"
     ) IS NULL
     THEN "code_sex"."label"
-    WHEN UPPER(
-      NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+    WHEN NULLIF(
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+      ''
     ) IN ('*', 'ANY')
     THEN 'Any'
   END AS "2 label",
@@ -91,8 +92,9 @@ SELECT
     WHEN NOT (
       CASE
         WHEN NOT (
-          UPPER(
-            NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+            ''
           )
         ) IS NULL
         AND (
@@ -102,8 +104,9 @@ SELECT
       END
     ) IS NULL
     AND NOT (
-      UPPER(
-        NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+        ''
       ) IN ('*', 'ANY')
     )
     THEN CONCAT('sex: no node of its hierarchy is called ', "parsed"."2 label text")
@@ -116,8 +119,8 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -133,8 +136,8 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -142,8 +145,8 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -160,8 +163,8 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -177,8 +180,8 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -186,8 +189,8 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -204,8 +207,8 @@ FROM (
         CASE
           WHEN "text 1 low" IS NULL
           OR "text 1 low" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -221,8 +224,8 @@ FROM (
       AND NOT (
         "text 1 low" IS NULL
         OR "text 1 low" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 low" AS BIGINT)
@@ -230,8 +233,8 @@ FROM (
     CASE
       WHEN "text 1 low" IS NULL
       OR "text 1 low" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -248,8 +251,8 @@ FROM (
         CASE
           WHEN "text 1 high" IS NULL
           OR "text 1 high" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -265,8 +268,8 @@ FROM (
       AND NOT (
         "text 1 high" IS NULL
         OR "text 1 high" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 high" AS BIGINT)
@@ -274,8 +277,8 @@ FROM (
     CASE
       WHEN "text 1 high" IS NULL
       OR "text 1 high" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -396,42 +399,50 @@ FROM (
       FROM (
         SELECT
           *,
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."0 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."0 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."0 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."0 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 high",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."1 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 1 low",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."1 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 low",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."1 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 1 high",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."1 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
@@ -520,6 +531,7 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = UPPER(
-    NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+  AND "code_sex"."code" = NULLIF(
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+    ''
   )

@@ -3,21 +3,21 @@ SELECT
   split.line,
   'indi_pt' AS "attribute",
   CASE
-    WHEN NOT UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) IN (
-      UPPER(
-        NULLIF(
-          REGEXP_REPLACE('Product used for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
-          ''
-        )
+    WHEN NOT NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') IN (
+      NULLIF(
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
+        ''
       ),
-      UPPER(
-        NULLIF(
-          REGEXP_REPLACE('Drug use for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
-          ''
-        )
+      NULLIF(
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
+        ''
       )
     )
-    THEN UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    THEN NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
   END AS "term"
 FROM (
   SELECT
@@ -28,28 +28,28 @@ FROM (
 WHERE
   NOT (
     CASE
-      WHEN NOT UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) IN (
-        UPPER(
-          NULLIF(
-            REGEXP_REPLACE('Product used for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
-            ''
-          )
+      WHEN NOT NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') IN (
+        NULLIF(
+          UPPER(
+            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+          ),
+          ''
         ),
-        UPPER(
-          NULLIF(
-            REGEXP_REPLACE('Drug use for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
-            ''
-          )
+        NULLIF(
+          UPPER(
+            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+          ),
+          ''
         )
       )
-      THEN UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+      THEN NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
     END
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'pt' AS "attribute",
-  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
 FROM (
   SELECT
     p.line,
@@ -58,5 +58,5 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
   ) IS NULL

@@ -18,8 +18,9 @@ SELECT
       "code_sex"."label"
     ) IS NULL
     THEN "code_sex"."label"
-    WHEN UPPER(
-      NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+    WHEN NULLIF(
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+      ''
     ) IN ('*', 'ANY')
     THEN NULL
   END AS "2 label",
@@ -85,8 +86,9 @@ SELECT
     WHEN NOT (
       CASE
         WHEN NOT (
-          UPPER(
-            NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+            ''
           )
         ) IS NULL
         AND (
@@ -96,8 +98,9 @@ SELECT
       END
     ) IS NULL
     AND NOT (
-      UPPER(
-        NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+        ''
       ) IN ('*', 'ANY')
     )
     THEN CONCAT('sex: no node of its hierarchy is called ', "parsed"."2 label text")
@@ -110,8 +113,8 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -131,8 +134,8 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -140,8 +143,8 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -162,8 +165,8 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -183,8 +186,8 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -192,8 +195,8 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -214,8 +217,8 @@ FROM (
         CASE
           WHEN "text 1 low" IS NULL
           OR "text 1 low" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -235,8 +238,8 @@ FROM (
       AND NOT (
         "text 1 low" IS NULL
         OR "text 1 low" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 low" AS BIGINT)
@@ -244,8 +247,8 @@ FROM (
     CASE
       WHEN "text 1 low" IS NULL
       OR "text 1 low" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -266,8 +269,8 @@ FROM (
         CASE
           WHEN "text 1 high" IS NULL
           OR "text 1 high" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -287,8 +290,8 @@ FROM (
       AND NOT (
         "text 1 high" IS NULL
         OR "text 1 high" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 high" AS BIGINT)
@@ -296,8 +299,8 @@ FROM (
     CASE
       WHEN "text 1 high" IS NULL
       OR "text 1 high" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -462,50 +465,58 @@ FROM (
       FROM (
         SELECT
           *,
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."0 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."0 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."0 unit", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit 0 low",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."0 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 0 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."0 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 high",
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."0 unit", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit 0 high",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."1 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 0 high",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 1 low",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."1 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 low",
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."1 unit", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit 1 low",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."1 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 1 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 1 high",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."1 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 high",
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."1 unit", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit 1 high"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 1 high"
         FROM (
           SELECT
             line,
@@ -618,6 +629,7 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = UPPER(
-    NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+  AND "code_sex"."code" = NULLIF(
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+    ''
   )

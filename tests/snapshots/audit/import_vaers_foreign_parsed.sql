@@ -16,8 +16,9 @@ SELECT
       "code_sex"."label"
     ) IS NULL
     THEN "code_sex"."label"
-    WHEN UPPER(
-      NULLIF(REGEXP_REPLACE("parsed"."1 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+    WHEN NULLIF(
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+      ''
     ) IN ('*', 'ANY')
     THEN 'Any'
   END AS "1 label",
@@ -26,8 +27,9 @@ SELECT
       "code_state"."label"
     ) IS NULL
     THEN "code_state"."label"
-    WHEN UPPER(
-      NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+    WHEN NULLIF(
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+      ''
     ) IN ('*', 'ANY')
     THEN 'Any'
   END AS "2 label",
@@ -76,8 +78,9 @@ SELECT
     WHEN NOT (
       CASE
         WHEN NOT (
-          UPPER(
-            NULLIF(REGEXP_REPLACE("parsed"."1 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+            ''
           )
         ) IS NULL
         AND (
@@ -87,16 +90,18 @@ SELECT
       END
     ) IS NULL
     AND NOT (
-      UPPER(
-        NULLIF(REGEXP_REPLACE("parsed"."1 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+        ''
       ) IN ('*', 'ANY')
     )
     THEN CONCAT('sex: no node of its hierarchy is called ', "parsed"."1 label text")
     WHEN NOT (
       CASE
         WHEN NOT (
-          UPPER(
-            NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+            ''
           )
         ) IS NULL
         AND (
@@ -106,8 +111,9 @@ SELECT
       END
     ) IS NULL
     AND NOT (
-      UPPER(
-        NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+        ''
       ) IN ('*', 'ANY')
     )
     THEN CONCAT('state: no node of its hierarchy is called ', "parsed"."2 label text")
@@ -120,8 +126,8 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -137,8 +143,8 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -146,8 +152,8 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -164,8 +170,8 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-            UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -181,8 +187,8 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-          UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -190,8 +196,8 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        UPPER(NULLIF(REGEXP_REPLACE('*', '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
-        UPPER(NULLIF(REGEXP_REPLACE('ANY', '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -258,22 +264,26 @@ FROM (
       FROM (
         SELECT
           *,
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."0 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."0 low text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
-          UPPER(
-            NULLIF(REGEXP_REPLACE("rows"."0 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
-            UPPER(
-              NULLIF(REGEXP_REPLACE("rows"."0 high text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+            NULLIF(
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+              ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
@@ -349,11 +359,13 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = UPPER(
-    NULLIF(REGEXP_REPLACE("parsed"."1 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+  AND "code_sex"."code" = NULLIF(
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+    ''
   )
 LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
   ON "code_state"."qid" = 'state'
-  AND "code_state"."code" = UPPER(
-    NULLIF(REGEXP_REPLACE("parsed"."2 label text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+  AND "code_state"."code" = NULLIF(
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+    ''
   )

@@ -2,7 +2,7 @@ CREATE OR REPLACE TEMPORARY TABLE srsql_foreign_value AS
 SELECT
   split.line,
   'symptom' AS "attribute",
-  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
 FROM (
   SELECT
     p.line,
@@ -11,13 +11,13 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'symptom' AS "attribute",
-  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
 FROM (
   SELECT
     p.line,
@@ -26,13 +26,13 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'symptom' AS "attribute",
-  UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "term"
+  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
 FROM (
   SELECT
     p.line,
@@ -41,5 +41,5 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    UPPER(NULLIF(REGEXP_REPLACE("split"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
   ) IS NULL

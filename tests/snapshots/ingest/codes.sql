@@ -1,7 +1,7 @@
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."srsql_code" AS
 SELECT DISTINCT
   "listed"."qid",
-  UPPER(NULLIF(REGEXP_REPLACE("listed"."code", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS code,
+  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("listed"."code", '[INVISIBLE]', '', 'g'))), '') AS code,
   "listed"."label"
 FROM (
   SELECT

@@ -192,20 +192,20 @@ FROM (
     FROM (
       SELECT
         *,
-        UPPER(NULLIF(REGEXP_REPLACE("rows"."age", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text age",
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
         REGEXP_EXTRACT(
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."age", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
           '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
           ['sign', 'whole', 'fraction']
         ) AS "part age",
-        UPPER(NULLIF(REGEXP_REPLACE("rows"."age_cod", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit age",
-        UPPER(NULLIF(REGEXP_REPLACE("rows"."wt", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text wt",
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit age",
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
         REGEXP_EXTRACT(
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."wt", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
           '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
           ['sign', 'whole', 'fraction']
         ) AS "part wt",
-        UPPER(NULLIF(REGEXP_REPLACE("rows"."wt_cod", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit wt"
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit wt"
       FROM (
         SELECT
           line,
@@ -258,6 +258,6 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = UPPER(NULLIF(REGEXP_REPLACE("parsed"."sex", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g'))), '')
 ORDER BY
   "parsed"."line"

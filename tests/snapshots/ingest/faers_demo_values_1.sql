@@ -84,13 +84,13 @@ FROM (
       FROM (
         SELECT
           *,
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."age", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
           REGEXP_EXTRACT(
-            UPPER(NULLIF(REGEXP_REPLACE("rows"."age", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age",
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."age_cod", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit age"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit age"
         FROM (
           SELECT
             *

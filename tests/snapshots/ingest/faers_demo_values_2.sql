@@ -82,13 +82,13 @@ FROM (
       FROM (
         SELECT
           *,
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."wt", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text wt",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
           REGEXP_EXTRACT(
-            UPPER(NULLIF(REGEXP_REPLACE("rows"."wt", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part wt",
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."wt_cod", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "unit wt"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit wt"
         FROM (
           SELECT
             *

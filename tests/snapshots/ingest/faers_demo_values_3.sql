@@ -25,7 +25,7 @@ FROM (
     "raw"."sex" AS value,
     CASE
       WHEN NOT (
-        UPPER(NULLIF(REGEXP_REPLACE("raw"."sex", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g'))), '')
       ) IS NULL
       AND (
         "code_sex"."code"
@@ -41,7 +41,7 @@ FROM (
   ) AS raw
   LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
     ON "code_sex"."qid" = 'sex'
-    AND "code_sex"."code" = UPPER(NULLIF(REGEXP_REPLACE("raw"."sex", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g'))), '')
 ) AS found
 WHERE
   NOT (

@@ -15,21 +15,27 @@ SELECT
   "parsed"."indi_drug_seq",
   "parsed"."indi_pt",
   CASE
-    WHEN NOT UPPER(NULLIF(REGEXP_REPLACE("parsed"."indi_pt", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) IN (
-      UPPER(
-        NULLIF(
-          REGEXP_REPLACE('Product used for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
-          ''
-        )
+    WHEN NOT NULLIF(
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."indi_pt", '[INVISIBLE]', '', 'g'))),
+      ''
+    ) IN (
+      NULLIF(
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
+        ''
       ),
-      UPPER(
-        NULLIF(
-          REGEXP_REPLACE('Drug use for unknown indication', '^[SPACES]+|[SPACES]+$', '', 'g'),
-          ''
-        )
+      NULLIF(
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
+        ''
       )
     )
-    THEN UPPER(NULLIF(REGEXP_REPLACE("parsed"."indi_pt", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    THEN NULLIF(
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."indi_pt", '[INVISIBLE]', '', 'g'))),
+      ''
+    )
   END
 FROM (
   SELECT

@@ -120,9 +120,9 @@ FROM (
     FROM (
       SELECT
         *,
-        UPPER(NULLIF(REGEXP_REPLACE("rows"."age_yrs", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text age",
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
         REGEXP_EXTRACT(
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."age_yrs", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
           '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
           ['sign', 'whole', 'fraction']
         ) AS "part age"
@@ -173,9 +173,9 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = UPPER(NULLIF(REGEXP_REPLACE("parsed"."sex", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g'))), '')
 LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
   ON "code_state"."qid" = 'state'
-  AND "code_state"."code" = UPPER(NULLIF(REGEXP_REPLACE("parsed"."state", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  AND "code_state"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."state", '[INVISIBLE]', '', 'g'))), '')
 ORDER BY
   "parsed"."line"

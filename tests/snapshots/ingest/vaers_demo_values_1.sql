@@ -67,9 +67,9 @@ FROM (
       FROM (
         SELECT
           *,
-          UPPER(NULLIF(REGEXP_REPLACE("rows"."age_yrs", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
           REGEXP_EXTRACT(
-            UPPER(NULLIF(REGEXP_REPLACE("rows"."age_yrs", '^[SPACES]+|[SPACES]+$', '', 'g'), '')),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age"

@@ -25,7 +25,7 @@ FROM (
     "raw"."state" AS value,
     CASE
       WHEN NOT (
-        UPPER(NULLIF(REGEXP_REPLACE("raw"."state", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g'))), '')
       ) IS NULL
       AND (
         "code_state"."code"
@@ -41,7 +41,7 @@ FROM (
   ) AS raw
   LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
     ON "code_state"."qid" = 'state'
-    AND "code_state"."code" = UPPER(NULLIF(REGEXP_REPLACE("raw"."state", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+    AND "code_state"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g'))), '')
 ) AS found
 WHERE
   NOT (

@@ -10,7 +10,10 @@ SELECT
   "parsed"."line",
   "parsed"."vaers_id",
   "parsed"."symptom",
-  UPPER(NULLIF(REGEXP_REPLACE("parsed"."symptom", '^[SPACES]+|[SPACES]+$', '', 'g'), ''))
+  NULLIF(
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."symptom", '[INVISIBLE]', '', 'g'))),
+    ''
+  )
 FROM (
   SELECT
     *

@@ -7,4 +7,4 @@ SELECT
   ) / 2 AS DOUBLE) AS amount
 FROM "release_2011q4"."released_rows" AS "r"
 WHERE
-  UPPER(REGEXP_REPLACE("r"."pt", '^[SPACES]+|[SPACES]+$', '', 'g')) = UPPER($value)
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("r"."pt", '[INVISIBLE]', '', 'g'))) = UPPER(NFC_NORMALIZE(REGEXP_REPLACE($value, '[INVISIBLE]', '', 'g')))

@@ -4,32 +4,12 @@ SELECT DISTINCT
 FROM (
   SELECT
     "c"."case_id",
-    UPPER(
-      NULLIF(
-        REGEXP_REPLACE(
-          "t"."drugname",
-          '^[\x{20}\x{9}\x{a}\x{b}\x{c}\x{d}\x{85}\x{a0}\x{1680}\x{2000}\x{2001}\x{2002}\x{2003}\x{2004}\x{2005}\x{2006}\x{2007}\x{2008}\x{2009}\x{200a}\x{200b}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+|[\x{20}\x{9}\x{a}\x{b}\x{c}\x{d}\x{85}\x{a0}\x{1680}\x{2000}\x{2001}\x{2002}\x{2003}\x{2004}\x{2005}\x{2006}\x{2007}\x{2008}\x{2009}\x{200a}\x{200b}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+$',
-          '',
-          'g'
-        ),
-        ''
-      )
-    ) AS drug
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g'))), '') AS drug
   FROM "released"."drug" AS "t"
   JOIN "temp"."main"."srsql_signal_released_case" AS "c"
     ON "t"."caseid" = "c"."case_id" AND "t"."quarter" = "c"."quarter"
   WHERE
-    UPPER(
-      NULLIF(
-        REGEXP_REPLACE(
-          "t"."role_cod",
-          '^[\x{20}\x{9}\x{a}\x{b}\x{c}\x{d}\x{85}\x{a0}\x{1680}\x{2000}\x{2001}\x{2002}\x{2003}\x{2004}\x{2005}\x{2006}\x{2007}\x{2008}\x{2009}\x{200a}\x{200b}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+|[\x{20}\x{9}\x{a}\x{b}\x{c}\x{d}\x{85}\x{a0}\x{1680}\x{2000}\x{2001}\x{2002}\x{2003}\x{2004}\x{2005}\x{2006}\x{2007}\x{2008}\x{2009}\x{200a}\x{200b}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+$',
-          '',
-          'g'
-        ),
-        ''
-      )
-    ) IN ('PS', 'SS')
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."role_cod", '[INVISIBLE]', '', 'g'))), '') IN ('PS', 'SS')
 ) AS u
 WHERE
   NOT "u"."drug" IS NULL

@@ -1,0 +1,341 @@
+"""Artifacts forged as a whole: rows, documents, report and hashes made anew, by the program itself.
+
+Each is refused by the check that has to see it, or what that check cannot see stands in the list of
+what no artifact shows. The table is that of docs/guide.md.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from artifact.conftest import OPTIONS, WITHHELD
+from support.artifacts import manifest_of, read_csv, rehash, thresholds_of, write_csv
+from support.quarters import Report, crowd, write_quarter
+
+from srsql import verify
+from srsql.engine.api.engine import Engine
+
+QUARTER = "2011Q3"
+Change = Callable[[dict[str, Any]], None]
+Forge = Callable[[Path], None]
+
+
+def name(value: object) -> str:
+    """Of a forgery, for its test."""
+    return getattr(value, "__name__", "")
+
+
+def people() -> list[Report]:
+    """200 values that two cases hold each, one that 20 hold, and a case that is withheld."""
+    cases = crowd(200, terms=100)
+    cases[::10] = [replace(report, pt=(*report.pt, "Frequent")) for report in cases[::10]]
+    return [*cases, WITHHELD]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Model -> its artifact, with thresholds by frequency."""
+    folder = tmp_path_factory.mktemp("published")
+    found = {}
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest([write_quarter(folder, QUARTER, people())])
+        for model in ("ms", "msdp-all"):
+            options = OPTIONS | {"theta": "frequency", "model": model, "series": model}
+            if model != "ms":
+                options["seed"] = None
+            engine.release(QUARTER, **options)
+            engine.publish(QUARTER, folder / model, series=model, format="csv")
+            found[model] = folder / model
+    return found
+
+
+def rewritten(folder: Path, change: Change, *, report: bool = True, counts: bool = False) -> None:
+    """Change the manifest, then everything that follows from it."""
+    told = manifest_of(folder)
+    change(told)
+    (folder / "manifest.json").write_text(json.dumps(told))
+    rehash(folder, counts=counts, report=report, series=told["series"])
+
+
+def put_thresholds(folder: Path, thresholds: dict[str, tuple[int, int]]) -> None:
+    rows = [f'"{value}","{num}","{den}"\n' for value, (num, den) in sorted(thresholds.items())]
+    text = "".join(['"value","theta_num","theta_den"\n', *rows])
+    (folder / "value-thresholds.csv").write_text(text, encoding="utf-8")
+
+
+def loosened(folder: Path) -> None:
+    put_thresholds(folder, dict.fromkeys(thresholds_of(folder), (1, 1)))
+
+
+def all_thresholds_one(folder: Path) -> None:
+    loosened(folder)
+    rehash(folder, report=True)
+
+
+def all_thresholds_one_for_a_million_withheld(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["counts"].update(withheld_cases=10**6))
+
+
+def all_thresholds_one_and_nothing_told(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["counts"].update(withheld_cases=None))
+
+
+def all_thresholds_one_by_external_knowledge(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["parameters"].update(external_knowledge="yes"))
+
+
+def all_thresholds_one_by_a_file(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["parameters"].update(theta="levels"))
+
+
+def all_thresholds_one_by_no_policy(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["parameters"].update(theta="as seen fit"))
+
+
+def all_thresholds_one_and_not_kept(folder: Path) -> None:
+    loosened(folder)
+    rewritten(folder, lambda told: told["parameters"].update(theta="not kept"))
+
+
+def rare_values_set_free(folder: Path) -> None:
+    """The frequent value bounded by 1/5, and a rare one that was so bounded not at all."""
+    thresholds = thresholds_of(folder)
+    rare = next(value for value, theta in thresholds.items() if theta == (1, 5))
+    put_thresholds(folder, thresholds | {rare: (1, 1), "FREQUENT": (1, 5)})
+    rehash(folder, report=True)
+
+
+def with_role(told: dict[str, Any], table: str, column: str, role: str) -> None:
+    for item in told["tables"]:
+        for shown in item["columns"]:
+            if (item["name"], shown["name"]) == (table, column):
+                shown["role"] = role
+
+
+def reactions_as_they_are(folder: Path) -> None:
+    terms = {row["indi_pt"] for row in read_csv(folder, "indi")}
+    kept = {str(term).upper() for term in terms}
+    known = thresholds_of(folder)
+    put_thresholds(folder, {value: known[value] for value in known if value in kept})
+    rewritten(
+        folder, lambda told: with_role(told, "reac", "pt", "published as it is"), report=False
+    )
+
+
+def reactions_as_they_are_of_another_dataset(folder: Path) -> None:
+    reactions_as_they_are(folder)
+    loosened(folder)
+
+    def change(told: dict[str, Any]) -> None:
+        told["dataset"] = "clinic"
+        told["parameters"]["theta"] = "1"
+
+    rewritten(folder, change, report=False)
+
+
+def reactions_as_they_are_of_another_version(folder: Path) -> None:
+    reactions_as_they_are(folder)
+    other = {"software_version": "9.0", "report_written_by": "srsql 9.0"}
+    rewritten(folder, lambda told: told.update(other), report=False)
+
+
+def weights_as_they_are(folder: Path) -> None:
+    """Weight is no quasi-identifier any more, and published exactly."""
+    column = {"name": "wt", "type": "VARCHAR", "role": "published as it is", "attribute": None}
+
+    def change(told: dict[str, Any]) -> None:
+        told["attributes"] = [a for a in told["attributes"] if a["name"] != "wt"]
+        reports = told["tables"][0]
+        shown = [c for c in reports["columns"] if c["attribute"] != "wt"]
+        reports["columns"] = [*shown, column]
+
+    rows = read_csv(folder, "demo")
+    told = manifest_of(folder)
+    change(told)
+    (folder / "manifest.json").write_text(json.dumps(told))
+    for row, report in zip(rows, cycle(people()[:-1]), strict=False):
+        del row["wt_low"], row["wt_high"]
+        row["wt"] = report.wt
+    write_csv(folder, "demo", rows)
+    rehash(folder, counts=True)
+
+
+def ages_to_a_thousand(folder: Path) -> None:
+    rewritten(folder, lambda told: told["attributes"][0].update(high="1000"), report=False)
+
+
+def a_sex_more(folder: Path) -> None:
+    with (folder / "value-hierarchies.csv").open("a") as file:
+        file.write('"sex","Other","Any"\n')
+    rehash(folder, report=True)
+
+
+def of_a_later_declaration(folder: Path) -> None:
+    rewritten(folder, lambda told: told.update(dataset_version=2), report=False)
+
+
+def with_another_fingerprint(folder: Path) -> None:
+    rewritten(folder, lambda told: told.update(dataset_fingerprint="0" * 64))
+
+
+def another_report(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    (folder / "report.html").write_text(page.replace("k</td>", "k </td>") + "<p>All is well.</p>")
+    rehash(folder)
+
+
+def another_report_by_another_program(folder: Path) -> None:
+    another_report(folder)
+    rewritten(folder, lambda told: told.update(report_written_by="srsql 0.2.0"), report=False)
+
+
+def a_file_more(folder: Path) -> None:
+    (folder / "originals.csv").write_text("caseid,age\n1,37\n")
+    rehash(folder)
+
+
+def a_file_less(folder: Path) -> None:
+    (folder / "report.html").unlink()
+    rehash(folder)
+
+
+def exact_values_as_drawn_ones(folder: Path) -> None:
+    """The artifact of msdp-all, with the quasi-identifiers as they were reported."""
+    rows = read_csv(folder, "demo")
+    for row, report in zip(rows, cycle(people()[:-1]), strict=False):
+        row.update(age_low=report.age, age_high=report.age, sex=report.sex)
+        row.update(wt_low=report.wt, wt_high=report.wt)
+    write_csv(folder, "demo", rows)
+    rehash(folder, counts=True, report=True)
+
+
+def one_value_in_many_spellings(folder: Path) -> None:
+    """All cases of one region hold the same term, as many terms that look the same."""
+    demo = read_csv(folder, "demo")
+    region = [value for name, value in demo[0].items() if name.startswith(("age", "wt", "sex"))]
+    crowded = [
+        row["primaryid"]
+        for row in demo
+        if [v for name, v in row.items() if name.startswith(("age", "wt", "sex"))] == region
+    ]
+    rows, thresholds = read_csv(folder, "reac"), thresholds_of(folder)
+    for row in rows:
+        if row["primaryid"] in crowded:
+            place = crowded.index(row["primaryid"])
+            row["pt"] = "Reaction 00".replace(" ", " " + "\u2060" * place)
+            thresholds[str(row["pt"]).upper()] = thresholds["REACTION 00"]
+    write_csv(folder, "reac", rows)
+    shown = {str(row["pt"]).strip().upper() for row in rows}
+    shown |= {str(row["indi_pt"]).strip().upper() for row in read_csv(folder, "indi")}
+    put_thresholds(folder, {value: t for value, t in thresholds.items() if value in shown})
+    rehash(folder, counts=True)
+
+
+def one_value_in_many_spellings_of_version_1(folder: Path) -> None:
+    one_value_in_many_spellings(folder)
+
+    def change(told: dict[str, Any]) -> None:
+        told.update(artifact_version=1, report_written_by=None, every_term_published=None)
+        told["counts"]["withheld_cases"] = 1000
+
+    rewritten(folder, change, report=False, counts=True)
+
+
+def a_table_more(folder: Path) -> None:
+    """Raw therapies, declared and hashed as any other table."""
+    columns = [
+        {"name": "primaryid", "type": "BIGINT", "role": "report id", "attribute": None},
+        {"name": "caseid", "type": "BIGINT", "role": "case id", "attribute": None},
+        {"name": "start_dt", "type": "VARCHAR", "role": "published as it is", "attribute": None},
+    ]
+    told = manifest_of(folder)
+    table = {"name": "ther", "file": "ther.csv", "rows": 0, "content_sha256": "0" * 64}
+    told["tables"].append(table | {"columns": columns})
+    (folder / "manifest.json").write_text(json.dumps(told))
+    first = read_csv(folder, "demo")[0]
+    ids = {name: first[name] for name in ("primaryid", "caseid")}
+    write_csv(folder, "ther", [ids | {"start_dt": "20110704"}])
+    rehash(folder, counts=True)
+
+
+REFUSED = [
+    (all_thresholds_one, "policy", "fit the policy frequency only if the 1 withheld cases alone"),
+    (all_thresholds_one_and_nothing_told, "manifest", "withheld_cases is not told"),
+    (all_thresholds_one_by_no_policy, "thresholds", "'as seen fit', which is no policy"),
+    (all_thresholds_one_and_not_kept, "manifest", "theta is not kept, and ms keeps it"),
+    (rare_values_set_free, "policy", "the more frequent value has the higher one"),
+    (
+        reactions_as_they_are,
+        "declaration",
+        "reac.pt is published as it is (VARCHAR), not sensitive",
+    ),
+    (reactions_as_they_are_of_another_version, "declaration", "reac.pt is published as it is"),
+    (weights_as_they_are, "declaration", "demo.wt is published as it is (VARCHAR), not absent"),
+    (ages_to_a_thousand, "declaration", "age has another kind, unit, granularity or domain"),
+    (a_sex_more, "declaration", "the hierarchy of sex is another one"),
+    (of_a_later_declaration, "declaration", "ships no version 2 of dataset 'faers'"),
+    (with_another_fingerprint, "declaration", "dataset_fingerprint is not that of the dataset"),
+    (a_table_more, "declaration", "table ther is not released"),
+    (another_report, "report", "report.html is not what the released rows"),
+    (a_file_more, "manifest", "originals.csv is no file of an artifact"),
+    (a_file_less, "manifest", "report.html is missing"),
+    (one_value_in_many_spellings, "theta", "hold REACTION 00, its threshold is"),
+]
+"""How an artifact is forged, the check that refuses it, and what it says."""
+LISTED = [
+    (exact_values_as_drawn_ones, "that noise was added, as its model, msdp-all, says"),
+    (all_thresholds_one_for_a_million_withheld, "values are held by them alone"),
+    (all_thresholds_one_by_external_knowledge, "external knowledge added values to cases"),
+    (all_thresholds_one_by_a_file, "it is in a file that is not published"),
+    (reactions_as_they_are_of_another_dataset, "dataset 'clinic' does not ship with srsql"),
+    (another_report_by_another_program, "that report.html says what the released rows say"),
+    (one_value_in_many_spellings_of_version_1, "counts terms that differ in invisible characters"),
+]
+"""How an artifact is forged that passes, and what is then said not to be shown."""
+
+
+def forged(published: dict[str, Path], tmp_path: Path, forge: Forge) -> Path:
+    model = "msdp-all" if forge is exact_values_as_drawn_ones else "ms"
+    folder = Path(shutil.copytree(published[model], tmp_path / "out"))
+    forge(folder)
+    return folder
+
+
+def test_what_is_forged_passes_before_it_is(published: dict[str, Path]) -> None:
+    for folder in published.values():
+        assert verify(folder).passed
+
+
+@pytest.mark.parametrize(("forge", "check", "said"), REFUSED, ids=name)
+def test_a_forgery_is_refused_by_the_check_that_has_to_see_it(
+    published: dict[str, Path], tmp_path: Path, forge: Forge, check: str, said: str
+) -> None:
+    found = verify(forged(published, tmp_path, forge))
+    assert not found.passed
+    faults = {c.name: " ".join(c.faults) for c in found.checks if c.faults}
+    assert "files" not in faults, "the hashes are consistent"
+    assert said in faults[check]
+
+
+@pytest.mark.parametrize(("forge", "said"), LISTED, ids=name)
+def test_a_forgery_that_no_check_can_see_is_listed_as_not_shown(
+    published: dict[str, Path], tmp_path: Path, forge: Forge, said: str
+) -> None:
+    found = verify(forged(published, tmp_path, forge))
+    assert found.failures == []
+    assert found.passed
+    told = [text for text in found.cannot_show if said in text]
+    assert len(told) == 1
+    assert told[0].startswith(f"{QUARTER}: ")
