@@ -23,7 +23,7 @@ from fractions import Fraction
 import duckdb
 
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
-from srsql.engine.artifact.verify.contradictions import Trees
+from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.warehouse.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
@@ -106,7 +106,7 @@ def declaration_faults(manifest: Manifest, trees: Trees) -> list[str]:
     """
     if manifest.dataset not in builtin_names():
         return []
-    dataset, ours = shipped_dataset(manifest), manifest.software_version == __version__
+    dataset, ours = shipped_dataset(manifest), written_here(manifest)
     if dataset is None:
         text = f"version {manifest.dataset_version} of dataset {manifest.dataset!r}"
         return [f"{MANIFEST}: srsql {__version__} ships no {text}"] if ours else []
