@@ -180,6 +180,21 @@ def test_documents_of_another_version_are_said_not_to_be_compared(csv_artifact: 
     assert [t for t in found.cannot_show if "since srsql 0.0.1 wrote them" in t]
 
 
+def test_an_artifact_of_version_1_is_verified_as_it_was_written(csv_artifact: Path) -> None:
+    """It told neither what drew the report nor whether every sensitive column is published."""
+    (csv_artifact / "README.md").write_text("Words of then.")
+    (csv_artifact / "report.html").write_text("<p>Figures of then.</p>")
+    told = manifest_of(csv_artifact) | {"artifact_version": 1}
+    del told["report_written_by"], told["every_term_published"]
+    (csv_artifact / "manifest.json").write_text(json.dumps(told))
+    rehash(csv_artifact)
+    found = verify(csv_artifact)
+    assert found.passed
+    for said in ("that its README, its data dictionary", "since an earlier version drew it",
+                 "counts terms that differ in invisible characters as several"):  # fmt: skip
+        assert [text for text in found.cannot_show if said in text]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

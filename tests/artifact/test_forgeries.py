@@ -190,6 +190,12 @@ def with_another_fingerprint(folder: Path) -> None:
     rewritten(folder, lambda told: told.update(dataset_fingerprint="0" * 64))
 
 
+def with_another_fingerprint_of_another_version(folder: Path) -> None:
+    with_another_fingerprint(folder)
+    other = {"software_version": "9.0", "report_written_by": "srsql 9.0"}
+    rewritten(folder, lambda told: told.update(other), report=False)
+
+
 def another_report(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
     (folder / "report.html").write_text(page.replace("k</td>", "k </td>") + "<p>All is well.</p>")
@@ -300,6 +306,7 @@ LISTED = [
     (all_thresholds_one_by_external_knowledge, "external knowledge added values to cases"),
     (all_thresholds_one_by_a_file, "it is in a file that is not published"),
     (reactions_as_they_are_of_another_dataset, "dataset 'clinic' does not ship with srsql"),
+    (with_another_fingerprint_of_another_version, "how values were read, such as placeholders"),
     (another_report_by_another_program, "that report.html says what the released rows say"),
     (one_value_in_many_spellings_of_version_1, "counts terms that differ in invisible characters"),
 ]

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from support.released import content, rows
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import CheckFailedError, PublishError, VerifyError
+from srsql.engine.errors import CheckFailedError, InfeasibleError, PublishError, VerifyError
 
 FORMATS = ("parquet", "csv", "duckdb")
 
@@ -84,6 +85,24 @@ def test_terms_that_a_careless_writer_loses_survive_in_csv(
     kept_artifacts: dict[tuple[str, str], Path],
 ) -> None:
     assert {row["pt"] for row in read_csv(kept_artifacts["ms", "csv"], "reac")} >= set(HOSTILE)
+
+
+def test_terms_that_look_the_same_are_one_value_and_keep_their_spellings(tmp_path: Path) -> None:
+    spellings = ("Crème brûlée", "cre\u0300me bru\u0302le\u0301e", "Cr\u200bème\u2060 brûlée\ufeff")
+    reports = crowd(40)
+    reports[:30] = [
+        replace(report, pt=(*report.pt, spellings[n % 3])) for n, report in enumerate(reports[:30])
+    ]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", reports)])
+        with pytest.raises(InfeasibleError, match="'Crème brûlée' in 30 of 40 cases"):
+            engine.release("2011Q3", model="ms", **OPTIONS)
+        engine.release("2011Q3", model="ms", **OPTIONS | {"theta": "0.9"})
+        engine.publish("2011Q3", tmp_path / "out", format="csv")
+    assert [v for v in thresholds_of(tmp_path / "out") if "BR" in v] == ["CRÈME BRÛLÉE"]
+    shown = {row["pt"] for row in read_csv(tmp_path / "out", "reac")}
+    assert shown >= {text.strip("\ufeff") for text in spellings[:2]}
+    assert any("\u200b" in str(text) for text in shown)
 
 
 def test_the_manifest_tells_what_is_public_and_thresholds_of_released_values_only(

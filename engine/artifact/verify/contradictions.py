@@ -18,6 +18,7 @@ from srsql.engine.artifact.format import (
     MANIFEST,
     README,
     TERM_TABLES,
+    VERSION,
     Manifest,
     Table,
 )
@@ -101,9 +102,14 @@ def claims_not_shown(manifest: Manifest) -> list[str]:
     unclaimed = [] if manifest.model not in MODELS else _unclaimed(MODELS[manifest.model])
     if unclaimed:
         texts.append(UNCLAIMED.format(**about, what=" and ".join(unclaimed)))
-    if manifest.software_version != __version__:
+    if not written_here(manifest):
         texts.append(OTHER_VERSION.format(**about, version=manifest.software_version))
     return texts
+
+
+def written_here(manifest: Manifest) -> bool:
+    """Whether this very version of the software says that it wrote the artifact."""
+    return manifest.software_version == __version__ and manifest.artifact_version == VERSION
 
 
 def _unclaimed(kind: type[GroupingModel]) -> list[str]:
@@ -162,7 +168,7 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         for name, value in model.public_facts.items()
         if manifest.parameters.get(name) != value
     ]
-    if manifest.software_version == __version__ and manifest.guarantee != model.guarantee:
+    if written_here(manifest) and manifest.guarantee != model.guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
 
@@ -180,7 +186,7 @@ def _term_faults(manifest: Manifest) -> list[str]:
     except ReleaseError as error:
         return [f"the terms are none: {error}"]
     due = {name: facts[name] for name in ("terms", "m", "l")}
-    if manifest.software_version == __version__:
+    if written_here(manifest):
         due["terms_guarantee"] = facts["terms_guarantee"]
     faults = [
         f"parameter {name} is {parameters.get(name)!r}, not {value!r}"
@@ -208,7 +214,7 @@ def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
 
 def _document_faults(folder: Path, manifest: Manifest) -> list[str]:
     """README and dictionary say what the manifest says; other versions may word it otherwise."""
-    if manifest.software_version != __version__:
+    if not written_here(manifest):
         return []
     due = {README: readme(manifest), DICTIONARY: dictionary_csv(manifest)}
     if manifest.terms:

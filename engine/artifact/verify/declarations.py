@@ -23,7 +23,7 @@ from fractions import Fraction
 import duckdb
 
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
-from srsql.engine.artifact.verify.contradictions import Trees
+from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.warehouse.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
@@ -39,6 +39,10 @@ OTHER = (
     "{quarter}: which columns are sensitive or identify, and the domains of these: srsql {version} "
     "released version {number} of dataset {dataset!r}, which this srsql does not know"
 )
+REWORDED = (
+    "{quarter}: how values were read, such as placeholders and units: srsql {version} released it "
+    "with a declaration of dataset {dataset!r} that has another text"
+)
 WRONG = (
     MANIFEST + ": not as dataset {dataset!r} declares, which ships with srsql: {fault} (a changed "
     "dataset needs a name of its own)"
@@ -50,9 +54,7 @@ SPARE = 1_000
 """Values that withheld cases may hold alone, however few they are, ..."""
 TIMES = 10
 """... and how many times as many as a released case on average each of them may hold beside."""
-NO_FILE = (
-    "{quarter}: thresholds against their policy, {theta}: it is in a file that is not published"
-)
+BY_FILE = "it is in a file that is not published"
 NOT_DERIVED = "{quarter}: thresholds against their policy, {theta}: {why}"
 WITHIN = (
     "{quarter}: thresholds against their policy, {theta}, exactly: {withheld:,} withheld cases "
@@ -84,9 +86,12 @@ def every_term_published(manifest: Manifest) -> bool:
 
 def declaration_not_shown(manifest: Manifest) -> list[str]:
     """What cannot be said of the declaration, since it is a user's or of another version."""
-    if shipped_dataset(manifest) is not None:
+    dataset = shipped_dataset(manifest)
+    if dataset is not None and dataset.fingerprint == manifest.dataset_fingerprint:
         return []
     text = OTHER if manifest.dataset in builtin_names() else OWN
+    if dataset is not None:
+        text = REWORDED
     return [
         text.format(
             quarter=manifest.quarter,
@@ -106,7 +111,7 @@ def declaration_faults(manifest: Manifest, trees: Trees) -> list[str]:
     """
     if manifest.dataset not in builtin_names():
         return []
-    dataset, ours = shipped_dataset(manifest), manifest.software_version == __version__
+    dataset, ours = shipped_dataset(manifest), written_here(manifest)
     if dataset is None:
         text = f"version {manifest.dataset_version} of dataset {manifest.dataset!r}"
         return [f"{MANIFEST}: srsql {__version__} ships no {text}"] if ours else []
@@ -244,7 +249,7 @@ def policy_verdict(
     """
     theta, quarter = str(manifest.parameters.get("theta")), manifest.quarter
     if theta == "levels":
-        return [], [NO_FILE.format(quarter=quarter, theta=theta)]
+        return [], [NOT_DERIVED.format(quarter=quarter, theta=theta, why=BY_FILE)]
     if theta != "frequency" or not values:
         return [], []
     faults = [
@@ -324,15 +329,13 @@ def least_hidden(values: Sequence[RankedValue], withheld: int) -> int | None:
     over = [
         withheld >= max((v.cases for v in values if v.theta < level), default=1) for level in LEVELS
     ]
-    total, n = len(values), len(values)
-    end = max(10 * sizes[0] + 10, 10 * sizes[2] + 10, 2 * sizes[1] + 40, n + 40)
-    last = n if withheld == 0 else end
-    while total <= last:
+    n = len(values)
+    end = 10 * max(sizes[0], sizes[2]) + 2 * sizes[1] + n + 40
+    for total in range(n, n + 1 if withheld == 0 else end):
         first, bottom = total // 10, -(-total // 10)
         room = (first - sizes[0], total - first - bottom - sizes[1], bottom - sizes[2])
         if all(more >= 0 and (more == 0 or may) for more, may in zip(room, over, strict=True)):
             return total - n
-        total += 1
     return None
 
 
@@ -342,7 +345,5 @@ def _no_ranking(values: Sequence[RankedValue], withheld: int) -> str:
 
 
 def _shares(values: Sequence[RankedValue]) -> str:
-    sizes = (
-        f"{sum(v.theta == level for v in values):,} values of threshold {level}" for level in LEVELS
-    )
-    return ", ".join(sizes)
+    sizes = [(sum(v.theta == level for v in values), level) for level in LEVELS]
+    return ", ".join(f"{size:,} values of threshold {level}" for size, level in sizes)
