@@ -102,15 +102,31 @@ CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
     disease VARCHAR NOT NULL
 );
 
--- A series is the sequence of releases for one audience; the key makes its pseudonyms (NULL: the
--- main series publishes ids as they are); cumulative_schema holds all its quarters together.
+-- A series is the sequence of releases for one audience; cumulative_schema holds all its quarters
+-- together. ids, fixed when it is made: pseudonym, per-quarter (a case has another pseudonym in
+-- every quarter), original, or pseudonym-60 (made before layout 3: 60 bits, computed and not
+-- stored). The key makes its pseudonyms (NULL: ids are published as they are).
 CREATE TABLE IF NOT EXISTS srsql.series (
     dataset VARCHAR NOT NULL,
     series VARCHAR NOT NULL,
     family VARCHAR NOT NULL,
     cumulative_schema VARCHAR NOT NULL,
     pseudonym_key BLOB,
+    ids VARCHAR NOT NULL,
     PRIMARY KEY (dataset, series)
+);
+
+-- The pseudonyms that were assigned, unique in their series; who has this table knows everybody.
+-- quarter: the only one that it stands for (NULL: every one of the series). kind: case or report;
+-- case_id: the case, or the report's when the pseudonym was assigned.
+CREATE TABLE IF NOT EXISTS srsql.id_pseudonym (
+    dataset VARCHAR NOT NULL,
+    series VARCHAR NOT NULL,
+    quarter VARCHAR,
+    kind VARCHAR NOT NULL,
+    id VARCHAR NOT NULL,
+    case_id VARCHAR NOT NULL,
+    pseudonym BIGINT NOT NULL
 );
 
 -- status: draft, released or superseded. A series is ordered by quarter, then release_id. An

@@ -76,6 +76,10 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    # lookup
+    "ids": Argument(takes=Several(Text(numbers=True), as_read=True)),
+    "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
+    "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
     # report, publish
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),

@@ -23,6 +23,7 @@ from srsql.engine.grouping.perturbation import check_limit
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure
+from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
     Parameters,
     private_manifest,
@@ -36,7 +37,6 @@ from srsql.engine.release.request import Clock, Progress, Range, Released, Reque
 from srsql.engine.release.series import (
     check_turn,
     grouped_reports,
-    make_identity,
     refresh_series_views,
     register,
     remove_draft,
@@ -83,7 +83,7 @@ def release(
     try:
         with warehouse.transaction():
             family = family_of(model.series_family, request.terms)
-            series = open_series(warehouse, dataset, request.series, family)
+            series = open_series(warehouse, dataset, request.series, family, request.ids)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
@@ -117,7 +117,9 @@ def release(
                     check_limit(current, model.budget_limit)
             with clock.stage("views"):
                 tables = _build(current, request, keyed=bool(series.key))
-                released = _publish(current, request, ingestion_id, grouping.k, tables, infeasible)
+                released = _publish(
+                    current, request, series.ids, ingestion_id, grouping.k, tables, infeasible
+                )
             with clock.stage("checks"):
                 evidence = _evidence(current, request, tables)
                 checks = prove(evidence, "checks")
@@ -266,6 +268,7 @@ def _measure(evidence: Evidence, shares: Sequence[Measure], released: Released) 
 def _publish(
     current: Release,
     request: Request,
+    ids: str,
     ingestion_id: int,
     k: int,
     tables: list[Built],
@@ -282,6 +285,7 @@ def _publish(
         knowledge=request.knowledge.source if request.knowledge else None,
         symptoms=request.symptoms.text,
         terms=request.terms,
+        ids=ids if current.visible_dataset.rows else None,
     )
     public_k = k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)

@@ -86,6 +86,8 @@ def series_views(
     schema: str,
     releases: list[tuple[str, int]],
     without_ids: tuple[str, ...] = (),
+    *,
+    followed: bool = True,
 ) -> None:
     """``released.*``: all released quarters together, and each case's latest.
 
@@ -98,6 +100,7 @@ def series_views(
         schema: e.g. ``released``.
         releases: (quarter, id) of every release that is out, oldest first.
         without_ids: released tables without ids, beside those of the dataset.
+        followed: a case has the same id in every quarter, so that one can be its latest.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
     for name in (*(source.name for source in dataset.row_tables), *without_ids):
@@ -110,7 +113,7 @@ def series_views(
                 )
             parts.append(query.from_(table(STORE, store_of(release_id, name), alias="t")))
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
-    if not dataset.rows:
+    if not (dataset.rows and followed):
         return
     latest = (
         exp.select(

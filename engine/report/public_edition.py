@@ -28,14 +28,8 @@ from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.statements import (
-    STORE,
-    column,
-    create,
-    query,
-    table,
-    union_all,
-)
+from srsql.engine.warehouse.series import IDS
+from srsql.engine.warehouse.statements import STORE, column, create, query, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -53,19 +47,23 @@ class PublicDatabase:
     series: str
     schemas: dict[str, str]
     """Quarter -> schema of its views."""
+    ids: str | None = None
+    """Which ids are published, where others than the series has."""
 
     def manifest(self, quarter: str) -> dict[str, Any]:
         """The one row of the public manifest."""
         source = table(self.schemas[quarter], "manifest", alias="m")
         cursor = self.warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
         names = [item[0] for item in cursor.description or ()]
-        return dict(zip(names, cursor.fetchall()[0], strict=True))
+        told = dict(zip(names, cursor.fetchall()[0], strict=True))
+        return told | ({"ids": self.ids} if self.ids else {})
 
 
 @contextmanager
 def public_database(
-    warehouse: Warehouse, dataset: Dataset, series: str, schemas: dict[str, str], views: set[str]
-) -> Iterator[PublicDatabase]:
+    warehouse: Warehouse, dataset: Dataset, series: str, schemas: dict[str, str], views: set[str],
+    ids: str | None = None,
+) -> Iterator[PublicDatabase]:  # fmt: skip
     """Copy released views into a database in memory, which is gone afterwards.
 
     Args:
@@ -74,6 +72,7 @@ def public_database(
         series: whose they are.
         schemas: quarter -> schema of its views, oldest first.
         views: which of them are needed, beside the manifest.
+        ids: which ids are published, where others than the series has.
     """
     memory, threads = warehouse.rows(query(_DATABASE, "limits"))[0]
     with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as con:
@@ -91,7 +90,7 @@ def public_database(
                 for view, store in stores.items():
                     _copy(warehouse, own, table(schema, view, alias="v"), store)
                 create_views(own, schema, stores)
-            database = PublicDatabase(own, dataset, series, schemas)
+            database = PublicDatabase(own, dataset, series, schemas, ids)
             _fill_catalog(database, views)
             yield database
 
@@ -132,6 +131,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         series=released.series,
         quarter=quarter,
         facts=_facts(manifest, shapes),
+        ids=IDS.get(manifest.get("ids", "")),
         guarantee=manifest["guarantee"],
         undefended=undefended(defended_attacks(manifest)),
         attacked=bool(defended_attacks(manifest)),
@@ -277,6 +277,7 @@ def public_series(released: PublicDatabase) -> str:
             Fact("reports", "reports in all", sum(row[6] for row in rows)),
             Fact("k", "smallest k", min(int(m["k"]) for m in manifests.values())),
         ],
+        ids=IDS.get(latest.get("ids", "")),
         guarantee=latest["guarantee"],
         undefended=undefended(defended_attacks(latest)),
         quarters=Table(

@@ -13,7 +13,7 @@ from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.warehouse.statements import dotted, literal, query, step_file
 from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
 
-STEPS = {1: "warehouse/layout_1_to_2"}
+STEPS = {1: "warehouse/layout_1_to_2", 2: "warehouse/layout_2_to_3"}
 """From a layout to the next one."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),

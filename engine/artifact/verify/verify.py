@@ -37,6 +37,7 @@ from srsql.engine.artifact.verify.rows import (
     run_check,
 )
 from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.warehouse.series import PER_QUARTER
 from srsql.engine.warehouse.statements import column, temporary, union_all
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
@@ -63,6 +64,10 @@ MORE = "the attacks {attacks}: they need the next quarter and what the rule coun
 HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
+)
+NOT_JOINED = (
+    "{quarter}: which cases are new, and what joining quarters tells, since a case has another id "
+    "in every quarter: no id joins them, the region and terms may"
 )
 NO_ROWS = (
     "regions, thresholds and what joining quarters tells, since no row of a report is released; "
@@ -111,12 +116,21 @@ def verify(artifacts: str | Path | Sequence[str | Path]) -> Verified:
             checks += found
             if found[0].faults:
                 not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
-            cannot += [HISTORY.format(quarter=m.quarter, earlier=_list(m)) for m in unknown]
+            cannot += [
+                HISTORY.format(quarter=m.quarter, earlier=_list(m)) if _joined(m)
+                else NOT_JOINED.format(quarter=m.quarter)
+                for m in unknown
+            ]  # fmt: skip
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
     cannot += _attacks_left(read, alone=len(folders) == 1)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
+
+
+def _joined(manifest: Manifest) -> bool:
+    """Whether ids join the rows of a case over quarters."""
+    return manifest.parameters.get("ids") != PER_QUARTER
 
 
 def _list(manifest: Manifest) -> str:
@@ -166,8 +180,8 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
         return [series], []
     joined = [n for n, (_, manifest) in enumerate(given) if "b" in manifest.attacks]
     known = _known_history([manifest for _, manifest in given])
-    judged = [n for n in joined if n < known]
-    unknown = [given[n][1] for n in joined if n >= known]
+    judged = [n for n in joined if n < known and _joined(given[n][1])]
+    unknown = [given[n][1] for n in joined if n not in judged]
     if not judged:
         return [series], unknown
     with connection() as con:
@@ -226,6 +240,7 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
             ("dataset", first.dataset, other.dataset),
             ("series", first.series, other.series),
             ("kind of case ids", first.case_ids, other.case_ids),
+            ("kind of ids", first.parameters.get("ids"), other.parameters.get("ids")),
             ("key of the pseudonyms", first.key_id, other.key_id),
             ("quasi-identifiers", first.attributes, other.attributes),
             ("hierarchies", first.files[HIERARCHIES], other.files[HIERARCHIES]),
