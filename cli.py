@@ -94,10 +94,9 @@ def release(
     """Anonymize one quarter, or a range FIRST:LAST, into views."""
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
-    made: Any
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         if confirm:
-            made = engine.confirm(quarter, dataset=dataset, series=options["series"])
+            made: Any = engine.confirm(quarter, dataset=dataset, series=options["series"])
         else:
             make = engine.release_range if is_range(quarter) else engine.release
             made = make(quarter, dataset=dataset, progress=progress, **options)
@@ -319,13 +318,14 @@ def synth(
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
+@options({"ids": release_options()["ids"].parameter})
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def demo(folder: Path, as_json: bool) -> None:
+def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.api.demo import run_demo
 
     with progress_shown() as progress:
-        made = run_demo(folder, progress)
+        made = run_demo(folder, progress, ids)
     show(made, as_json, show_study.demo_parts(made))
 
 

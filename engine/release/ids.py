@@ -304,6 +304,6 @@ def _pseudonyms(dataset: Dataset, series: Series) -> exp.Query:
                 pseudonym(dataset, series.key, name, value.copy()).as_("pseudonym"),
             )
             .distinct()
-            .from_(exp.to_table("report_out AS r"))
+            .from_(table("report_out", alias="r"))
         )
     return exp.union(parts[0], parts[1], distinct=True)
