@@ -239,8 +239,7 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
         for what, one, two in (
             ("dataset", first.dataset, other.dataset),
             ("series", first.series, other.series),
-            ("kind of case ids", first.case_ids, other.case_ids),
-            ("kind of ids", first.parameters.get("ids"), other.parameters.get("ids")),
+            ("kind of case ids", *_kinds_of_ids(first, other)),
             ("key of the pseudonyms", first.key_id, other.key_id),
             ("quasi-identifiers", first.attributes, other.attributes),
             ("hierarchies", first.files[HIERARCHIES], other.files[HIERARCHIES]),
@@ -248,6 +247,14 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
             if one != two:
                 faults.append(f"{other.quarter} has another {what} than {first.quarter}")
     return faults
+
+
+def _kinds_of_ids(one: Manifest, two: Manifest) -> tuple[object, object]:
+    """Of each, as far as both tell: artifacts of earlier versions say less of them."""
+    told = [manifest.parameters.get("ids") for manifest in (one, two)]
+    if None in told:
+        return one.case_ids, two.case_ids
+    return (one.case_ids, told[0]), (two.case_ids, told[1])
 
 
 def region_rows(number: int, manifest: Manifest) -> exp.Query:
