@@ -116,19 +116,6 @@ CREATE TABLE IF NOT EXISTS srsql.series (
     PRIMARY KEY (dataset, series)
 );
 
--- The pseudonyms that were assigned, unique in their series; who has this table knows everybody.
--- quarter: the only one that it stands for (NULL: every one of the series). kind: case or report;
--- case_id: the case, or the report's when the pseudonym was assigned.
-CREATE TABLE IF NOT EXISTS srsql.id_pseudonym (
-    dataset VARCHAR NOT NULL,
-    series VARCHAR NOT NULL,
-    quarter VARCHAR,
-    kind VARCHAR NOT NULL,
-    id VARCHAR NOT NULL,
-    case_id VARCHAR NOT NULL,
-    pseudonym BIGINT NOT NULL
-);
-
 -- status: draft, released or superseded. A series is ordered by quarter, then release_id. An
 -- imported release has the model 'imported' and, where nobody told, k = 0 and thresholds of 0 / 0.
 CREATE TABLE IF NOT EXISTS srsql.release (

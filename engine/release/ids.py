@@ -16,7 +16,7 @@ from sqlglot import exp
 from srsql.engine.errors import LookUpError, ReleaseError
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import Series, find_series
+from srsql.engine.warehouse.series import ORIGINAL, Series, find_series
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -224,7 +224,7 @@ def look_up(
     series = find_series(warehouse, dataset, series_name)
     if series is None:
         raise LookUpError(f"there is no series {series_name!r} of {dataset.name}: give --series")
-    if series.key is None or series.ids == "original":
+    if series.key is None or series.ids == ORIGINAL:
         raise LookUpError(
             f"series {series_name!r} shows the ids of the source: there is nothing to look up"
         )
@@ -240,7 +240,10 @@ def look_up(
         "report_kind": _report_kind(dataset),
     }
     rows = warehouse.rows(statement.sql(dialect="duckdb"), parameters)
-    found = tuple(KnownId(*row[:5], quarters=tuple(row[5])) for row in rows)
+    found = tuple(
+        KnownId(text, kind, number, case_id, report_id, tuple(quarters))
+        for text, kind, number, case_id, report_id, quarters in rows
+    )
     if not found:
         what = "case of the source" if by_case else "id that was shown"
         raise LookUpError(

@@ -29,9 +29,10 @@ IMPORTED = "imported"
 Ids = Literal["pseudonym", "per-quarter", "original"]
 USUAL_IDS: Ids = "pseudonym"
 """Which ids a series gets where nothing is asked."""
-ORIGINAL, PER_QUARTER, OLD_PSEUDONYM = "original", "per-quarter", "pseudonym-60"
+PSEUDONYM, PER_QUARTER, ORIGINAL = "pseudonym", "per-quarter", "original"
+OLD_PSEUDONYM = f"{PSEUDONYM}-60"
 IDS = {
-    "pseudonym": "Case and report ids are pseudonyms of this series: they look random, are in no "
+    PSEUDONYM: "Case and report ids are pseudonyms of this series: they look random, are in no "
     "order of time, and are the same in all its quarters.",
     PER_QUARTER: "Case and report ids are pseudonyms of this quarter: a case has others in every "
     "quarter, so that no id joins its rows over quarters, and cases can be neither followed nor "
@@ -65,7 +66,9 @@ class Series:
     @property
     def id_scope(self) -> Literal["series", "quarter"] | None:
         """Where an id has one stored pseudonym; None: ids are original, or of an old key."""
-        return {"pseudonym": "series", PER_QUARTER: "quarter"}.get(self.ids)
+        if self.ids == PER_QUARTER:
+            return "quarter"
+        return "series" if self.ids == PSEUDONYM else None
 
     def plain_schema(self, quarter: str, *, draft: bool = False) -> str:
         """Schema of the views of one release."""
@@ -125,10 +128,11 @@ def open_series(
                 f"series {name!r} holds {found.family} releases and cannot take a {family} model: "
                 "give another --series"
             )
-        if ids is not None and ids != found.ids.removesuffix("-60"):
+        known = PSEUDONYM if found.ids == OLD_PSEUDONYM else found.ids
+        if ids is not None and ids != known:
             raise ReleaseError(
-                f"series {name!r} has {found.ids.removesuffix('-60')} ids since it was made, and "
-                f"--ids {ids} would change them: leave --ids out, or give another --series"
+                f"series {name!r} has {known} ids since it was made, and --ids {ids} would change "
+                "them: leave --ids out, or give another --series"
             )
         return found
     return make_series(warehouse, dataset, name, family, ids)

@@ -35,7 +35,7 @@ from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.warehouse.releases import released_terms
-from srsql.engine.warehouse.series import IMPORTED, ORIGINAL
+from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -179,7 +179,7 @@ def _claims(
     terms = released_terms(warehouse, release.release_id)
     case_ids: Literal["pseudonym", "as released"] = "pseudonym" if key else "as released"
     if key and facts.get("ids") == ORIGINAL:
-        facts["ids"] = "pseudonym"
+        facts["ids"] = PSEUDONYM
     attacks = str(facts.pop("attacks"))
     model = str(facts.pop("model"))
     return Manifest(

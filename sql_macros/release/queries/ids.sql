@@ -2,7 +2,7 @@
 
 -- name: unnamed
 -- How many ids have no pseudonym yet.
-SELECT count(*) FROM temp.main.srsql_unnamed_id AS u;
+SELECT count(u.id) FROM temp.main.srsql_unnamed_id AS u;
 
 -- name: counts
 -- Reports and cases, by their own ids and by those they are published under.

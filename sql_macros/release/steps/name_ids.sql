@@ -29,10 +29,25 @@ WHERE a.pseudonym IN (
 );
 
 INSERT INTO srsql.id_pseudonym
+WITH shared AS MATERIALIZED (  -- next to none, so that nearly all rows need no order
+    SELECT a.pseudonym FROM temp.main.srsql_id_attempt AS a
+    GROUP BY a.pseudonym
+    HAVING count(*) > 1
+),
+
+first_of_shared AS (
+    SELECT a.kind, a.id, a.case_id, a.pseudonym
+    FROM temp.main.srsql_id_attempt AS a
+    INNER JOIN shared AS s ON a.pseudonym = s.pseudonym
+    QUALIFY row_number() OVER (PARTITION BY a.pseudonym ORDER BY a.kind, a.id) = 1
+)
+
 SELECT $dataset, $series, $quarter, a.kind, a.id, a.case_id, a.pseudonym
 FROM temp.main.srsql_id_attempt AS a
-QUALIFY row_number() OVER (PARTITION BY a.pseudonym ORDER BY a.kind, a.id) = 1
-ORDER BY a.kind, a.id;
+WHERE NOT EXISTS (SELECT 1 FROM shared AS s WHERE s.pseudonym = a.pseudonym)
+UNION ALL
+SELECT $dataset, $series, $quarter, f.kind, f.id, f.case_id, f.pseudonym
+FROM first_of_shared AS f;
 
 DELETE FROM temp.main.srsql_unnamed_id AS u
 WHERE EXISTS (

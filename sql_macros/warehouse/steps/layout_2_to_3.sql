@@ -1,8 +1,8 @@
--- Step: the catalog of layout 2 becomes that of layout 3: a series says which ids it has. Those that
---   exist keep theirs: original ids where there is no key, else the 60 bits that the key makes.
+-- Step: the catalog of layout 2 becomes that of layout 3: a series says which ids it has. What is
+--   there keeps its own: original ids where there is no key, else the 60 bits that the key makes.
 -- Reads: nothing
 -- Writes: srsql.series
--- Source: SPEC section 5; schemas/catalog.sql.
+-- Source: SPEC section 5; schemas/catalog.sql, schemas/pseudonyms.sql.
 
 ALTER TABLE srsql.series ADD COLUMN ids VARCHAR;
 UPDATE srsql.series AS s
