@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import clinic
 from oracles.examples import REPEATABLE
+from support import foreign
 from support.command import srsql
 from support.files import copied
 from support.quarters import Report, crowd, write_quarter
@@ -24,6 +26,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import LookUpError, QueryError, ReleaseError, ReportError, SignalError
 from srsql.engine.release import ids
 from srsql.engine.warehouse import series as warehouse_series
+from srsql.engine.warehouse.statements import dotted
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "1", "seed": 1}
 QUARTERS = ("2011Q3", "2011Q4")
@@ -185,15 +188,6 @@ def test_an_id_keeps_its_pseudonym_when_a_quarter_is_made_again(loaded: Engine) 
     assert shown(loaded, "release_2011q4") == before
 
 
-def taken(kind: str, identity: str, used: set[int], bits: int) -> int:
-    """The first attempt that is free."""
-    return next(
-        number
-        for attempt in range(1000)
-        if (number := expected(kind, identity, attempt=attempt, bits=bits)) not in used
-    )
-
-
 @pytest.mark.parametrize("bits", [8, 9])
 def test_ids_whose_pseudonym_is_taken_try_the_next_one_in_the_order_of_their_text(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch, bits: int
@@ -244,6 +238,40 @@ def test_a_pseudonym_that_stands_for_two_ids_rolls_the_release_back(loaded: Engi
     with pytest.raises(ReleaseError, match="two ids share a pseudonym"):
         loaded.release("2011Q4", **OPTIONS)
     assert views(loaded.con, "release_2011q4") == []
+
+
+def test_a_report_id_that_is_the_case_id_has_one_pseudonym(tmp_path: Path) -> None:
+    text = foreign.TOML.replace("files = []", 'files = ["*.csv"]\npublish = ["adr"]')
+    data = foreign.table(
+        tmp_path / "all.csv",
+        "case_id years gender adr disease",
+        [(n, 20 + n % 9, "MF"[n % 2], f"a{n % 5}", f"d{n}") for n in range(1, 41)],
+    )
+    with Engine(tmp_path / "w.duckdb", dataset=foreign.dataset(tmp_path, text)) as engine:
+        engine.ingest([data], period="2020")
+        engine.release("2020", k=3, theta="1", seed=1, ids="pseudonym")
+        shown = [n for (n,) in engine.sql("SELECT case_id FROM release_2020.reports")]
+        assert sorted(shown) == shown
+        found = engine.lookup([str(n) for n in shown]).found
+        assert {(one.kind, one.report_id, one.quarters) for one in found} == {
+            ("case", None, ("2020",))
+        }
+        assert sorted(int(one.case_id) for one in found) == list(range(1, 41))
+
+
+@pytest.mark.parametrize("kind", ["pseudonym", "per-quarter"])
+def test_ids_that_are_text_and_periods_that_are_sql_get_pseudonyms(
+    tmp_path: Path, kind: str
+) -> None:
+    period = "x'; DROP TABLE srsql.id_pseudonym; --"
+    data = clinic.write(tmp_path, clinic.visits(), clinic.findings(["ache", "rash", "itch"]))
+    with Engine(tmp_path / "w.duckdb", dataset=tmp_path / "clinic.toml") as engine:
+        engine.ingest([data], period=period)
+        made = engine.release(period, k=2, theta="1", seed=1, ids=kind)
+        rows = engine.sql(f"SELECT visit_id, patient_id FROM {dotted(made.schema, 'visit')}")
+        (one,) = engine.lookup([str(rows[0][1])], quarter=period).found
+        assert (one.kind, one.case_id[0], one.quarters) == ("case", "P", (period,))
+        assert len({number for pair in rows for number in pair}) == 24
 
 
 def test_ids_of_a_quarter_join_no_case_over_quarters(loaded: Engine) -> None:
