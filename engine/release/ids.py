@@ -245,10 +245,10 @@ def look_up(
         for text, kind, number, case_id, report_id, quarters in rows
     )
     if not found:
-        what = "case of the source" if by_case else "id that was shown"
+        what = ("cases", "released") if by_case else ("ids", "shown")
         raise LookUpError(
-            f"none of the {len(texts):,} given is a {what}{f' in {quarter}' if quarter else ''} in "
-            f"series {series.name!r}: see --series, --quarter and --case"
+            f"of the {what[0]} given ({len(texts):,}) none was {what[1]} in series {series.name!r}"
+            f"{f' in {quarter}' if quarter else ''}: see --series, --quarter and --case"
         )
     known = {each.asked for each in found}
     unknown = tuple(text for text in dict.fromkeys(texts) if text not in known)

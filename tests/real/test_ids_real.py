@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections import Counter
 from datetime import datetime
@@ -119,3 +120,16 @@ def test_pseudonyms_tell_no_more_of_the_week_of_receipt_than_naming_the_commones
         else:
             assert best[1] <= first["commonest"][2]
             assert max(means["isotonic"], means["ranks"]) <= means["commonest"]
+
+
+def test_no_original_id_is_in_the_artifact_of_a_real_quarter(tmp_path: Path, real: Any) -> None:
+    with Engine(real(QUARTER, tmp_path / "w.duckdb")) as engine:
+        engine.release(QUARTER, k=5, seed=4, on_infeasible="withhold", ids="pseudonym")
+        engine.publish(QUARTER, tmp_path / "out", format="csv")
+        rows = engine.sql("SELECT caseid, primaryid FROM raw_faers.demo")
+    original = {str(number).encode() for row in rows for number in row}
+    assert len(original) == 2 * 8905
+    for file in (tmp_path / "out").iterdir():
+        if file.suffix != ".html":  # whose drawings are full of decimals
+            found = set(re.findall(rb"\b[0-9]{7,10}\b", file.read_bytes()))
+            assert found.isdisjoint(original), file.name

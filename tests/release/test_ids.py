@@ -20,7 +20,7 @@ from support import foreign
 from support.command import srsql
 from support.files import copied
 from support.quarters import Report, crowd, write_quarter
-from support.released import views
+from support.released import content, views
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import LookUpError, QueryError, ReleaseError, ReportError, SignalError
@@ -235,9 +235,10 @@ def test_a_pseudonym_that_stands_for_two_ids_rolls_the_release_back(loaded: Engi
         "(SELECT min(p.pseudonym) FROM srsql.id_pseudonym AS p WHERE p.id LIKE '103%')"
         " WHERE kind = 'case' AND id = '1040'"
     )
+    before = content(loaded.con)
     with pytest.raises(ReleaseError, match="two ids share a pseudonym"):
         loaded.release("2011Q4", **OPTIONS)
-    assert views(loaded.con, "release_2011q4") == []
+    assert content(loaded.con) == before
 
 
 def test_a_report_id_that_is_the_case_id_has_one_pseudonym(tmp_path: Path) -> None:
@@ -366,7 +367,7 @@ def test_the_steward_finds_the_case_behind_a_pseudonym_and_back(loaded: Engine) 
     }
     only = loaded.lookup(["1021"], case=True, quarter="2011Q3").found
     assert {one.report_id for one in only} == {None, "10211"}
-    with pytest.raises(LookUpError, match="none of the 2 given"):
+    with pytest.raises(LookUpError, match=r"of the ids given \(2\) none was shown"):
         loaded.lookup(["1", "2"])
     with pytest.raises(LookUpError, match="no series 'x'"):
         loaded.lookup(["1"], series="x")
