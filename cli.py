@@ -21,7 +21,6 @@ from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
     Listed,
     defaults_of,
-    err,
     existing,
     explain_error,
     folder_option,
@@ -95,18 +94,26 @@ def release(
     """Anonymize one quarter, or a range FIRST:LAST, into views."""
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
-    made: Any
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         if confirm:
             asked = {name: options[name] for name in show_release.CONFIRMED}
-            made = engine.confirm(quarter, dataset=dataset, **given(asked))
-        elif is_range(quarter):
-            made = engine.release_range(quarter, dataset=dataset, progress=progress, **options)
+            made: Any = engine.confirm(quarter, dataset=dataset, **given(asked))
         else:
-            made = engine.release(quarter, dataset=dataset, progress=progress, **options)
-    ranged = is_range(quarter) and not confirm
-    parts = show_release.range_parts if ranged else show_release.release_parts
-    show(made, as_json, parts(made))
+            make = engine.release_range if is_range(quarter) else engine.release
+            made = make(quarter, dataset=dataset, progress=progress, **options)
+    show_release.warn_of_ids(made)
+    show(made, as_json, show_release.made_parts(made))
+
+
+@cli.command()
+@click.argument("ids", nargs=-1, required=True)
+@options_of(Engine.lookup)
+@warehouse
+def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
+    """The case behind a pseudonym, or with --case the pseudonyms of a case: for the steward."""
+    with _engine(existing(db)) as engine:
+        found = engine.lookup(ids, **options)
+    show(found, as_json, show_release.looked_up_parts(found))
 
 
 @cli.command()
@@ -244,7 +251,7 @@ def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> 
     show(answer, as_json, show_measures.answer_parts(answer, show_sql=show_sql))
 
 
-RULES = ("rules", "drug", "reaction", "min_age", "max_age", "sex")
+RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}
 
 
 @cli.command()
@@ -265,13 +272,10 @@ def compare(
     **options: Any,
 ) -> None:  # fmt: skip
     """Measure a grid of models and parameters; a second run does what is missing."""
-    asked = {name: options.pop(name) for name in RULES}
-    rules = Rules(file=asked.pop("rules"), **asked)
+    rules = Rules(**{RULES[name]: options.pop(name) for name in RULES})
     with progress_shown() as progress, _engine(existing(db)) as engine:
-        made = engine.compare(
-            quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs, dataset=dataset,
-            progress=progress,
-        )  # fmt: skip
+        made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
+                              dataset=dataset, progress=progress)  # fmt: skip
     show(made, as_json, show_study.compared_lines(made))
 
 
@@ -289,8 +293,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
     context = click.get_current_context()
     if made.command and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
         made = dataclasses.replace(made, command=[*made.command, "--db", str(db)])
-    if note := show_study.unmeasured_note(context, made.command or []):
-        err.print(note)
+    show_study.warn_of_unmeasured(context, made.command or [])
     show(made, as_json, show_study.advice_parts(made))
     if made.recommended is None:
         context.exit(1)
@@ -308,8 +311,7 @@ def synth(
 
     show_study.check_synthesis(first, last, like, cases, scale)
     quarters = [like] if like else quarter_range(str(first), str(last))
-    if cases is None and scale is None:
-        scale = 1.0
+    scale = 1.0 if cases is None and scale is None else scale
     with progress_shown() as progress:
         files = synthesize(folder, quarters, cases=cases, scale=scale, seed=seed, progress=progress)
     written = [str(path) for path in files]
@@ -318,13 +320,14 @@ def synth(
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
+@options({"ids": release_options()["ids"].parameter})
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def demo(folder: Path, as_json: bool) -> None:
+def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.api.demo import run_demo
 
     with progress_shown() as progress:
-        made = run_demo(folder, progress)
+        made = run_demo(folder, progress, ids)
     show(made, as_json, show_study.demo_parts(made))
 
 

@@ -42,7 +42,8 @@ Models with noise show one number as both bounds, a drawn node in the place of a
 its node for a number that declares `groups`.
 
 `released.*` holds all released quarters of the series together (child rows with their `quarter`), and
-`released.case_latest` the latest released quarter of each case.
+`released.case_latest` the latest released quarter of each case; where a case has other ids in every
+quarter (`--ids per-quarter`) there is no such view.
 """
 
 

@@ -81,6 +81,10 @@ class AdviseError(SrsqlError):
     """No advice can be given or written; the text says what to give."""
 
 
+class LookUpError(SrsqlError):
+    """Ids cannot be looked up: there is no such series, or its ids are the source's own."""
+
+
 class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 

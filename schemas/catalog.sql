@@ -102,14 +102,17 @@ CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
     disease VARCHAR NOT NULL
 );
 
--- A series is the sequence of releases for one audience; the key makes its pseudonyms (NULL: the
--- main series publishes ids as they are); cumulative_schema holds all its quarters together.
+-- A series is the sequence of releases for one audience; cumulative_schema holds all its quarters
+-- together. ids, fixed when it is made: pseudonym, per-quarter (a case has another pseudonym in
+-- every quarter), original, or pseudonym-60 (made before layout 3: 60 bits, computed and not
+-- stored). The key makes its pseudonyms (NULL: ids are published as they are).
 CREATE TABLE IF NOT EXISTS srsql.series (
     dataset VARCHAR NOT NULL,
     series VARCHAR NOT NULL,
     family VARCHAR NOT NULL,
     cumulative_schema VARCHAR NOT NULL,
     pseudonym_key BLOB,
+    ids VARCHAR NOT NULL,
     PRIMARY KEY (dataset, series)
 );
 

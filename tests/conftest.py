@@ -5,11 +5,15 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from support.sql import own_sql, sql
+
+from srsql.engine.warehouse import series as warehouse_series
 
 __all__ = ["own_sql", "sql"]
 settings.register_profile("srsql", deadline=None)  # no test fails because a machine is busy
@@ -58,3 +62,31 @@ def pytest_unconfigure() -> None:
     binding of DuckDB would close the run with a page of notes about that.
     """
     gc.callbacks.clear()
+
+
+MakeSeries = Callable[..., Any]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def original_ids() -> Iterator[MakeSeries]:
+    """The main series has original ids where a test asks for none: tests tell cases by them.
+
+    Other series have what they have without this. What makes a series without it is given back.
+    """
+    make = warehouse_series.make_series
+
+    def made(
+        warehouse: Any, dataset: Any, name: str, family: str, ids: Any = None
+    ) -> warehouse_series.Series:
+        usual = "original" if name == warehouse_series.MAIN else None
+        return make(warehouse, dataset, name, family, ids or usual)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warehouse_series, "make_series", made)
+        yield make
+
+
+@pytest.fixture
+def usual_ids(original_ids: MakeSeries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The main series gets what it gets without a test."""
+    monkeypatch.setattr(warehouse_series, "make_series", original_ids)

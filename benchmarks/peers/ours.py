@@ -101,7 +101,7 @@ def _release(
         engine.ingest([people], period=QUARTER)
         parts.append(perf_counter())
         options = {key: task[key] for key in ("model", "k", "l", "alpha", "theta") if key in task}
-        engine.release(QUARTER, seed=1, on_infeasible="withhold", **options)
+        engine.release(QUARTER, seed=1, on_infeasible="withhold", ids="original", **options)
         parts.append(perf_counter())
         released = engine.con.execute(RELEASED).df()
         parts.append(perf_counter())

@@ -87,6 +87,10 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    # lookup
+    "ids": Argument(takes=Several(Text(numbers=True), as_read=True)),
+    "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
+    "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
     # report, publish
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),

@@ -13,6 +13,7 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.errors import WarehouseError
 from srsql.engine.synth import quarter_range, synthesize
+from srsql.engine.warehouse.series import Ids
 
 FIRST, LAST = "2011Q1", "2011Q4"
 CASES = 2000
@@ -52,11 +53,16 @@ class Demo:
     next_steps: list[str]
 
 
-def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
+def run_demo(folder: Path, progress: Callable[[str], None], ids: Ids | None = None) -> Demo:
     """Write a series of four quarters below ``folder``, ingest, release, measure, audit and
     report it.
 
     A second run finds the same files and releases and changes nothing.
+
+    Args:
+        folder: of its own.
+        progress: told each step.
+        ids: which ids the series has; None: what a new series has.
 
     Raises:
         WarehouseError: the folder holds something else.
@@ -71,7 +77,7 @@ def run_demo(folder: Path, progress: Callable[[str], None]) -> Demo:
     with Engine(db) as engine:
         progress("ingesting")
         engine.ingest(files, progress=progress)
-        engine.release_range(f"{FIRST}:{LAST}", k=K, seed=SEED, progress=progress)
+        engine.release_range(f"{FIRST}:{LAST}", k=K, seed=SEED, ids=ids, progress=progress)
         releases = [_measured(engine, quarter) for quarter in quarters]
         progress("auditing")
         audited = engine.audit(evidence=0)

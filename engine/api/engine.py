@@ -24,6 +24,7 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.draft import confirm
+from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.release import release, release_range
 from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
 from srsql.engine.release.series import Status, status
@@ -71,9 +72,8 @@ class Engine:
         self, target: str | Path | duckdb.DuckDBPyConnection, *, dataset: Name = None,
         read_only: bool = False, threads: int | None = None, memory_limit: Word = None,
     ) -> None:  # fmt: skip
-        self.warehouse = Warehouse(
-            target, read_only=read_only, threads=threads, memory_limit=memory_limit
-        )
+        self.warehouse = Warehouse(target, read_only=read_only, threads=threads,
+                                   memory_limit=memory_limit)  # fmt: skip
         self._dataset = dataset
 
     def __enter__(self) -> Self:
@@ -132,9 +132,8 @@ class Engine:
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
             options = IngestOptions(period, replace, max_reject_rate)
-            return ingest(
-                self.warehouse, files, schema, options, origin=str(chosen), progress=progress
-            )
+            return ingest(self.warehouse, files, schema, options, origin=str(chosen),
+                          progress=progress)  # fmt: skip
 
     @api.reads(errors.ReleaseError)
     def release(
@@ -165,6 +164,16 @@ class Engine:
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
             return confirm(self.warehouse, visible, quarter, series, yes)
+
+    @api.reads(errors.LookUpError)
+    def lookup(
+        self, ids: Sequence[str], *, case: bool = False, quarter: Word = None, series: str = MAIN,
+        dataset: Name = None,
+    ) -> LookedUp:  # fmt: skip
+        """The cases behind the pseudonyms of a series, or back: for the steward alone."""
+        with self.warehouse.guarded():
+            return look_up(self.warehouse, self._of(quarter, dataset), series, ids, by_case=case,
+                           quarter=quarter)  # fmt: skip
 
     @api.reads(errors.ReportError)
     def report(
@@ -248,7 +257,7 @@ class Engine:
         self, quarter: str, sets: Sequence[Sequence[str]], *, dataset: Name = None,
         series: str = MAIN,
     ) -> list[TermCount]:  # fmt: skip
-        """Records that hold all terms of each set: lower, expected, upper, by released tables."""
+        """How many records hold all terms of each set, by the released tables of terms alone."""
         with self.warehouse.guarded():
             _, release_id = self._released(quarter, dataset, series)
             return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
@@ -259,13 +268,12 @@ class Engine:
         stopped: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Attack:  # fmt: skip
         """Play one attacker against a release; see ``srsql attack``."""
-        known = {name: str(value) for name, value in qids.items()}
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
-            return attack(
-                self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
-            )
+            known = {name: str(value) for name, value in qids.items()}
+            return attack(self.warehouse, schema, quarter, known, new=new, stopped=stopped,
+                          series=series)  # fmt: skip
 
     @overload
     def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...
@@ -297,10 +305,8 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
-            return signals(
-                self.warehouse, schema, series, pairs, quarter=quarter,
-                roles=api.drug_roles(roles), released_only=released_only,
-            )  # fmt: skip
+            return signals(self.warehouse, schema, series, pairs, quarter=quarter,
+                           roles=api.drug_roles(roles), released_only=released_only)  # fmt: skip
 
     @api.reads(errors.QueryError)
     def query(
@@ -320,8 +326,8 @@ class Engine:
     ) -> Compared:  # fmt: skip
         """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
         first = range_ends(quarters)[0] if is_range(quarters) else quarters
+        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
         with self.warehouse.guarded():
-            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
             schema = self._of(first, dataset)
             return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
 
@@ -335,10 +341,8 @@ class Engine:
         bounds = make_bounds(max_risk, max_loss, max_confidence)
         with self.warehouse.guarded():
             workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
-            return advise(
-                self.warehouse, self._of(quarter, dataset), quarter, bounds, sweep or Sweep(),
-                series=series, workers=workers,
-            )  # fmt: skip
+            return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
+                          sweep or Sweep(), series=series, workers=workers)  # fmt: skip
 
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)

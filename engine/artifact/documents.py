@@ -29,6 +29,7 @@ from srsql.engine.artifact.format import (
     Manifest,
     Table,
 )
+from srsql.engine.warehouse.series import IDS, PER_QUARTER
 from srsql.engine.warehouse.statements import statements
 from srsql.schemas import Dataset
 
@@ -59,6 +60,9 @@ MEANING = {
 }
 
 
+OF_QUARTER = "the case: one individual's event, the same in all its reports of this quarter alone"
+AS_RELEASED = "Case and report ids are as they were released."
+"""Of artifacts that do not say which ids their series has: older ones, and those without rows."""
 TERMS_NOTE = """The terms of {attributes} are told apart from records, in upper case. A record chunk
 lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
 chunk does so for several clusters together; an item chunk names terms that one record of the
@@ -80,6 +84,7 @@ def counts_sql() -> bytes:
 def dictionary_csv(manifest: Manifest) -> bytes:
     """One row per published column: what it means, its unit and domain."""
     known = {attribute.name: attribute for attribute in manifest.attributes}
+    followed = manifest.parameters.get("ids") != PER_QUARTER
     rows = []
     for table in manifest.tables:
         for column in table.columns:
@@ -90,7 +95,7 @@ def dictionary_csv(manifest: Manifest) -> bytes:
                     column.name,
                     column.type,
                     column.role,
-                    meaning(column, about),
+                    meaning(column, about, followed=followed),
                     about.unit if about else "",
                     "" if about is None or about.low is None else f"{about.low} to {about.high}",
                     "" if about is None or about.granularity is None else str(about.granularity),
@@ -101,8 +106,10 @@ def dictionary_csv(manifest: Manifest) -> bytes:
     )
 
 
-def meaning(column: Column, attribute: Attribute | None) -> str:
-    """A column in words."""
+def meaning(column: Column, attribute: Attribute | None, *, followed: bool = True) -> str:
+    """A column in words; ``followed``: a case has the same id in every quarter."""
+    if column.role == "case id" and not followed:
+        return OF_QUARTER
     unit = f" (in {attribute.unit})" if attribute and attribute.unit else ""
     return MEANING[column.role].format(attribute=column.attribute, unit=unit)
 
@@ -137,8 +144,8 @@ def readme(manifest: Manifest) -> bytes:
         ids=(
             "Case and report ids are pseudonyms under a key that is not part of this folder. The "
             "same case has the same pseudonym in every quarter published under that key."
-            if manifest.case_ids == "pseudonym"
-            else "Case and report ids are as they were released."
+            if manifest.case_ids == "pseudonym" and manifest.parameters.get("ids") != PER_QUARTER
+            else IDS.get(str(manifest.parameters.get("ids")), AS_RELEASED)
         ),
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
-from srsql.engine.console import Parts, Table
+from srsql.engine.console import Parts, Table, err, printable
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
+from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released
 from srsql.engine.warehouse.migrate import Migration
+from srsql.engine.warehouse.series import IDS, ORIGINAL
 
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
@@ -29,7 +31,10 @@ INGESTED_COLUMNS = [
     "orphans",
 ]
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
+LOOKUP_COLUMNS = ["asked", "kind", "pseudonym", "case", "report", "released in"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
+LISTED = 10
+"""Unknown ids that are named."""
 CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]
 
 
@@ -132,6 +137,40 @@ def closing_lines(released: Released) -> Iterator[str]:
 def _without_cases(released: Released) -> bool:
     """Whether the rows are no case's."""
     return "informative" in released.manifest
+
+
+def made_parts(made: Released | Range) -> Parts:
+    """What became of a quarter, or of a range of quarters."""
+    return range_parts(made) if isinstance(made, Range) else release_parts(made)
+
+
+def warn_of_ids(made: Released | Range) -> None:
+    """Say in one line on stderr what original ids tell, where a release shows them."""
+    releases = made.released if isinstance(made, Range) else [made]
+    if any(one.manifest.get("ids") == ORIGINAL for one in releases):
+        err.print(
+            f"warning: series {printable(releases[0].series)} shows original ids. {IDS[ORIGINAL]}"
+        )
+
+
+def looked_up_parts(found: LookedUp) -> Parts:
+    """What stands behind the ids that were asked for."""
+    if found.found:
+        yield Table(
+            f"series {found.series}: for the steward, not for publication",
+            LOOKUP_COLUMNS,
+            [
+                [
+                    printable(one.asked), one.kind, str(one.pseudonym), printable(one.case_id),
+                    printable(one.report_id or ""), ", ".join(one.quarters),
+                ]
+                for one in found.found
+            ],
+        )  # fmt: skip
+    if found.unknown:
+        listed = ", ".join(map(printable, found.unknown[:LISTED]))
+        more = ", ..." if len(found.unknown) > LISTED else ""
+        yield f"  {len(found.unknown):,} unknown in this series: {listed}{more}"
 
 
 def range_parts(made: Range) -> Parts:

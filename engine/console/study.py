@@ -9,7 +9,7 @@ from typing import Protocol
 
 import click
 
-from srsql.engine.console import Command, Parts, Table, printable
+from srsql.engine.console import Command, Parts, Table, err, printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.results import Compared
 from srsql.engine.study.settings import Advice, Setting
@@ -176,26 +176,22 @@ def advice_lines(advice: Advice) -> Iterator[str]:
     yield from (f"wrote {file}" for file in advice.files)
 
 
-def unmeasured_note(context: click.Context, command: list[str]) -> str:
-    """That defaults of ``release`` were not measured: those that change what is recommended.
+def warn_of_unmeasured(context: click.Context, command: list[str]) -> None:
+    """Say on stderr which defaults of ``release`` were not measured and change what it does.
 
     Args:
         context: of the command `advise`.
         command: the release that is recommended.
-
-    Returns:
-        The sentence; empty where there is none of them.
     """
     told = context.parent.default_map if context.parent else None
     names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
     beside = ("db", "dataset", "draft", "as-json")
     found = sorted(f"--{n}" for n in names if n not in beside and f"--{n}" not in command)
-    if not found:
-        return ""
-    return (
-        f"srsql: srsql.toml sets {', '.join(found)} of release, which advice does not "
-        "measure: take it out for the release that is recommended"
-    )
+    if found:
+        err.print(
+            f"srsql: srsql.toml sets {', '.join(found)} of release, which advice does not "
+            "measure: take it out for the release that is recommended"
+        )
 
 
 def synth_options(command: Command) -> Command:

@@ -20,7 +20,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question
 from srsql.engine.query.vocabulary import Views
-from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.statements import query as named_query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -128,8 +128,13 @@ def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: st
         raise QueryError(
             f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
         )
-    _, cumulative, has_key = found[0]
+    _, cumulative, has_key, ids = found[0]
     pseudonym_series = series if has_key else None
+    if quarter is None and ids == PER_QUARTER and len(schemas) > 1:
+        raise QueryError(
+            f"series {series!r} has other ids in every quarter, so nobody can be counted over "
+            "several: give --quarter"
+        )
     if quarter is None:
         return Views(schemas, cumulative, pseudonym_series)
     if quarter not in schemas:

@@ -11,9 +11,10 @@ from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError
 from srsql.engine.release.exposure import Consent, look_at, need_consent
+from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import Released
-from srsql.engine.release.series import make_identity, refresh_series_views, supersede_release
+from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import (
     Release,

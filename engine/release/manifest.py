@@ -32,6 +32,8 @@ class Figures:
     infeasible: list[InfeasibleValue]
     exposed: list[MeasureRow]
     """What known items single out."""
+    ids: str
+    """Which ids its series has."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Parameters:
     symptoms: str
     """The rule by which a case has substantially many."""
     terms: DisassociationParameters | None = None
+    ids: str | None = None
+    """Which ids the rows have; None: no row has one."""
 
     def public(self, dataset: Dataset, quarter: str, k_effective: int) -> dict[str, str | int]:
         """What the public manifest tells of the parameters; never the seed or a file's name."""
@@ -68,6 +72,7 @@ class Parameters:
             **self.model.public_facts,
             **(self.terms.facts(self.model.k, self.model.term_format) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
+            **({"ids": self.ids} if self.ids else {}),
         }
 
 

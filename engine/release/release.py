@@ -24,6 +24,7 @@ from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.exposure import Consent, look_at, need_consent
+from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
     Figures,
     Parameters,
@@ -38,7 +39,6 @@ from srsql.engine.release.request import Clock, Progress, Range, Released, Reque
 from srsql.engine.release.series import (
     check_turn,
     grouped_reports,
-    make_identity,
     refresh_series_views,
     register,
     remove_draft,
@@ -92,7 +92,7 @@ def release(
     try:
         with warehouse.transaction():
             family = family_of(model.series_family, request.terms)
-            series = open_series(warehouse, dataset, request.series, family)
+            series = open_series(warehouse, dataset, request.series, family, request.ids)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
@@ -132,7 +132,7 @@ def release(
                 )
             with clock.stage("views"):
                 tables = _build(current, request, keyed=bool(series.key))
-                figures = Figures(grouping.k, infeasible, exposed)
+                figures = Figures(grouping.k, infeasible, exposed, series.ids)
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
                 released = _expose(current, request, released)
@@ -306,6 +306,7 @@ def _publish(
         knowledge=request.knowledge.source if request.knowledge else None,
         symptoms=request.symptoms.text,
         terms=request.terms,
+        ids=figures.ids if current.visible_dataset.rows else None,
     )
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, load_knowledge
@@ -38,7 +38,7 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
-from srsql.engine.warehouse.series import MAIN
+from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids
 
 Progress = Callable[[str], None]
 FREQUENCY = "frequency"
@@ -104,6 +104,12 @@ class Request:
         usual="drawn at random",
     )
     series: str = parameter(MAIN, takes=Text(), help="Series of releases")
+    ids: Ids | None = parameter(
+        None,
+        takes=OneOf(get_args(Ids)),
+        help="Case and report ids of a new series, fixed for ever",
+        usual=f"{USUAL_IDS}, or those that the series has",
+    )
     draft: bool = parameter(False, takes=Flag(), help="Make it, but do not expose it yet")
     supersede: bool = parameter(
         False, takes=Flag(), help="Replace a released quarter; it stays on record"

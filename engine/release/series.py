@@ -12,10 +12,10 @@ from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
-from srsql.engine.warehouse.layout import IDENTITY, ROWS, SHAPES
+from srsql.engine.warehouse.layout import ROWS, SHAPES
 from srsql.engine.warehouse.releases import Release, series_over_lattice
-from srsql.engine.warehouse.series import Series, schema_of, series_views
-from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, temporary
+from srsql.engine.warehouse.series import PER_QUARTER, Series, schema_of, series_views
+from srsql.engine.warehouse.statements import STORE, column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -106,21 +106,8 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
         series.cumulative_schema,
         warehouse.rows(query(TOPIC, "releases"), _names(series)),
         without_ids,
+        followed=series.ids != PER_QUARTER,
     )
-
-
-def pseudonym(dataset: Dataset, key: bytes, name: str, value: exp.Expr) -> exp.Expr:
-    """``value`` of the id column ``name`` under a key of 64 bytes, as ``srsql.pseudonym`` makes it.
-
-    A report id that is the case id at the same time gets the case's pseudonym.
-    """
-    pads = [
-        exp.func("unhex", exp.Literal.string(bytes(b ^ pad for b in key).hex()))
-        for pad in (0x36, 0x5C)
-    ]
-    kind = exp.Literal.string("case" if name == dataset.case_id else "report")
-    call = exp.func("pseudonym", *pads, kind, exp.cast(value, "VARCHAR"))
-    return exp.Dot.build([exp.to_identifier("srsql"), call])
 
 
 def grouped_reports(*, by_case: bool) -> exp.Select:
@@ -141,48 +128,6 @@ def grouped_reports(*, by_case: bool) -> exp.Select:
             on=column("case_no", "c").eq(column("case_no", "g")),
         )
     )
-
-
-def make_identity(release: Release, series: Series, reports: exp.Select) -> None:
-    """Fill ``srsql_identity``: the released reports with the ids they are published under.
-
-    Args:
-        release: within a transaction.
-        series: its key makes the pseudonyms; without one, ids are published as they are.
-        reports: (report_id, case_id, case_no, group_no) of the release.
-
-    Raises:
-        ReleaseError: two ids share a pseudonym (one chance in 10**4 at 15 million ids).
-    """
-    warehouse = release.warehouse
-    identity = identity_query(release.dataset, series.key, reports)
-    warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
-    count, published, cases, published_cases = warehouse.rows(query(TOPIC, "id_counts"))[0]
-    if (count, cases) != (published, published_cases):
-        raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
-
-
-def identity_query(dataset: Dataset, key: bytes | None, reports: exp.Select) -> exp.Select:
-    """Released reports with the ids they are published under: pseudonyms where there is a key.
-
-    Args:
-        dataset: names the ids.
-        key: of the series.
-        reports: see ``make_identity``.
-    """
-    ids = {"report": column("report_id", "r"), "case": column("case_id", "r")}
-    public: dict[str, exp.Expr] = dict(ids)
-    if key:
-        names = {"report": dataset.report_id, "case": dataset.case_id}
-        public = {what: pseudonym(dataset, key, names[what], value) for what, value in ids.items()}
-    return exp.select(
-        ids["report"],
-        ids["case"],
-        column("case_no", "r"),
-        column("group_no", "r"),
-        public["report"].copy().as_("public_report"),
-        public["case"].copy().as_("public_case"),
-    ).from_(reports.subquery("r"))
 
 
 def register(

@@ -18,7 +18,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.errors import ReportError
-from srsql.engine.report.internal_quarter import internal_quarter, read_subject
+from srsql.engine.report.internal_quarter import Subject, internal_quarter, read_subject
 from srsql.engine.report.internal_series import internal_series
 from srsql.engine.report.public_edition import (
     BATCH,
@@ -28,7 +28,7 @@ from srsql.engine.report.public_edition import (
     public_series,
 )
 from srsql.engine.warehouse.releases import released_id
-from srsql.engine.warehouse.series import IMPORTED, find_series
+from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -55,6 +55,7 @@ def report(
     quarter: str | None = None,
     *,
     public: bool = False,
+    ids: str | None = None,
 ) -> Report:
     """One self-contained HTML page; nothing but temporary tables is written.
 
@@ -64,6 +65,7 @@ def report(
         series: the sequence of releases.
         quarter: one release, for the internal edition also a draft; None: the series as a whole.
         public: from released views and public manifests alone.
+        ids: which ids the release is published under, where others than its series has.
 
     Raises:
         ReportError: nothing is released, or the series is somebody else's.
@@ -82,12 +84,20 @@ def report(
             "signals: 'srsql publish' says of what is released, the internal edition of the rest"
         )
     if quarter is not None:
-        html = _quarter(warehouse, dataset, series, quarter, public=public)
+        subject = read_subject(
+            warehouse, dataset, series, released_id(warehouse, dataset, quarter, series)
+        )
+        html = _public_quarter(subject, ids) if public else internal_quarter(subject)
         return Report(html, edition, dataset.name, series, quarter)
     schemas = _schemas(warehouse, dataset, series)
     if found is None or not schemas:
         raise ReportError(
             f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
+        )
+    if public and found.ids == PER_QUARTER:
+        raise ReportError(
+            f"series {series!r} has other ids in every quarter, so a public edition cannot tell "
+            "new cases from old ones: give --quarter"
         )
     if not public:
         html = internal_series(warehouse, dataset, series)
@@ -100,22 +110,19 @@ def report(
     return Report(html, edition, dataset.name, series, None)
 
 
-def _quarter(
-    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, *, public: bool
-) -> str:
-    release_id = released_id(warehouse, dataset, quarter, series)
-    subject = read_subject(warehouse, dataset, series, release_id)
-    if not public:
-        return internal_quarter(subject)
+def _public_quarter(subject: Subject, ids: str | None) -> str:
+    release = subject.release
+    quarter, dataset = release.quarter, release.visible_dataset
     if subject.status != "released":
         raise ReportError(
-            f"{quarter} is a draft in series {series!r}, which has no public edition: "
+            f"{quarter} is a draft in series {release.series!r}, which has no public edition: "
             f"'srsql release --quarter {quarter} --confirm' exposes it"
         )
     views = {table.name for table in dataset.row_tables}
-    schemas = {quarter: subject.release.schema}
-    source = _rows_of(warehouse)
-    with public_database(warehouse.con, source, dataset, series, schemas, views) as released:
+    schemas, warehouse = {quarter: release.schema}, release.warehouse
+    with public_database(
+        warehouse.con, _rows_of(warehouse), dataset, release.series, schemas, views, ids
+    ) as released:
         return public_quarter(released, quarter)
 
 

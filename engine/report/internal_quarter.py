@@ -36,6 +36,7 @@ from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
 from srsql.engine.warehouse.releases import Release, as_released, is_parted
+from srsql.engine.warehouse.series import IDS
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -126,6 +127,7 @@ def internal_quarter(subject: Subject) -> str:
         changed=_raw_rows_replaced(release),
         risk=_risk(rows, verdict),
         measures=_measures(rows + checks),
+        ids=IDS.get(subject.manifest.get("ids", "")),
         shapes=shapes,
         groups=group_figures(shapes, release.k, "group"),
         thetas=_thetas(release, shapes),

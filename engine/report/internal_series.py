@@ -10,6 +10,7 @@ from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Table, render
+from srsql.engine.warehouse.series import IDS
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -66,6 +67,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             Fact("withheld", "cases withheld, summed", sum(row.withheld for row in rows)),
             Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values()))),
         ],
+        ids=IDS.get(latest.manifest.get("ids", "")),
         guarantee=latest.manifest["guarantee"],
         undefended=undefended(defended_attacks(latest.manifest)),
         quarters=Table(

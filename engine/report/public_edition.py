@@ -33,13 +33,8 @@ from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.series import create_views, series_views
-from srsql.engine.warehouse.statements import (
-    STORE,
-    create,
-    query,
-    table,
-)
+from srsql.engine.warehouse.series import IDS, create_views, series_views
+from srsql.engine.warehouse.statements import STORE, create, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -61,24 +56,23 @@ class PublicDatabase:
     series: str
     schemas: dict[str, str]
     """Quarter -> schema of its views."""
+    ids: str | None = None
+    """Which ids are published, where others than the series has."""
 
     def manifest(self, quarter: str) -> dict[str, Any]:
         """The one row of the public manifest."""
         source = table(self.schemas[quarter], "manifest", alias="m")
         cursor = self.warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
         names = [item[0] for item in cursor.description or ()]
-        return dict(zip(names, cursor.fetchall()[0], strict=True))
+        told = dict(zip(names, cursor.fetchall()[0], strict=True))
+        return told | ({"ids": self.ids} if self.ids else {})
 
 
 @contextmanager
 def public_database(
-    con: duckdb.DuckDBPyConnection,
-    rows: RowsOf,
-    dataset: Dataset,
-    series: str,
-    schemas: dict[str, str],
-    views: set[str],
-) -> Iterator[PublicDatabase]:
+    con: duckdb.DuckDBPyConnection, rows: RowsOf, dataset: Dataset, series: str,
+    schemas: dict[str, str], views: set[str], ids: str | None = None,
+) -> Iterator[PublicDatabase]:  # fmt: skip
     """Copy released views into a database in memory, which is gone afterwards.
 
     Args:
@@ -88,6 +82,7 @@ def public_database(
         series: whose they are.
         schemas: quarter -> schema of its views, oldest first.
         views: which of them are needed, beside the manifest.
+        ids: which ids are published, where others than the series has.
     """
     ((memory, threads),) = con.execute(query(_DATABASE, "limits")).fetchall()
     with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as inner:
@@ -105,7 +100,7 @@ def public_database(
                 for view, store in stores.items():
                     _copy(own, rows(schema, view), store)
                 create_views(own, schema, stores)
-            database = PublicDatabase(own, dataset, series, schemas)
+            database = PublicDatabase(own, dataset, series, schemas, ids)
             _fill_catalog(database, views)
             yield database
 
@@ -147,6 +142,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         quarter=quarter,
         facts=_facts(manifest, shapes),
         **beside_region(released.dataset, manifest),
+        ids=IDS.get(manifest.get("ids", "")),
         guarantee=manifest["guarantee"],
         undefended=undefended(defended_attacks(manifest)),
         attacked=bool(defended_attacks(manifest)),
@@ -289,6 +285,7 @@ def public_series(released: PublicDatabase) -> str:
             Fact("reports", "reports in all", sum(row[6] for row in rows)),
             Fact("k", "smallest k", min(int(m["k"]) for m in manifests.values())),
         ],
+        ids=IDS.get(latest.get("ids", "")),
         guarantee=latest["guarantee"],
         undefended=undefended(defended_attacks(latest)),
         quarters=Table(

@@ -29,7 +29,7 @@ from srsql.engine.signals.cases import (
 )
 from srsql.engine.signals.results import Bias, Measures, Quantiles, Shrinkage, Signal, Signals
 from srsql.engine.signals.rules import Condition, Interval, Rule, intervals
-from srsql.engine.warehouse.series import IMPORTED, find_series
+from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -127,6 +127,11 @@ def _scope(
                 f"{max(releases)}): give another --quarter or --series"
             )
         releases = {quarter: releases[quarter]}
+    elif found.ids == PER_QUARTER and len(releases) > 1:
+        raise SignalError(
+            f"series {series!r} has other ids in every quarter, so cases cannot be counted over "
+            "several: give --quarter"
+        )
     chosen = declared.suspect if roles is None else roles
     return Scope(
         dataset,

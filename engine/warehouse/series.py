@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlglot import exp
 
@@ -33,6 +34,26 @@ IMPORTED = "imported"
 """Model and family of somebody else's releases, which have no views."""
 
 
+Ids = Literal["pseudonym", "per-quarter", "original"]
+USUAL_IDS: Ids = "pseudonym"
+"""Which ids a series gets where nothing is asked."""
+PSEUDONYM, PER_QUARTER, ORIGINAL = "pseudonym", "per-quarter", "original"
+OLD_PSEUDONYM = f"{PSEUDONYM}-60"
+IDS = {
+    PSEUDONYM: "Case and report ids are pseudonyms of this series: they look random, are in no "
+    "order of time, and are the same in all its quarters.",
+    PER_QUARTER: "Case and report ids are pseudonyms of this quarter: a case has others in every "
+    "quarter, so that no id joins its rows over quarters, and cases can be neither followed nor "
+    "counted over quarters.",
+    ORIGINAL: "Case and report ids are the source's own. As a rule they follow the order of "
+    "receipt: whoever knows some of them tells when the others were received, within days.",
+    OLD_PSEUDONYM: "Case and report ids are pseudonyms of this series, the same in all its "
+    "quarters, made by an earlier version: up to 60 bits, which R and JavaScript round, so read "
+    "them as text.",
+}
+"""What the ids of a series are, for whoever has its releases."""
+
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -47,6 +68,15 @@ class Series:
     cumulative_schema: str
     key: bytes | None
     """What its pseudonyms are made with; None: ids are published as they are."""
+    ids: str
+    """A key of ``IDS``, fixed when the series is made."""
+
+    @property
+    def id_scope(self) -> Literal["series", "quarter"] | None:
+        """Where an id has one stored pseudonym; None: ids are original, or of an old key."""
+        if self.ids == PER_QUARTER:
+            return "quarter"
+        return "series" if self.ids == PSEUDONYM else None
 
     def plain_schema(self, quarter: str, *, draft: bool = False) -> str:
         """Schema of the views of one release."""
@@ -82,11 +112,21 @@ def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
     )
 
 
-def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) -> Series:
+def open_series(
+    warehouse: Warehouse, dataset: Dataset, name: str, family: str, ids: Ids | None = None
+) -> Series:
     """The series of that name, made at its first release.
 
+    Args:
+        warehouse: within a transaction.
+        dataset: of the series.
+        name: of the series.
+        family: of the model.
+        ids: which ids it has; None: those that it has already, ``USUAL_IDS`` if it is new.
+
     Raises:
-        ReleaseError: bad name, or the series holds releases of another model family.
+        ReleaseError: bad name, or the series holds releases of another model family, or has other
+            ids.
     """
     check_name(name)
     found = find_series(warehouse, dataset, name)
@@ -96,15 +136,36 @@ def open_series(warehouse: Warehouse, dataset: Dataset, name: str, family: str) 
                 f"series {name!r} holds {found.family} releases and cannot take a {family} model: "
                 "give another --series"
             )
+        known = PSEUDONYM if found.ids == OLD_PSEUDONYM else found.ids
+        if ids is not None and ids != known:
+            raise ReleaseError(
+                f"series {name!r} has {known} ids since it was made, and --ids {ids} would change "
+                "them: leave --ids out, or give another --series"
+            )
         return found
-    key = None if name == MAIN else secrets.token_bytes(64)
+    return make_series(warehouse, dataset, name, family, ids)
+
+
+def make_series(
+    warehouse: Warehouse, dataset: Dataset, name: str, family: str, ids: Ids | None = None
+) -> Series:
+    """A new series with a key of its own, where its ids are pseudonyms; see ``open_series``."""
+    kind = ORIGINAL if family == IMPORTED else ids or USUAL_IDS
+    key = None if kind == ORIGINAL else secrets.token_bytes(64)
     plain = "released" if name == MAIN else f"released_{name}".lower()
     cumulative = "" if family == IMPORTED else _free_schema(warehouse, plain, dataset.name)
     warehouse.run(
-        "INSERT INTO srsql.series VALUES (?, ?, ?, ?, ?)",
-        [dataset.name, name, family, cumulative, key],
+        query(TOPIC, "make"),
+        {
+            "dataset": dataset.name,
+            "series": name,
+            "family": family,
+            "schema": cumulative,
+            "key": key,
+            "ids": kind,
+        },
     )
-    return Series(dataset.name, name, family, cumulative, key)
+    return Series(dataset.name, name, family, cumulative, key, kind)
 
 
 def check_name(name: str) -> None:
@@ -190,6 +251,8 @@ def series_views(
     schema: str,
     releases: list[tuple[str, int]],
     without_ids: tuple[str, ...] = (),
+    *,
+    followed: bool = True,
 ) -> None:
     """``released.*``: all released quarters together, and each case's latest.
 
@@ -202,6 +265,7 @@ def series_views(
         schema: e.g. ``released``.
         releases: (quarter, id) of every release that is out, oldest first.
         without_ids: released tables without ids, beside those of the dataset.
+        followed: a case has the same id in every quarter, so that one can be its latest.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
     for name in (*(source.name for source in dataset.row_tables), *without_ids):
@@ -214,7 +278,7 @@ def series_views(
                 )
             parts.append(query.from_(table(STORE, store_of(release_id, name), alias="t")))
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
-    if not dataset.rows:
+    if not (dataset.rows and followed):
         return
     latest = (
         exp.select(

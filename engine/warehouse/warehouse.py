@@ -20,6 +20,7 @@ from srsql.engine.warehouse.statements import dotted, literal, parsed, query, so
 from srsql.version import __version__
 
 LAYOUT = 3
+CATALOG_FILES = ("catalog.sql", "pseudonyms.sql")
 ALIAS = "srsql_warehouse"
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
 _NAMES = tuple(
@@ -234,7 +235,8 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
             "attach it under another name, or give the engine the path of the file"
         )
     database = _database(con)
-    files = [("srsql.schemas", "catalog.sql"), *(("srsql.sql_macros", f) for f in MACRO_FILES)]
+    files = [("srsql.schemas", file) for file in CATALOG_FILES]
+    files += [("srsql.sql_macros", file) for file in MACRO_FILES]
     definitions = "\n".join(source(*file) for file in files)
     fingerprint = hashlib.sha256(definitions.encode()).hexdigest()
     found = _installed(con, database)

@@ -46,6 +46,7 @@ NEEDED: dict[str, Any] = {
     "grid": Grid(("ms",)),
     "sets": [["Rash"]],
     "qids": {"age": 37},
+    "ids": ["1"],
 }
 """What a call cannot do without."""
 READ = [

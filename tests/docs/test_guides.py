@@ -28,6 +28,7 @@ def guides() -> Iterator[ModuleType]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("usual_ids")
 def test_every_guide_runs_from_top_to_bottom_and_shows_its_real_outputs(
     guides: ModuleType, tmp_path: Path
 ) -> None:

@@ -7,9 +7,11 @@ from sqlglot import exp
 from support.snapshots import check_snapshot
 
 from srsql.engine.grouping.perturbation import published_values
-from srsql.engine.release.series import grouped_reports, identity_query
+from srsql.engine.release.ids import assigned_query, identity_query
+from srsql.engine.release.series import grouped_reports
 from srsql.engine.release.views import public_regions, serials, table_queries
 from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.series import Series
 from srsql.engine.warehouse.statements import temporary
 from srsql.schemas import load_dataset
 
@@ -22,6 +24,13 @@ def test_the_ids_that_reports_are_published_under(keyed: bool) -> None:
     query = identity_query(load_dataset("faers"), KEY if keyed else None, reports)
     name = "identity_with_key" if keyed else "identity"
     check_snapshot(f"release/{name}", query.sql(dialect="duckdb"))
+
+
+@pytest.mark.parametrize("ids", ["pseudonym", "per-quarter"])
+def test_the_pseudonyms_that_reports_are_published_under(ids: str) -> None:
+    series = Series("faers", "main", "ms", "released", KEY, ids)
+    query = assigned_query(load_dataset("faers"), series, "2022Q4")
+    check_snapshot(f"release/identity_{ids.replace('-', '_')}", query.sql(dialect="duckdb"))
 
 
 def test_what_rows_show_of_their_groups() -> None:

@@ -279,7 +279,7 @@ def test_what_is_no_range_is_refused_and_nothing_changes(
 
 
 def test_a_range_from_the_command_line(db: Path) -> None:
-    options = ("--db", db, "--k", 3, "--theta", "0.5", "--seed", 1)
+    options = ("--db", db, "--k", 3, "--theta", "0.5", "--seed", 1, "--ids", "pseudonym")
     first = srsql("release", "--quarter", "2011Q1:2011Q2", *options)
     assert (first.code, first.err) == (0, "")
     assert [line.split()[0] for line in first.out.splitlines()[2:]] == ["2011Q1", "2011Q2"]

@@ -35,7 +35,8 @@ def stripped(db: Path, target: Path) -> Iterator[Engine]:
                 [number, quarter, schema],
             )
         engine.con.execute(
-            "INSERT INTO srsql.series VALUES ('faers', 'main', 'unknown', 'released', NULL)"
+            "INSERT INTO srsql.series VALUES"
+            " ('faers', 'main', 'unknown', 'released', NULL, 'original')"
         )
         engine.con.execute("DETACH full_one")
         yield engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hmac
 import json
 import shutil
 import sys
@@ -19,7 +20,8 @@ from srsql.engine.warehouse import migrate as module
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
-VARIES = {"bytes_on_disk", "software_version", "path"}
+# "ids": version 0.1 did not say which ids a series has
+VARIES = {"bytes_on_disk", "software_version", "path", "ids"}
 
 
 @pytest.fixture
@@ -108,6 +110,43 @@ def test_released_rows_are_byte_for_byte_those_of_version_0_1(old: Path) -> None
         for view, told in expected.items():
             rows = con.execute(f"SELECT * FROM {view}").fetchall()
             assert (len(rows), digest(rows)) == (told["rows"], told["sha256"]), view
+
+
+def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
+    migrate(old)
+    with Engine(old, dataset="faers") as engine:
+        kinds = dict(engine.sql("SELECT series, ids FROM srsql.series WHERE dataset = 'faers'"))
+        assert kinds.pop("main") == "original"
+        assert kinds
+        assert set(kinds.values()) == {"pseudonym-60"}
+        told = engine.sql("SELECT ids FROM srsql.series WHERE family = 'imported'")
+        assert told == [("original",)]
+        for series, model in (("main", "ppms++"), ("partners", "ms")):
+            engine.release("2020Q3", k=3, theta="1", seed=1, model=model, series=series)
+        (key,) = engine.sql("SELECT pseudonym_key FROM srsql.series WHERE series = 'partners'")[0]
+        cases = engine.sql(
+            "SELECT DISTINCT m.case_id FROM srsql.member AS m JOIN srsql.release AS r"
+            " USING (release_id) WHERE r.series = 'partners' AND r.status = 'released'"
+        )
+        shown = {old_pseudonym(key, case): case for (case,) in cases}
+        for quarter in ("2020q1", "2020q3"):
+            cases = engine.sql(f"SELECT DISTINCT caseid FROM release_partners_{quarter}.demo")
+            assert cases
+            assert {case for (case,) in cases} <= shown.keys()
+        (number,) = cases[0]
+        (found,) = engine.lookup([str(number)], series="partners").found
+        assert found.case_id == shown[number]
+        assert engine.sql("SELECT ids FROM release_partners_2020q3.manifest") == [("pseudonym-60",)]
+        assert engine.sql("FROM srsql.id_pseudonym") == []
+        real = "SELECT m.case_id::BIGINT FROM srsql.member AS m JOIN srsql.release AS r"
+        assert set(engine.sql("SELECT DISTINCT caseid FROM release_2020q3.demo")) == set(
+            engine.sql(f"{real} USING (release_id) WHERE r.schema_name = 'release_2020q3'")
+        )
+
+
+def old_pseudonym(key: bytes, case: str) -> int:
+    """60 bits of HMAC-SHA-256."""
+    return int(hmac.new(key, f"case:{case}".encode(), "sha256").hexdigest()[:15], 16)
 
 
 def test_the_next_release_has_a_number_of_its_own(old: Path) -> None:

@@ -35,7 +35,7 @@ from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.warehouse.releases import released_terms
-from srsql.engine.warehouse.series import IMPORTED
+from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -140,7 +140,8 @@ def describe(
         from srsql.engine.report import report  # brings matplotlib, which nothing else needs
         from srsql.engine.report.page import written_by
 
-        page = report(warehouse, dataset, release.series, release.quarter, public=True)
+        ids = str(manifest.parameters["ids"]) if key and "ids" in manifest.parameters else None
+        page = report(warehouse, dataset, release.series, release.quarter, public=True, ids=ids)
         manifest = manifest.model_copy(update={"report_written_by": written_by()})
     documents = {
         README: readme(manifest),
@@ -181,6 +182,8 @@ def _claims(
     counts = Counts(**{n: facts.pop(n) for n in Counts.model_fields if n in facts})
     terms = released_terms(warehouse, release.release_id)
     case_ids: Literal["pseudonym", "as released"] = "pseudonym" if key else "as released"
+    if key and facts.get("ids") == ORIGINAL:
+        facts["ids"] = PSEUDONYM
     attacks = str(facts.pop("attacks"))
     model = str(facts.pop("model"))
     return Manifest(

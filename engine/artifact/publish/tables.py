@@ -22,7 +22,7 @@ from srsql.engine.artifact.format import DUCKDB_FILE, Column, Format, Table, con
 from srsql.engine.artifact.publish.manifest import PublishableRelease
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.errors import CheckFailedError, PublishError
-from srsql.engine.release.series import pseudonym
+from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.layout import Built

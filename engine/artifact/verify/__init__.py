@@ -71,6 +71,10 @@ HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
 )
+NOT_JOINED = (
+    "{quarter}: which cases are new, and what joining quarters tells, since a case has another id "
+    "in every quarter: no id joins them, the region and terms may"
+)
 NO_ROWS = (
     "regions, thresholds and what joining quarters tells, since no row of a report is released; "
     "nor who holds what is in no chunk but in the item chunk of a cluster"

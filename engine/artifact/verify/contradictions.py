@@ -26,6 +26,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.warehouse.series import IDS
 from srsql.version import __version__
 
 NOT_KNOWN = (
@@ -92,6 +93,9 @@ def claim_faults(folder: Path, manifest: Manifest) -> list[str]:
     faults += _term_faults(manifest)
     if (manifest.case_ids == "pseudonym") != (manifest.key_id is not None):
         faults.append(f"case_ids is {manifest.case_ids!r}, key_id is {manifest.key_id!r}")
+    told = manifest.parameters.get("ids")
+    if told is not None and told not in IDS:
+        faults.append(f"parameter ids is {told!r}, none of {', '.join(IDS)}")
     return [f"{MANIFEST}: {text}" for text in faults] + _document_faults(folder, manifest)
 
 

@@ -27,6 +27,7 @@ from srsql.engine.artifact.verify import (
     NO_ROWS,
     NOISE,
     NOISY,
+    NOT_JOINED,
     OF_OTHERS,
     SEVERAL,
     SILENT,
@@ -61,6 +62,7 @@ from srsql.engine.artifact.verify.rows import (
     run_check,
 )
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
+from srsql.engine.warehouse.series import PER_QUARTER
 from srsql.engine.warehouse.statements import column, temporary, union_all
 from srsql.schemas import Dataset
 
@@ -118,12 +120,21 @@ def verify(
             checks += found
             if found[0].faults:
                 not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
-            cannot += [HISTORY.format(quarter=m.quarter, earlier=_list(m)) for m in strangers]
+            cannot += [
+                HISTORY.format(quarter=m.quarter, earlier=_list(m)) if _joined(m)
+                else NOT_JOINED.format(quarter=m.quarter)
+                for m in strangers
+            ]  # fmt: skip
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
     cannot += _attacks_left(read, alone=len(folders) == 1)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
+
+
+def _joined(manifest: Manifest) -> bool:
+    """Whether ids join the rows of a case over quarters."""
+    return manifest.parameters.get("ids") != PER_QUARTER
 
 
 def _list(manifest: Manifest) -> str:
@@ -243,8 +254,8 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
         return [series], []
     joined = [n for n, (_, manifest) in enumerate(given) if "b" in manifest.attacks]
     known = _known_history([manifest for _, manifest in given])
-    judged = [n for n in joined if n < known]
-    unknown = [given[n][1] for n in joined if n >= known]
+    judged = [n for n in joined if n < known and _joined(given[n][1])]
+    unknown = [given[n][1] for n in joined if n not in judged]
     if not judged:
         return [series], unknown
     with connection() as con:
@@ -302,7 +313,7 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
         for what, one, two in (
             ("dataset", first.dataset, other.dataset),
             ("series", first.series, other.series),
-            ("kind of case ids", first.case_ids, other.case_ids),
+            ("kind of case ids", *_kinds_of_ids(first, other)),
             ("key of the pseudonyms", first.key_id, other.key_id),
             ("quasi-identifiers", first.attributes, other.attributes),
             ("hierarchies", first.files[HIERARCHIES], other.files[HIERARCHIES]),
@@ -310,6 +321,14 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
             if one != two:
                 faults.append(f"{other.quarter} has another {what} than {first.quarter}")
     return faults
+
+
+def _kinds_of_ids(one: Manifest, two: Manifest) -> tuple[object, object]:
+    """Of each, as far as both tell: artifacts of earlier versions say less of them."""
+    told = [manifest.parameters.get("ids") for manifest in (one, two)]
+    if None in told:
+        return one.case_ids, two.case_ids
+    return (one.case_ids, told[0]), (two.case_ids, told[1])
 
 
 def region_rows(number: int, manifest: Manifest) -> exp.Query:

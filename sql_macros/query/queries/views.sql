@@ -1,9 +1,9 @@
 -- What the catalog says of the released views that questions are answered from.
 
 -- name: series
--- The family of a series, the schema of all its quarters together, and whether its ids are
--- pseudonyms; the key itself is not read.
-SELECT s.family, s.cumulative_schema, s.pseudonym_key IS NOT NULL AS has_key
+-- The family of a series, the schema of all its quarters together, whether its ids are pseudonyms,
+-- and of which kind; the key itself is not read.
+SELECT s.family, s.cumulative_schema, s.pseudonym_key IS NOT NULL AS has_key, s.ids
 FROM srsql.series AS s
 WHERE s.dataset = $dataset AND s.series = $series;
 

@@ -51,15 +51,6 @@ FROM srsql.release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
 ORDER BY r.quarter;
 
--- name: id_counts
--- Reports and cases, by their own ids and by those they are published under.
-SELECT
-    count(DISTINCT i.report_id) AS reports,
-    count(DISTINCT i.public_report) AS public_reports,
-    count(DISTINCT i.case_id) AS cases,
-    count(DISTINCT i.public_case) AS public_cases
-FROM temp.main.srsql_identity AS i;
-
 -- name: next_release_id
 -- The number of a new release, of our own or imported.
 SELECT nextval('srsql.release_ids');

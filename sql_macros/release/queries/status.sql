@@ -25,7 +25,9 @@ SELECT
     r.k,
     r.status,
     r.schema_name AS schema,
+    s.ids,
     (r.private_manifest ->> '$.cases.released')::BIGINT AS released_cases,
     (r.private_manifest ->> '$.cases.withheld')::BIGINT AS withheld_cases
 FROM srsql.release AS r
+INNER JOIN srsql.series AS s ON r.dataset = s.dataset AND r.series = s.series
 ORDER BY r.dataset, r.series, r.quarter, r.release_id;

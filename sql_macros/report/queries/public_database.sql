@@ -6,8 +6,8 @@
 SELECT current_setting('memory_limit') AS memory_limit, current_setting('threads') AS threads;
 
 -- name: add_series
--- The series, without a key.
-INSERT INTO srsql.series VALUES ($dataset, $series, 'released', $schema, NULL);
+-- The series, without a key; its ids are taken as they are.
+INSERT INTO srsql.series VALUES ($dataset, $series, 'released', $schema, NULL, 'original');
 
 -- name: add_release
 -- A release with the schema of its views, and nothing of how it was made.

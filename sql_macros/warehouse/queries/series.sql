@@ -22,9 +22,13 @@ SELECT r.schema_name FROM srsql.release AS r;
 
 -- name: find
 -- The series of that name.
-SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key
+SELECT s.dataset, s.series, s.family, s.cumulative_schema, s.pseudonym_key, s.ids
 FROM srsql.series AS s
 WHERE s.dataset = $dataset AND s.series = $series;
+
+-- name: make
+-- A series, at its first release.
+INSERT INTO srsql.series VALUES ($dataset, $series, $family, $schema, $key, $ids);
 
 -- name: periods
 -- Every period that was ingested or released, in the order of their labels.
