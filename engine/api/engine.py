@@ -199,8 +199,8 @@ class Engine:
         asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede)
         with self.warehouse.guarded():
             schema = self.dataset(dataset)
-            origin = str(dataset or self._dataset or schema.name)
-            return import_release(self.warehouse, schema, asked, origin)
+            named = str(dataset or self._dataset or schema.name)
+            return import_release(self.warehouse, schema, asked, named)
 
     @api.reads(errors.PublishError)
     def publish(
@@ -212,9 +212,8 @@ class Engine:
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
-        yes = api.consent(max_linkable, allow_linkable)
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
-                            sign=keys[1], consent=yes)  # fmt: skip
+                            api.consent(max_linkable, allow_linkable), keys[1])  # fmt: skip
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)
@@ -271,9 +270,11 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
-            known = {name: str(value) for name, value in qids.items()}
-            return attack(self.warehouse, schema, quarter, known, new=new, stopped=stopped,
-                          series=series)  # fmt: skip
+            known, kind = (
+                {n: str(value) for n, value in qids.items()},
+                {"new": new, "stopped": stopped},
+            )
+            return attack(self.warehouse, schema, quarter, known, series=series, **kind)
 
     @overload
     def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...

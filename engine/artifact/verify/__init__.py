@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from srsql.engine.artifact.format import Manifest
+from srsql.engine.warehouse.series import PER_QUARTER
 
 MOST = 5
 """Places that are named of each check."""
@@ -131,3 +135,24 @@ class Verified:
     def failures(self) -> list[str]:
         """The first place of every check that failed."""
         return [f"{check.name}: {check.faults[0]}" for check in self.checks if check.faults]
+
+
+def ids_join(manifest: Manifest) -> bool:
+    """Whether ids join the rows of a case over quarters."""
+    return manifest.parameters.get("ids") != PER_QUARTER
+
+
+def history_of(manifest: Manifest) -> str:
+    """The quarters that were released before it, in words."""
+    return ", ".join(manifest.earlier_releases) or "none"
+
+
+def attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str]:
+    """The attacks that the models withstand and that were not looked at."""
+    promised = {attack for _, manifest in read for attack in manifest.attacks}
+    if not promised:
+        return []
+    if alone:
+        return [ALONE.format(attacks=", ".join(sorted(promised)))]
+    others = sorted(promised - {"b", "f", "l"})
+    return [MORE.format(attacks=", ".join(others))] if others else []

@@ -18,12 +18,10 @@ from sqlglot import exp
 from srsql.engine.artifact.documents import public_report
 from srsql.engine.artifact.format import HIERARCHIES, REPORT, Manifest, signature_faults
 from srsql.engine.artifact.verify import (
-    ALONE,
     AUTHOR,
     CANNOT,
     HISTORY,
     KNOWLEDGE,
-    MORE,
     NO_ROWS,
     NOISE,
     NOISY,
@@ -33,6 +31,9 @@ from srsql.engine.artifact.verify import (
     SILENT,
     Check,
     Verified,
+    attacks_left,
+    history_of,
+    ids_join,
 )
 from srsql.engine.artifact.verify.contradictions import claim_faults, claims_not_shown
 from srsql.engine.artifact.verify.declarations import (
@@ -62,7 +63,6 @@ from srsql.engine.artifact.verify.rows import (
     run_check,
 )
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
-from srsql.engine.warehouse.series import PER_QUARTER
 from srsql.engine.warehouse.statements import column, temporary, union_all
 from srsql.schemas import Dataset
 
@@ -121,35 +121,15 @@ def verify(
             if found[0].faults:
                 not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
             cannot += [
-                HISTORY.format(quarter=m.quarter, earlier=_list(m)) if _joined(m)
+                HISTORY.format(quarter=m.quarter, earlier=history_of(m)) if ids_join(m)
                 else NOT_JOINED.format(quarter=m.quarter)
                 for m in strangers
             ]  # fmt: skip
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
-    cannot += _attacks_left(read, alone=len(folders) == 1)
+    cannot += attacks_left(read, alone=len(folders) == 1)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
-
-
-def _joined(manifest: Manifest) -> bool:
-    """Whether ids join the rows of a case over quarters."""
-    return manifest.parameters.get("ids") != PER_QUARTER
-
-
-def _list(manifest: Manifest) -> str:
-    return ", ".join(manifest.earlier_releases) or "none"
-
-
-def _attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str]:
-    """The attacks that the models withstand and that were not looked at."""
-    promised = {attack for _, manifest in read for attack in manifest.attacks}
-    if not promised:
-        return []
-    if alone:
-        return [ALONE.format(attacks=", ".join(sorted(promised)))]
-    others = sorted(promised - {"b", "f", "l"})
-    return [MORE.format(attacks=", ".join(others))] if others else []
 
 
 def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None, list[str]]:
@@ -254,7 +234,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
         return [series], []
     joined = [n for n, (_, manifest) in enumerate(given) if "b" in manifest.attacks]
     known = _known_history([manifest for _, manifest in given])
-    judged = [n for n in joined if n < known and _joined(given[n][1])]
+    judged = [n for n in joined if n < known and ids_join(given[n][1])]
     unknown = [given[n][1] for n in joined if n not in judged]
     if not judged:
         return [series], unknown
