@@ -270,11 +270,10 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
-            known, kind = (
-                {n: str(value) for n, value in qids.items()},
-                {"new": new, "stopped": stopped},
+            known = {name: str(value) for name, value in qids.items()}
+            return attack(
+                self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
             )
-            return attack(self.warehouse, schema, quarter, known, series=series, **kind)
 
     @overload
     def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...

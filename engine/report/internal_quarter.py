@@ -32,6 +32,7 @@ from srsql.engine.report.quarter_figures import (
 from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.worked_attack import attack_blocks, work_attack
+from srsql.engine.risk.linkability import measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
@@ -155,6 +156,7 @@ def _metrics(release: Release) -> list[MeasureRow]:
         *measure_singling_out(warehouse, dataset, release.release_id, SOME_CASES),
         *measure_linkage(warehouse, dataset, release.release_id, shipped_medical(dataset)),
         *measure_series(warehouse, dataset, release.series, release.release_id, release.quarter),
+        *measure_linkability(warehouse, dataset, release.release_id),
     ]
 
 

@@ -58,7 +58,7 @@ def releases(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Mappin
     given["rows and chunks"] = {"model": "ms", "terms": "disassociate"}
     return {
         name: engine.release(
-            QUARTER, series=f"s{number}", k=3, theta="1", seed=1, **options
+            QUARTER, series=f"s{number}", k=3, theta="1", seed=1, allow_linkable=True, **options
         ).release_id
         for number, (name, options) in enumerate(given.items())
     }

@@ -58,7 +58,7 @@ def test_a_draft_that_supersedes_an_earlier_quarter_can_be_confirmed(
     more = people([*range(1, 10), *range(30, 40)])
     ingest(engine, tmp_path / "again", {"2011Q1": more}, replace=True)
     draft = engine.release("2011Q1", supersede=True, draft=True, **OPTIONS)
-    confirmed = engine.confirm("2011Q1")
+    confirmed = engine.confirm("2011Q1", allow_linkable=True)
     assert new_cases(engine, confirmed.release_id) == set(range(30, 40))
     assert shown(engine, "release_2011q1").keys() >= set(range(30, 40))
     assert draft.manifest["made_after"] == [1, 2]

@@ -215,7 +215,8 @@ def test_duplicates_break_k_anonymity_and_alpha_k_but_not_xy_anonymity_and_ms(
     for model, options in (
         ("k-anonymity", {}), ("alpha-k", {"alpha": "0.4"}), ("xy-anonymity", {}), ("ms", {}),
     ):  # fmt: skip
-        doubled.release(QUARTER, model=model, k=5, theta="0.4", seed=1, series=model, **options)
+        asked: dict[str, Any] = {"model": model, "series": model, "allow_linkable": True, **options}
+        doubled.release(QUARTER, k=5, theta="0.4", seed=1, **asked)
         found[model] = danger(doubled, model)
     assert found["k-anonymity"] == (1, 1, 1)
     assert found["alpha-k"] == (1, 1, 1)

@@ -442,7 +442,7 @@ def test_a_draft_is_confirmed_with_its_chunks_checked(loaded: Path) -> None:
             "2011Q4", model="ms", k=5, theta="1", terms="disassociate", series="later", seed=1,
             draft=True,
         )  # fmt: skip
-        assert opened.confirm("2011Q4", series="later").status == "released"
+        assert opened.confirm("2011Q4", series="later", allow_linkable=True).status == "released"
         assert rows(opened.con, "FROM released_later.clusters")
 
 
