@@ -11,6 +11,7 @@ from typing import Any
 from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
 from srsql.engine.warehouse.releases import as_released, is_parted
+from srsql.engine.warehouse.series import PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -203,7 +204,7 @@ class _Played:
             not_evaluated=tuple(unknown),
             remaining=tuple(row[1] for row in left),
             inferences=self._inferences("inferences", [row[0] for row in left]),
-            union=self._inferences("united_inferences", [row[0] for row in left]),
+            union=self._united(series, [row[0] for row in left]),
             ss_cases=ss,
             ss_share=None if ss is None else ss / len(left),
             persistence=tuple(
@@ -239,6 +240,13 @@ class _Played:
                 ExclusionSet(name, name not in unknown, len({row[1] for row in own}), excluded)
             )
         return tuple(sets), {row[1] for row in rows}
+
+    def _united(self, series: str, remaining: list[int]) -> tuple[Inference, ...]:
+        """What other releases add; nothing where no id joins them."""
+        found = find_series(self.warehouse, self.dataset, series)
+        if found is not None and found.ids == PER_QUARTER:
+            return ()
+        return self._inferences("united_inferences", remaining)
 
     def _inferences(self, name: str, remaining: list[int]) -> tuple[Inference, ...]:
         rows = self.warehouse.rows(

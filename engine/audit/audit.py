@@ -27,6 +27,7 @@ from srsql.engine.audit.plan import (
 )
 from srsql.engine.errors import AuditError
 from srsql.engine.warehouse.releases import as_released, is_parted
+from srsql.engine.warehouse.series import PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -71,7 +72,8 @@ class AuditRow:
     """Groups in danger under P (informative); None at scope=match, where it is not evaluated."""
     union: int | None
     """Groups in danger under U (informative): some value, united over all releases in which the
-    candidates appear, is inferred beyond its threshold; None where it was not asked for."""
+    candidates appear, is inferred beyond its threshold; ids that are new in every quarter leave
+    what the release itself tells. None where it was not asked for."""
     outside: int | None
     """Cases whose raw values their region does not cover; None without originals."""
     qid_bounding: int
@@ -132,6 +134,8 @@ def audit(
     if wrong or not options.scopes:
         raise AuditError(f"--scope {','.join(wrong)!r}: choose group or match")
     subjects = plan(warehouse, dataset, series, options)
+    found = find_series(warehouse, dataset, series)
+    no_join = found is not None and found.ids == PER_QUARTER
     rows: list[AuditRow] = []
     shown: list[GroupEvidence] = []
     with workspace(warehouse):
@@ -141,7 +145,9 @@ def audit(
                 load_subject(warehouse, subject, options.theta)
                 judged = list(_judge(warehouse, dataset, subject, options))
                 scopes = [row.scope for row, _ in judged]
-                united = _united(warehouse, subject, scopes) if options.union else {}
+                united = {row.scope: row.dsg for row, _ in judged} if options.union else {}
+                if options.union and not no_join:
+                    united = _united(warehouse, subject, scopes)
                 for row, groups in judged:
                     rows.append(replace(row, union=united.get(row.scope)))
                     shown.extend(groups)

@@ -127,7 +127,8 @@ def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
         told = engine.sql("SELECT ids FROM srsql.series WHERE family = 'imported'")
         assert told == [("original",)]
         for series, model in (("main", "ppms++"), ("partners", "ms")):
-            engine.release("2020Q3", k=3, theta="1", seed=1, model=model, series=series)
+            engine.release("2020Q3", k=3, theta="1", seed=1, model=model, series=series,
+                           allow_linkable=True)  # fmt: skip
         (key,) = engine.sql("SELECT pseudonym_key FROM srsql.series WHERE series = 'partners'")[0]
         cases = engine.sql(
             "SELECT DISTINCT m.case_id FROM srsql.member AS m JOIN srsql.release AS r"
