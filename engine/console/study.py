@@ -17,14 +17,15 @@ from srsql.engine.study.settings import Advice, Setting
 SHOWN_ERRORS = 5
 ADVICE_COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
-    "confidence", "DSR", "frontier", "keeps",
+    "confidence", "DSR", "2 items", "frontier", "keeps",
 ]  # fmt: skip
 
 
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
     "loss: NIL*, a withheld case losing all; confidence: the greatest in a value with a threshold "
-    "below 1",
+    "below 1; 2 items: cases that the region and two drugs or terms single out, which no setting "
+    "bounds",
 )
 """What the columns are; the page says more."""
 
@@ -149,6 +150,7 @@ def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             f"{one.smallest or 0:,}",
             format_share(one.confidence),
             format_share(one.dsr),
+            format_share(one.singled_out),
             "yes" if one.frontier else "",
             _keeps_bounds(one),
         ]

@@ -33,7 +33,8 @@ from srsql.schemas import Dataset
 _LEFT_OUT = ("withheld_why", "infeasible")
 _COLUMNS = (
     "model", "k", "theta", "epsilon", "worst risk", "candidates", "mean risk (RR)", "loss", "NIL*",
-    "withheld", "share", "groups", "smallest", "confidence", "DSR", "frontier", "keeps", "seconds",
+    "withheld", "share", "groups", "smallest", "confidence", "DSR", "2 items",
+    "frontier", "keeps", "seconds",
 )  # fmt: skip
 _INTEGERS = (
     "k",
@@ -103,6 +104,12 @@ def page(dataset: Dataset, advice: Advice) -> str:
             Fact("risk", f"{best.risk_is} risk", best.risk, format_share(best.risk)),
             Fact("loss", "loss", best.loss, format_share(best.loss)),
             Fact("withheld", "cases withheld", best.withheld),
+            Fact(
+                "singled-out",
+                "of cases singled out by region and 2 drugs or terms",
+                best.singled_out,
+                format_share(best.singled_out),
+            ),
         ]
     image = draw(
         advice.settings, advice.sampled, advice.recommended, advice.max_risk, advice.max_loss
@@ -155,6 +162,7 @@ def _row(one: Setting) -> tuple[Value, ...]:
         one.smallest,
         one.confidence,
         one.dsr,
+        one.singled_out,
         "on it" if one.frontier else None,
         one.keeps if one.measured_on == "quarter" else None,
         one.seconds,

@@ -11,6 +11,7 @@ from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.parameters import parameter, read_fields, strict_class
 from srsql.engine.parameters.takes import Names, Several, Whole
 from srsql.engine.release.request import release_options
+from srsql.engine.risk.singling_out import PERCENT
 from srsql.engine.study.grid import Cell, Grid, cells
 from srsql.engine.study.results import Row
 
@@ -33,6 +34,10 @@ SEED = 0
 """What settings are measured with where no seed is given; a release then draws its own."""
 DELETED = "cases: deleted"
 """Withdrawn by their reporter: no release may have them, so they are nobody's loss."""
+
+
+SINGLED_OUT = PERCENT["one_candidate_percent_2_items"]
+"""Measure and scope that a setting tells of what stands beside the region."""
 
 
 @strict_class(AdviseError)
@@ -158,6 +163,9 @@ class Setting:
     confidence_in: str | None = None
     dsr: float | None = None
     """Share of groups in which a value exceeds its threshold after exclusions; 0 is promised."""
+    singled_out: float | None = None
+    """Share of the cases that the region and some two drugs or terms of the case single out: beside
+    the region they are published as they are, so no setting bounds it."""
     nil_star: float | None = None
     cases: int = 0
     """In the quarter or sample, withheld ones included, deleted ones not."""
@@ -241,6 +249,7 @@ def setting(
         confidence_in=confidence.get("scope"),
         dsr=next((r["ratio"] for (name, scope), r in found.items()
                   if name == "dsr" and str(scope).startswith("group")), None),
+        singled_out=found.get(SINGLED_OUT, {}).get("ratio"),
         nil_star=nil_star,
         cases=cases,
         withheld=withheld,
