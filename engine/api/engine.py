@@ -270,8 +270,8 @@ class Engine:
     def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...
     @overload
     def audit(self, *, all_series: Literal[False] = False, **options: Any) -> Audit: ...
-    @api.reads(errors.AuditError)
-    def audit(  # type: ignore[misc]
+    @api.reads(errors.AuditError)  # type: ignore[misc]
+    def audit(
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
         alpha: Number = None, evidence: int | None = None, all_series: bool = False,
