@@ -50,11 +50,11 @@ _MILLIONTHS = 1_000_000
 class Other:
     """A release that rows could link to."""
 
+    kind: Kind
     release_id: int
     series: str
     quarter: str
     status: str
-    kind: Kind
 
     @property
     def scope(self) -> str:
@@ -85,20 +85,15 @@ def other_releases(warehouse: Warehouse, release_id: int) -> list[Other]:
     key = {"release_id": release_id}
     own = warehouse.rows(query(TOPIC, "own"), key)[0][1]
     return [
-        Other(
-            other, series, quarter, status, "earlier version" if series == own else "other series"
-        )
-        for other, series, quarter, status in warehouse.rows(query(TOPIC, "of_the_quarter"), key)
+        Other("earlier version" if row[1] == own else "other series", *row)
+        for row in warehouse.rows(query(TOPIC, "of_the_quarter"), key)
     ]
 
 
 def neighbours(warehouse: Warehouse, release_id: int) -> list[Other]:
     """What is out of the series for the quarter before and the quarter after."""
     rows = warehouse.rows(query(TOPIC, "of_the_series"), {"release_id": release_id})
-    return [
-        Other(other, series, quarter, status, "other quarter of this series")
-        for other, series, quarter, status in rows
-    ]
+    return [Other("other quarter of this series", *row) for row in rows]
 
 
 def measure_linkability(

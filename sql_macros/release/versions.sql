@@ -16,7 +16,7 @@ FROM (
     UNION ALL
     SELECT 'theta' AS claim, 1 AS num
 ) AS b
-WHERE NOT EXISTS (SELECT 1 FROM claimed AS c);
+WHERE (SELECT count(c.claim) FROM claimed AS c) = 0;
 
 -- What:    an exact fraction as text, whole numbers without a denominator.
 CREATE OR REPLACE MACRO srsql.fraction_text(num, den) AS
@@ -173,12 +173,14 @@ WHERE t.repeated AND NOT t.new_repeated;
 -- Outputs: group_id, cases, kept.
 -- Source:  SPEC section 5 (a correction takes whole groups out).
 CREATE OR REPLACE MACRO srsql.broken_groups(new_release, old_release) AS TABLE
+WITH
+remaining AS (
+    SELECT DISTINCT m.case_id FROM srsql.member AS m WHERE m.release_id = new_release
+)
+
 SELECT o.group_id, count(*) AS cases, count(n.case_id) AS kept
 FROM srsql.member AS o
-LEFT JOIN (
-    SELECT DISTINCT m.case_id FROM srsql.member AS m WHERE m.release_id = new_release
-) AS n
-    ON o.case_id = n.case_id
+LEFT JOIN remaining AS n ON o.case_id = n.case_id
 WHERE o.release_id = old_release
 GROUP BY o.group_id
 HAVING count(n.case_id) NOT IN (0, count(*));

@@ -117,7 +117,7 @@ WITH
 figures AS (
     SELECT
         (SELECT count(DISTINCT p.case_no) FROM query_table(pairs) AS p) AS linked,
-        (SELECT count(*) FROM query_table(cases) AS c) AS total
+        (SELECT count(c.case_no) FROM query_table(cases) AS c) AS total
 )
 
 SELECT unnest(srsql.metric_row(of_release, 'linkable', of_scope, f.linked, f.total))

@@ -26,7 +26,7 @@ ORDER BY e.series;
 -- name: add_versions
 -- Rows of two versions of one series link by the id that they are published under.
 INSERT INTO temp.main.srsql_link_between
-SELECT a.release_id, a.case_no, b.release_id, b.case_no
+SELECT a.release_id, a.case_no, b.release_id AS other_id, b.case_no AS counterpart
 FROM temp.main.srsql_link_joined AS a
 INNER JOIN temp.main.srsql_link_joined AS b ON a.case_id = b.case_id
 WHERE a.release_id IN ($first, $second) AND b.release_id IN ($first, $second)
