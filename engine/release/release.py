@@ -92,7 +92,9 @@ def release(
     try:
         with warehouse.transaction():
             family = family_of(model.series_family, request.terms)
-            series = open_series(warehouse, dataset, request.series, family, request.ids)
+            series = open_series(
+                warehouse, dataset, request.series, family, request.ids, request.quarter
+            )
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)

@@ -113,7 +113,12 @@ def _free_schema(warehouse: Warehouse, plain: str, suffix: str) -> str:
 
 
 def open_series(
-    warehouse: Warehouse, dataset: Dataset, name: str, family: str, ids: Ids | None = None
+    warehouse: Warehouse,
+    dataset: Dataset,
+    name: str,
+    family: str,
+    ids: Ids | None = None,
+    draft_of: str = "",
 ) -> Series:
     """The series of that name, made at its first release.
 
@@ -123,6 +128,8 @@ def open_series(
         name: of the series.
         family: of the model.
         ids: which ids it has; None: those that it has already, ``USUAL_IDS`` if it is new.
+        draft_of: the quarter whose draft is made anew: a series that holds nothing else was never
+            exposed, and may be made anew with other ids.
 
     Raises:
         ReleaseError: bad name, or the series holds releases of another model family, or has other
@@ -137,13 +144,20 @@ def open_series(
                 "give another --series"
             )
         known = PSEUDONYM if found.ids == OLD_PSEUDONYM else found.ids
-        if ids is not None and ids != known:
+        if ids is None or ids == known:
+            return found
+        if warehouse.value(query(TOPIC, "others"), {**_names(found), "draft_of": draft_of}):
             raise ReleaseError(
                 f"series {name!r} has {known} ids since it was made, and --ids {ids} would change "
                 "them: leave --ids out, or give another --series"
             )
-        return found
+        for statement in ("forget_ids", "forget"):
+            warehouse.run(query(TOPIC, statement), _names(found))
     return make_series(warehouse, dataset, name, family, ids)
+
+
+def _names(series: Series) -> dict[str, str]:
+    return {"dataset": series.dataset, "series": series.name}
 
 
 def make_series(

@@ -330,6 +330,24 @@ def test_the_ids_of_a_series_are_fixed_when_it_is_made(loaded: Engine, first: st
         loaded.release("2011Q4", **OPTIONS, series="x", ids="hashed")
 
 
+def test_a_series_that_holds_one_draft_alone_may_be_made_again_with_other_ids(
+    loaded: Engine,
+) -> None:
+    loaded.release("2011Q3", **OPTIONS, ids="original", draft=True)
+    loaded.release("2011Q3", **OPTIONS, ids="per-quarter", draft=True)
+    made = loaded.release("2011Q3", **OPTIONS, ids="pseudonym", draft=True)
+    assert made.manifest["ids"] == "pseudonym"
+    rows = loaded.sql("SELECT quarter, count(*) FROM srsql.id_pseudonym GROUP BY quarter")
+    assert rows == [(None, 80)]
+    loaded.release("2011Q4", **OPTIONS, draft=True)
+    for quarter in QUARTERS:  # the draft of the other one would have other ids than the series
+        with pytest.raises(ReleaseError, match="would change them"):
+            loaded.release(quarter, **OPTIONS, ids="original", draft=True)
+    loaded.confirm("2011Q3")
+    with pytest.raises(ReleaseError, match="would change them"):
+        loaded.release("2011Q4", **OPTIONS, ids="original")
+
+
 def test_a_draft_is_exposed_under_the_ids_that_it_was_made_with(loaded: Engine) -> None:
     dp = {"model": "msdp-num", "k": 3, "epsilon": 1, "noise": "seeded", "seed": 1}
     for series, options in (("main", OPTIONS), ("noise", dp)):

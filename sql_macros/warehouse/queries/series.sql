@@ -30,6 +30,25 @@ WHERE s.dataset = $dataset AND s.series = $series;
 -- A series, at its first release.
 INSERT INTO srsql.series VALUES ($dataset, $series, $family, $schema, $key, $ids);
 
+-- name: others
+-- How many releases a series has beside drafts of the quarter $draft_of.
+SELECT count(*)
+FROM srsql.release AS r
+WHERE
+    r.dataset = $dataset
+    AND r.series = $series
+    AND NOT (r.status = 'draft' AND r.quarter = $draft_of);
+
+-- name: forget_ids
+-- The pseudonyms of a series that was never exposed.
+DELETE FROM srsql.id_pseudonym AS p
+WHERE p.dataset = $dataset AND p.series = $series;
+
+-- name: forget
+-- A series that was never exposed.
+DELETE FROM srsql.series AS s
+WHERE s.dataset = $dataset AND s.series = $series;
+
 -- name: periods
 -- Every period that was ingested or released, in the order of their labels.
 SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset
