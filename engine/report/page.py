@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata, resources
-from platform import machine
+from platform import libc_ver, machine
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -62,9 +62,13 @@ DRAWN_WITH = ("duckdb", "jinja2", "matplotlib", "numpy", "scipy")
 
 
 def written_by() -> str:
-    """The versions under which the same data give the same bytes of a page."""
+    """The versions under which the same data give the same bytes of a page.
+
+    The C library computes logarithms, whose last digit is shown.
+    """
     versions = [f"{name} {metadata.version(name)}" for name in DRAWN_WITH]
-    return ", ".join([f"srsql {__version__}", *versions, machine()])
+    system = " ".join([machine(), *libc_ver()])
+    return ", ".join([f"srsql {__version__}", *versions, system])
 
 
 def _source(name: str) -> str:

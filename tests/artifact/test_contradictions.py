@@ -20,8 +20,11 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact import publish
 from srsql.engine.artifact.publish import built_beside, read_or_make_key
+from srsql.engine.artifact.publish.tables import plan_tables
+from srsql.engine.artifact.verify.declarations import expected_columns
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS, make_model
+from srsql.schemas import builtin_names, load_dataset
 
 
 def faults(folder: Path) -> dict[str, list[str]]:
@@ -351,3 +354,14 @@ def test_what_a_release_of_any_model_says_of_itself_is_no_contradiction(
     )
     (manifest,) = [check for check in verify(csv_artifact).checks if check.name == "manifest"]
     assert manifest.faults == []
+
+
+@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("apart", [(), ("pt", "symptom")])
+def test_what_is_published_of_a_dataset_that_ships_is_what_verify_expects_of_it(
+    name: str, apart: tuple[str, ...]
+) -> None:
+    dataset = load_dataset(name).without_terms(apart, rows=True)
+    for plan in plan_tables(dataset, "release", None, keyed=False):
+        found = {c.name: (c.type, c.role, c.attribute) for c in plan.columns}
+        assert found == expected_columns(dataset, dataset.table(plan.name))

@@ -87,6 +87,18 @@ SILENT = (
     "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
     "nothing of that"
 )
+OWN = (
+    "{quarter}: which columns are sensitive or identify, and the domains of these: dataset "
+    "{dataset!r} does not ship with srsql, and nobody else pins what it declares"
+)
+OTHER = (
+    "{quarter}: which columns are sensitive or identify, and the domains of these: srsql {version} "
+    "released version {number} of dataset {dataset!r}, which this srsql does not know"
+)
+REWORDED = (
+    "{quarter}: how values were read, such as placeholders and units: srsql {version} released it "
+    "with a declaration of dataset {dataset!r} that has another text"
+)
 OF_OTHERS = (
     "{quarter}: that {page} says what the released rows say, since {why}: read it as the word of "
     "whoever published it"

@@ -23,6 +23,7 @@ from fractions import Fraction
 import duckdb
 
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
+from srsql.engine.artifact.verify import OTHER, OWN, REWORDED
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.warehouse.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
@@ -31,18 +32,6 @@ from srsql.version import __version__
 
 Shape = tuple[str, str, str | None]
 """Type, role and attribute of a column."""
-OWN = (
-    "{quarter}: which columns are sensitive or identify, and the domains of these: dataset "
-    "{dataset!r} does not ship with srsql, and nobody else pins what it declares"
-)
-OTHER = (
-    "{quarter}: which columns are sensitive or identify, and the domains of these: srsql {version} "
-    "released version {number} of dataset {dataset!r}, which this srsql does not know"
-)
-REWORDED = (
-    "{quarter}: how values were read, such as placeholders and units: srsql {version} released it "
-    "with a declaration of dataset {dataset!r} that has another text"
-)
 WRONG = (
     MANIFEST + ": not as dataset {dataset!r} declares, which ships with srsql: {fault} (a changed "
     "dataset needs a name of its own)"
@@ -84,10 +73,18 @@ def every_term_published(manifest: Manifest) -> bool:
     return all(a.column in dataset.table(a.table).publish for a in dataset.sensitive)
 
 
+def same_text(manifest: Manifest, dataset: Dataset) -> bool:
+    """Whether the quarter was released with the dataset's declaration to the letter.
+
+    A warehouse keeps the text that it was made with, which an update may have worded otherwise.
+    """
+    return manifest.dataset_fingerprint == dataset.fingerprint
+
+
 def declaration_not_shown(manifest: Manifest) -> list[str]:
     """What cannot be said of the declaration, since it is a user's or of another version."""
     dataset = shipped_dataset(manifest)
-    if dataset is not None and dataset.fingerprint == manifest.dataset_fingerprint:
+    if dataset is not None and same_text(manifest, dataset):
         return []
     text = OTHER if manifest.dataset in builtin_names() else OWN
     if dataset is not None:
@@ -111,21 +108,20 @@ def declaration_faults(manifest: Manifest, trees: Trees) -> list[str]:
     """
     if manifest.dataset not in builtin_names():
         return []
-    dataset, ours = shipped_dataset(manifest), written_here(manifest)
-    if dataset is None:
-        text = f"version {manifest.dataset_version} of dataset {manifest.dataset!r}"
-        return [f"{MANIFEST}: srsql {__version__} ships no {text}"] if ours else []
+    dataset, number = shipped_dataset(manifest), manifest.dataset_version
+    if dataset is None:  # a warehouse may have an earlier version, of before an update
+        later = written_here(manifest) and number > load_dataset(manifest.dataset).version
+        text = f"srsql {__version__} ships no version {number} of dataset {manifest.dataset!r}"
+        return [f"{MANIFEST}: {text}"] if later else []
     faults = [*_table_faults(manifest, dataset), *_attribute_faults(manifest, dataset)]
     if manifest.report_table is not None:
         faults += _tree_faults(trees, dataset)
-    if ours and manifest.dataset_fingerprint != dataset.fingerprint:
-        faults.append("dataset_fingerprint is not that of the dataset")
     return [WRONG.format(dataset=manifest.dataset, fault=fault) for fault in faults]
 
 
 def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
     """Tables and columns with other names, types or roles."""
-    due = {table.name: _columns(dataset, table) for table in dataset.row_tables}
+    due = {table.name: expected_columns(dataset, table) for table in dataset.row_tables}
     found = {
         table.name: {c.name: (c.type, c.role, c.attribute) for c in table.columns}
         for table in manifest.tables
@@ -148,7 +144,7 @@ def _words(shape: Shape | None) -> str:
     return f"{role}{f' of {attribute}' if attribute else ''} ({kind})"
 
 
-def _columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
+def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
     """The columns that a table of the dataset is released with."""
     columns: dict[str, Shape] = {
         name: (_IDS[dataset.id_type], "report id" if name == dataset.report_id else "case id", None)

@@ -41,6 +41,7 @@ from srsql.engine.artifact.verify.declarations import (
     declaration_not_shown,
     policy_verdict,
     ranked_values,
+    same_text,
     shipped_dataset,
 )
 from srsql.engine.artifact.verify.reading import (
@@ -153,10 +154,11 @@ def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None, 
             return checks, rows[len(LOAD_CHECKS) :], None, []
         if any(check.faults for check in checks) and manifest.report_table is not None:
             return checks, ["report"], manifest, unproved
-        faults, unknown = _page(con, folder, manifest)
-    if manifest.report_table is not None:
-        checks.append(Check("report", faults, 1))
-    return checks, [], manifest, unproved + unknown
+        if manifest.report_table is not None:
+            faults, unknown = _page(con, folder, manifest)
+            checks.append(Check("report", faults, 1))
+            unproved += unknown
+    return checks, [], manifest, unproved
 
 
 def _check_claims(
@@ -182,14 +184,12 @@ def _page(
     con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
 ) -> tuple[list[str], list[str]]:
     """Whether the report is the one that the rows give, and what cannot be shown of that."""
-    if manifest.report_table is None:
-        return [], []
     from srsql.engine.report.page import written_by  # brings matplotlib
 
     ours, dataset = written_by(), shipped_dataset(manifest)
     why = f"{manifest.report_written_by or 'an earlier version'} drew it, this is {ours}"
-    if dataset is None:
-        why = f"nobody else knows what dataset {manifest.dataset!r} declares"
+    if dataset is None or not same_text(manifest, dataset):
+        dataset, why = None, f"nobody else knows what dataset {manifest.dataset!r} declares of it"
     if dataset is None or manifest.report_written_by != ours:
         return [], [OF_OTHERS.format(quarter=manifest.quarter, page=REPORT, why=why)]
     try:
