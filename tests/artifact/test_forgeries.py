@@ -50,8 +50,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             options = OPTIONS | {"theta": "frequency", "model": model, "series": model}
             if model != "ms":
                 options["seed"] = None
-            engine.release(QUARTER, **options)
-            engine.publish(QUARTER, folder / model, series=model, format="csv")
+            engine.release(QUARTER, **options, allow_linkable=True)
+            engine.publish(QUARTER, folder / model, series=model, format="csv", allow_linkable=True)
             found[model] = folder / model
     return found
 

@@ -32,7 +32,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
         engine.ingest([write_quarter(folder, q, r) for q, r in quarters().items()])
         for ids in ("pseudonym", "per-quarter", "original"):
             for quarter in quarters():
-                engine.release(quarter, **OPTIONS, series=ids, ids=ids)
+                engine.release(quarter, **OPTIONS, series=ids, ids=ids, allow_linkable=True)
     return folder / "w.duckdb"
 
 

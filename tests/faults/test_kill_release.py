@@ -25,13 +25,14 @@ STAGES = [
     "catalog",
     "singling out",
     "views",
+    "links",
     "checks",
     "audit",
     "metrics",
 ]
 CHILD = """
 import os, signal, sys
-from srsql.engine.release import release as life
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.engine.api.engine import Engine
 
 point, db = sys.argv[1:]
@@ -45,8 +46,8 @@ def progress(stage):
         die()
 
 if point == "before the commit":
-    done = life._drop_temporaries
-    life._drop_temporaries = lambda *given: (done(*given), die())
+    done = Warehouse.drop_temporary_tables
+    Warehouse.drop_temporary_tables = lambda *given: (done(*given), die())
 with Engine(db) as engine:
     engine.release("2011Q4", k=3, theta="0.5", seed=1, progress=progress)
     if point == "after the commit":

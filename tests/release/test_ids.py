@@ -28,7 +28,9 @@ from srsql.engine.release import ids
 from srsql.engine.warehouse import series as warehouse_series
 from srsql.engine.warehouse.statements import dotted
 
-OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "1", "seed": 1}
+OPTIONS: dict[str, Any] = {
+    "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
+}  # fmt: skip
 QUARTERS = ("2011Q3", "2011Q4")
 KEY = bytes(range(64))
 
@@ -354,7 +356,7 @@ def test_a_draft_is_exposed_under_the_ids_that_it_was_made_with(loaded: Engine) 
         loaded.release("2011Q3", **options, ids="pseudonym", series=series, draft=True)
         schema = "2011q3" if series == "main" else f"{series}_2011q3"
         before = shown(loaded, f"draft_{schema}")
-        loaded.confirm("2011Q3", series=series)
+        loaded.confirm("2011Q3", series=series, allow_linkable=True)
         assert shown(loaded, f"release_{schema}") == before
     left = {name for (name,) in loaded.sql("SELECT table_name FROM duckdb_tables()")}
     assert left.isdisjoint({"srsql_shown_report", "srsql_unnamed_id", "srsql_id_attempt"})
@@ -425,7 +427,10 @@ def test_original_ids_warn_and_need_no_look_up(db: Path) -> None:
     (line,) = made.err.splitlines()
     assert "original ids" in line
     assert "order of receipt" in line
-    assert srsql("release", *asked, "--series", "b", "--ids", "pseudonym", "--json").err == ""
+    other = srsql(
+        "release", *asked, "--series", "b", "--ids", "pseudonym", "--allow-linkable", "--json"
+    )
+    assert "original ids" not in other.err
     refused = srsql("lookup", "1001", "--db", db)
     assert (refused.code, refused.out) == (2, "")
     assert "nothing to look up" in refused.err

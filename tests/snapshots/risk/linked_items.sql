@@ -7,7 +7,7 @@ FROM "srsql_data"."release_7_drug" AS "t"
 JOIN (
   SELECT
     "v"."value",
-    UPPER(NULLIF(REGEXP_REPLACE("v"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '')) AS term
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."value", '[INVISIBLE]', '', 'g'))), '') AS term
   FROM (
     SELECT DISTINCT
       CAST("t"."drugname" AS TEXT) AS value
