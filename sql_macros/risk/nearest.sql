@@ -1,7 +1,7 @@
 -- The published records that are nearest to an original: those it may have become, as far as one
 -- who knows its QID can tell. They depend on the QID alone, so they are searched once for each
--- distinct original among the distinct published QIDs (UDF srsql_nearest, udfs/risk/nearest_records.py).
--- Parameters name tables; `query_table` reads them.
+-- distinct original among the distinct published QIDs (UDF srsql_nearest of
+-- udfs/risk/nearest_records.py). Parameters name tables; `query_table` reads them.
 
 -- What:    cases of equal QID as one tuple.
 -- Inputs:  boxes(case_no, position, low, high): one row per case and QID, NULL = missing.

@@ -72,21 +72,21 @@ found AS (
             cases := cases::INTEGER,
             seed := seed::BIGINT
         )
-    )) AS row
+    ), recursive := true)
 )
 
 SELECT
-    ['drugs', 'terms', 'drugs or terms'][f.row.known + 1] AS known,
-    nullif(f.row.items, 4) AS items,
-    f.row.cases,
-    f.row.worst_below_k,
-    f.row.worst_alone,
-    f.row.worst_certain,
-    f.row.worst_likely,
-    f.row.below_k,
-    f.row.alone,
-    f.row.certain,
-    f.row.likely
+    ['drugs', 'terms', 'drugs or terms'][f.known + 1] AS known,
+    nullif(f.items, 4) AS items,
+    f.cases,
+    f.worst_below_k,
+    f.worst_alone,
+    f.worst_certain,
+    f.worst_likely,
+    f.below_k,
+    f.alone,
+    f.certain,
+    f.likely
 FROM found AS f;
 
 -- What:    singling out and inference as shares of the released cases: of some set of the case's
@@ -144,7 +144,7 @@ SELECT unnest(srsql.metric_row(
     w.cases
 ))
 FROM ways AS w
-ORDER BY w.measure.name, coalesce(w.items, 4), w.known, w.way DESC;
+ORDER BY w.measure.name ASC, coalesce(w.items, 4) ASC, w.known ASC, w.way DESC;
 
 -- What:    what no threshold bounds: the pairs of a case and a value of it whose theta is 1.
 -- Inputs:  of_release.
