@@ -174,27 +174,37 @@ FROM figures AS f;
 -- Source:  SPEC section 18.
 CREATE OR REPLACE MACRO srsql.unanimous_regions(of_release) AS TABLE
 WITH
-regions AS (
+places AS (
     SELECT
-        m.case_no,
+        g.group_id,
         list(struct_pack(low := g.low, high := g.high) ORDER BY g.position) AS region
+    FROM srsql.region AS g
+    WHERE g.release_id = of_release
+    GROUP BY g.group_id
+),
+
+numbered AS (
+    SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no FROM places AS p
+),
+
+members AS MATERIALIZED (
+    SELECT m.case_no, coalesce(n.region_no, 0) AS region_no
     FROM srsql.member AS m
-    LEFT JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id
+    LEFT JOIN numbered AS n ON m.group_id = n.group_id
     WHERE m.release_id = of_release
-    GROUP BY m.case_no
 ),
 
 sizes AS (
-    SELECT r.region, count(*) AS cases FROM regions AS r GROUP BY r.region
+    SELECT m.region_no, count(*) AS cases FROM members AS m GROUP BY m.region_no
 ),
 
 held AS (
-    SELECT r.region, c.term_no, count(*) AS cases
-    FROM regions AS r
-    INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND r.case_no = c.case_no
+    SELECT m.region_no, c.term_no, count(*) AS cases
+    FROM members AS m
+    INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND m.case_no = c.case_no
     INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
     WHERE c.direct AND t.released
-    GROUP BY r.region, c.term_no
+    GROUP BY m.region_no, c.term_no
 ),
 
 figures AS (
@@ -202,7 +212,7 @@ figures AS (
         count(*) AS total,
         count(*) FILTER (
             WHERE EXISTS (
-                SELECT 1 FROM held AS h WHERE h.region = s.region AND h.cases = s.cases
+                SELECT 1 FROM held AS h WHERE h.region_no = s.region_no AND h.cases = s.cases
             )
         ) AS unanimous
     FROM sizes AS s

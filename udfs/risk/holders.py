@@ -35,10 +35,10 @@ class Cases(NamedTuple):
     pattern: Ints
     """[n] which values the region tells; ascending."""
     point: Ints
-    """[patterns, n] equal for points that are equal where regions of that pattern tell something;
-    -1: nothing is known there, so no such region covers it."""
-    target: NDArray[np.bool_]
-    """[n] whether it is looked at what known items leave of it."""
+    """[patterns, targets] equal for points that are equal where regions of that pattern tell
+    something; -1: nothing is known there, so no such region covers it."""
+    target: Ints
+    """[n] the number of a case of which it is looked at what known items leave, or -1."""
 
 
 class Lists(NamedTuple):
@@ -69,10 +69,11 @@ def renumbered(
     """The cases in the order in which they are searched, and what number each had.
 
     Args:
-        low, high, region_low, region_high, target: as in ``Cases``.
+        low, high, region_low, region_high: as in ``Cases``.
+        target: [n] whether it is looked at what known items leave of the case.
     """
     told = (region_low > -UNBOUNDED) | (region_high < UNBOUNDED)
-    first, pattern = _numbered(told)
+    first, pattern = _numbered((told @ (1 << np.arange(told.shape[1])))[:, None])
     patterns = told[first]
     fewest_first = np.argsort(patterns.sum(axis=1), kind="stable")
     patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern]
@@ -80,14 +81,17 @@ def renumbered(
     low, high, region_low, region_high = (
         np.ascontiguousarray(ends[order]) for ends in (low, high, region_low, region_high)
     )
-    point = np.empty((len(patterns), len(order)), np.int64)
+    chosen = np.flatnonzero(target[order])
+    number_of = np.full(len(order), -1, np.int64)
+    number_of[chosen] = np.arange(len(chosen))
+    point = np.empty((len(patterns), len(chosen)), np.int64)
     for number, shown in enumerate(patterns):
-        ends = np.hstack([column[:, shown] for column in (low, high)])
+        ends = np.hstack([column[chosen][:, shown] for column in (low, high)])
         unknown = (np.abs(ends) >= UNBOUNDED).any(axis=1)
         point[number] = _numbered(ends)[1]
         point[number, unknown] = -1
     return (
-        Cases(low, high, region_low, region_high, pattern[order], point, target[order]),
+        Cases(low, high, region_low, region_high, pattern[order], point, number_of),
         order,
     )
 

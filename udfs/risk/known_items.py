@@ -49,7 +49,7 @@ class Items(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """[3 kinds of known items, 5 numbers of them, n cases]; a case's numbers are over its sets."""
+    """[3 kinds of known items, 5 numbers of them, targets]; numbers are over a target's sets."""
 
     sets: Ints
     """Looked at."""
@@ -119,7 +119,7 @@ def _few_holders(
     candidates = np.empty(len(held), np.int64)
     value, second = items.value[one], -1 if other < 0 else items.value[other]
     for case in held:
-        if not cases.target[case]:
+        if cases.target[case] < 0:
             continue
         size = 0
         for candidate in held:
@@ -127,7 +127,7 @@ def _few_holders(
                 candidates[size] = candidate
                 size += 1
         sure = _follows(items, case, value, second, candidates[:size])
-        _kinds(items, one, other, found, case, size, k, sure)
+        _kinds(items, one, other, found, cases.target[case], size, k, sure)
 
 
 @njit(cache=True)
@@ -146,7 +146,7 @@ def _many_holders(
     Candidates are counted by what their regions tell: for each pattern of it, once for all points
     that are equal there. ``tally`` [values] is 0 and stays so.
     """
-    targets = held[cases.target[held]]
+    targets = held[cases.target[held] >= 0]
     size = np.zeros(len(targets), np.int64)
     start = np.zeros(len(targets) + 1, np.int64)
     for i in range(len(targets)):
@@ -162,7 +162,7 @@ def _many_holders(
         low = np.empty((2 * leaves_of(len(part)), cases.low.shape[1]), np.int64)
         high = np.empty_like(low)
         fill_hulls(part, cases, low, high)
-        point = cases.point[pattern][targets]
+        point = cases.point[pattern][cases.target[targets]]
         by_point = np.argsort(point, kind="mergesort")
         i = int(np.searchsorted(point[by_point], 0))
         while i < len(targets):
@@ -189,7 +189,7 @@ def _many_holders(
             if own != value and own != second:
                 missed = size[row] - having[j]
                 sure = max(sure, 2 if missed == 0 else 1 if missed * 10 <= size[row] else 0)
-        _kinds(items, one, other, found, targets[row], size[row], k, sure)
+        _kinds(items, one, other, found, cases.target[targets[row]], size[row], k, sure)
 
 
 @njit(cache=True)
@@ -287,7 +287,7 @@ def _others(cases: Cases, items: Items, held: Ints, one: int, slot: Ints) -> Int
     others = np.empty(len(slot), np.int64)
     count = 0
     for case in held:
-        if cases.target[case]:
+        if cases.target[case] >= 0:
             for other in _lower(items, case, one):
                 if slot[other] == 0:
                     slot[other] = 1

@@ -110,17 +110,18 @@ def _larger_sets(
     nothing = np.empty(0, np.int64)
     three = np.empty(3, np.int64)
     for case in part:
-        if not cases.target[case]:
+        target = cases.target[case]
+        if target < 0:
             continue
         region = _candidates(cases, items, case, nothing, k)
         own = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
         terms = items.is_term[own]
         for kind in range(3):
-            record(found, kind, NONE, case, region, k, 0)
+            record(found, kind, NONE, target, region, k, 0)
             known = own if kind == BOTH else own[terms == (kind == TERMS)]
             if len(known) < 3:
                 continue
-            record(found, kind, ALL, case, _candidates(cases, items, case, known, k), k, 0)
+            record(found, kind, ALL, target, _candidates(cases, items, case, known, k), k, 0)
             if len(known) == 3:
                 continue
             state = _draw(np.uint64(seed) ^ _draw(np.uint64(number[case] * 3 + kind)))
@@ -132,7 +133,7 @@ def _larger_sets(
                     if not ((chosen > 0 and three[0] == item) or (chosen > 1 and three[1] == item)):
                         three[chosen] = item
                         chosen += 1
-                record(found, kind, THREE, case, _candidates(cases, items, case, three, k), k, 0)
+                record(found, kind, THREE, target, _candidates(cases, items, case, three, k), k, 0)
 
 
 def warm_up() -> None:
@@ -193,9 +194,17 @@ def told_boxes(case_nos: Ints, boxes: list[list[Ints]]) -> list[Ints]:
     return ends
 
 
+@njit(cache=True)
+def _chances(numbers: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]:
+    found = np.empty_like(numbers)
+    for i in range(len(numbers)):
+        found[i] = _draw(seed ^ _draw(numbers[i]))
+    return found
+
+
 def drawn_cases(case_nos: Ints, count: int, seed: int) -> NDArray[np.bool_]:
     """So many cases drawn at random, [n]; all where there are no more."""
-    chance = np.array([_draw(np.uint64(seed) ^ _draw(np.uint64(n))) for n in case_nos], np.uint64)
+    chance = _chances(case_nos.astype(np.uint64), np.uint64(seed))
     drawn = np.zeros(len(case_nos), np.bool_)
     drawn[np.argsort(chance, kind="stable")[:count]] = True
     return drawn
@@ -221,8 +230,8 @@ def exposure(
         target: [n] the cases to look at; candidates are among all.
 
     Returns:
-        Numbers in the order of the cases given. A case with fewer than m items of a kind is taken
-        as known by all of them; one that has none has no set of that kind.
+        Numbers of the targets, in the order of the cases given. A case with fewer than m items of a
+        kind is taken as known by all of them; one that has none has no set of that kind.
 
     Source: SPEC section 18.
     """
@@ -238,7 +247,8 @@ def exposure(
     )
     values = int(value.max(initial=-1)) + 1
     sensitive = value[item] >= 0
-    pairs = np.unique(case[sensitive] * values + value[item[sensitive]])
+    pairs = np.sort(case[sensitive] * values + value[item[sensitive]])
+    pairs = pairs[np.append(True, np.diff(pairs) > 0)[: len(pairs)]]
     items = Items(
         lists_of(case, item, len(order)),
         holders,
@@ -247,26 +257,29 @@ def exposure(
         value >= 0,
         value,
     )
+    looked_at = np.flatnonzero(cases.target >= 0)
+    asked = np.flatnonzero(np.bincount(item[cases.target[case] >= 0], minlength=len(value)))
     found = _shared_out(
-        len(value),
-        len(order),
+        asked,
+        len(looked_at),
         lambda part, into: ones_and_twos(cases, items, part, k, values, into),
     )
     larger = _shared_out(
-        len(order),
-        len(order),
+        looked_at,
+        len(looked_at),
         lambda part, into: _larger_sets(cases, items, part, order, k, seed, into),
     )
     found = _added(found, larger)
     _complete(found)
-    return Exposure(*(np.ascontiguousarray(numbers[:, :, place]) for numbers in found))
+    as_given = np.argsort(order[looked_at])
+    return Exposure(*(np.ascontiguousarray(numbers[:, :, as_given]) for numbers in found))
 
 
-def _shared_out(count: int, cases: int, work: Callable[[Ints, Exposure], None]) -> Exposure:
-    """What ``work`` finds in the numbers below ``count``, by as many threads as processors."""
+def _shared_out(numbers: Ints, targets: int, work: Callable[[Ints, Exposure], None]) -> Exposure:
+    """What ``work`` finds of these numbers of items or cases, by as many threads as processors."""
     threads = os.cpu_count() or 1
-    parts = [np.arange(i, count, threads, dtype=np.int64) for i in range(threads)]
-    found = [Exposure(*np.zeros((6, 3, 5, cases), np.int32)) for _ in parts]
+    parts = [np.ascontiguousarray(numbers[i::threads]) for i in range(threads)]
+    found = [Exposure(*np.zeros((6, 3, 5, targets), np.int32)) for _ in parts]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, parts, found))
     together = found[0]
