@@ -134,7 +134,10 @@ def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
         found.append({(r["measure"], r["scope"]): r["ratio"] for r in rows if "ratio" in r})
         with Engine(db) as engine:
             if name:
-                engine.release("2011Q3", model="ms", k=9, series=name, on_infeasible="withhold")
+                engine.release(
+                    "2011Q3", model="ms", k=9, series=name, on_infeasible="withhold",
+                    allow_linkable=True,
+                )  # fmt: skip
     assert found[0] == found[1] == found[2]
 
 
