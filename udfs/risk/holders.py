@@ -148,8 +148,7 @@ def hulls_of(lists: Lists, cases: Cases) -> Hulls:
     low = np.empty((start[owners], cases.low.shape[1]), np.int64)
     high = np.empty_like(low)
     for owner in range(owners):
-        part = lists.entry[lists.start[owner] : lists.start[owner + 1]]
-        fill_hulls(part, cases, low[start[owner] :], high[start[owner] :])
+        fill_hulls(entries_of(lists, owner), cases, low[start[owner] :], high[start[owner] :])
     return Hulls(start, low, high)
 
 
@@ -168,6 +167,12 @@ def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
         for d in range(cases.low.shape[1]):
             low[node, d] = min(low[2 * node, d], low[2 * node + 1, d])
             high[node, d] = max(high[2 * node, d], high[2 * node + 1, d])
+
+
+@njit(cache=True)
+def entries_of(lists: Lists, owner: int) -> Ints:
+    """One of the lists."""
+    return lists.entry[lists.start[owner] : lists.start[owner + 1]]
 
 
 @njit(cache=True)
@@ -192,3 +197,16 @@ def has(entries: Ints, wanted: int) -> bool:
     """Whether an ascending list has that number."""
     i = np.searchsorted(entries, wanted)
     return bool(i < len(entries) and entries[i] == wanted)
+
+
+@njit(cache=True)
+def next_block(low: Ints, high: Ints, leaves: int, node: int, cases: Cases, target: int) -> int:
+    """From that node on, the next leaf whose hull covers the point of that case; 0: none."""
+    while node:
+        if not covers(low, high, node, cases, target):
+            node = after(node)
+        elif node < leaves:
+            node *= 2
+        else:
+            return node
+    return 0

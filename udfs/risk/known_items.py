@@ -21,9 +21,11 @@ from srsql.udfs.risk.holders import (
     Lists,
     after,
     covers,
+    entries_of,
     fill_hulls,
     has,
     leaves_of,
+    next_block,
 )
 
 DRUGS, TERMS, BOTH = range(3)
@@ -92,15 +94,13 @@ def _kinds(
 def _follows(items: Items, case: int, one: int, other: int, candidates: Ints) -> int:
     """2 where a further value of the case is one of all candidates, 1 of nine in ten, else 0."""
     best = 0
-    own = items.values.entry[items.values.start[case] : items.values.start[case + 1]]
+    own = entries_of(items.values, case)
     for value in own:
         if value in (one, other):
             continue
         missed = 0
         for candidate in candidates:
-            theirs = items.values.entry[
-                items.values.start[candidate] : items.values.start[candidate + 1]
-            ]
+            theirs = entries_of(items.values, candidate)
             missed += not has(theirs, value)
             if missed * 10 > len(candidates):
                 break
@@ -198,26 +198,22 @@ def _covering(
 ) -> int:
     """The cases of a list with that tree that may be the target, and how many they are."""
     leaves = len(low) // 2
-    count, node = 0, 1
+    count = 0
+    node = next_block(low, high, leaves, 1, cases, target)
     while node:
-        if not covers(low, high, node, cases, target):
-            node = after(node)
-        elif node < leaves:
-            node *= 2
-        else:
-            begin = (node - leaves) * BLOCK
-            for candidate in part[begin : begin + BLOCK]:
-                if covers(cases.region_low, cases.region_high, candidate, cases, target):
-                    candidates[count] = candidate
-                    count += 1
-            node = after(node)
+        begin = (node - leaves) * BLOCK
+        for candidate in part[begin : begin + BLOCK]:
+            if covers(cases.region_low, cases.region_high, candidate, cases, target):
+                candidates[count] = candidate
+                count += 1
+        node = next_block(low, high, leaves, after(node), cases, target)
     return count
 
 
 @njit(cache=True)
 def _count(items: Items, case: int, tally: Ints, by: int) -> None:
-    for j in range(items.values.start[case], items.values.start[case + 1]):
-        tally[items.values.entry[j]] += by
+    for value in entries_of(items.values, case):
+        tally[value] += by
 
 
 @njit(cache=True)
@@ -245,7 +241,7 @@ def ones_and_twos(
     tally = np.zeros(values, np.int64)
     slot = np.zeros(len(items.value), np.int64)
     for one in part:
-        held = items.holders.entry[items.holders.start[one] : items.holders.start[one + 1]]
+        held = entries_of(items.holders, one)
         _sets_with(cases, items, held, one, -1, k, found, tally)
         others = _others(cases, items, held, one, slot)
         # the lists of the cases that hold one and another, one list after the other
@@ -277,7 +273,7 @@ def ones_and_twos(
 @njit(cache=True)
 def _lower(items: Items, case: int, one: int) -> Ints:
     """The items of a case with a lower number than ``one``."""
-    own = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
+    own = entries_of(items.of_case, case)
     return own[: np.searchsorted(own, one)]
 
 

@@ -23,10 +23,12 @@ from srsql.udfs.risk.holders import (
     Lists,
     after,
     covers,
+    entries_of,
     has,
     hulls_of,
     leaves_of,
     lists_of,
+    next_block,
     renumbered,
 )
 from srsql.udfs.risk.known_items import (
@@ -57,33 +59,29 @@ def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> i
             < items.holders.start[rarest + 1] - items.holders.start[rarest]
         ):
             rarest = item
-    held = items.holders.entry[items.holders.start[rarest] : items.holders.start[rarest + 1]]
+    held = entries_of(items.holders, rarest)
     root = items.hulls.start[rarest]
     low, high = items.hulls.low[root:], items.hulls.high[root:]
     leaves = leaves_of(len(held))
-    count, node = 0, 1
+    count = 0
+    node = next_block(low, high, leaves, 1, cases, case)
     while node:
-        if not covers(low, high, node, cases, case):
-            node = after(node)
-        elif node < leaves:
-            node *= 2
-        else:
-            begin = (node - leaves) * BLOCK
-            for candidate in held[begin : begin + BLOCK]:
-                if _holds(items, candidate, known, rarest) and covers(
-                    cases.region_low, cases.region_high, candidate, cases, case
-                ):
-                    count += 1
-                    if count == k:
-                        return count
-            node = after(node)
+        begin = (node - leaves) * BLOCK
+        for candidate in held[begin : begin + BLOCK]:
+            if _holds(items, candidate, known, rarest) and covers(
+                cases.region_low, cases.region_high, candidate, cases, case
+            ):
+                count += 1
+                if count == k:
+                    return count
+        node = next_block(low, high, leaves, after(node), cases, case)
     return count
 
 
 @njit(cache=True)
 def _holds(items: Items, case: int, known: Ints, rarest: int) -> bool:
     """Whether a holder of the rarest item has the others."""
-    theirs = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
+    theirs = entries_of(items.of_case, case)
     holds = True
     for item in known:
         holds = holds and (item == rarest or has(theirs, item))
@@ -103,7 +101,7 @@ def _draw(state: np.uint64) -> np.uint64:
 def _larger_sets(
     cases: Cases, items: Items, part: Ints, number: Ints, k: int, seed: int, found: Exposure
 ) -> None:
-    """No item, drawn sets of three, and all items of the cases of ``part``.
+    """No item, drawn sets of three, and all items of the targets in ``part``.
 
     ``number`` [n]: what a case was called by the caller, which seeds its draws.
     """
@@ -111,10 +109,8 @@ def _larger_sets(
     three = np.empty(3, np.int64)
     for case in part:
         target = cases.target[case]
-        if target < 0:
-            continue
         region = _candidates(cases, items, case, nothing, k)
-        own = items.of_case.entry[items.of_case.start[case] : items.of_case.start[case + 1]]
+        own = entries_of(items.of_case, case)
         terms = items.is_term[own]
         for kind in range(3):
             record(found, kind, NONE, target, region, k, 0)
