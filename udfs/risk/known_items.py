@@ -173,9 +173,9 @@ def _many_holders(
             while i < len(targets) and point[by_point[i]] == place:
                 row = by_point[i]
                 size[row] += count
-                values = items.values.start[targets[row]]
-                for j in range(start[row], start[row + 1]):
-                    having[j] += tally[items.values.entry[values + j - start[row]]]
+                own = entries_of(items.values, targets[row])
+                for j in range(len(own)):
+                    having[start[row] + j] += tally[own[j]]
                 i += 1
             for candidate in candidates[:count]:
                 _count(items, candidate, tally, -1)
@@ -183,11 +183,10 @@ def _many_holders(
     value, second = items.value[one], -1 if other < 0 else items.value[other]
     for row in range(len(targets)):
         sure = 0
-        values = items.values.start[targets[row]]
-        for j in range(start[row], start[row + 1]):
-            own = items.values.entry[values + j - start[row]]
-            if own != value and own != second:
-                missed = size[row] - having[j]
+        own = entries_of(items.values, targets[row])
+        for j in range(len(own)):
+            if own[j] != value and own[j] != second:
+                missed = size[row] - having[start[row] + j]
                 sure = max(sure, 2 if missed == 0 else 1 if missed * 10 <= size[row] else 0)
         _kinds(items, one, other, found, cases.target[targets[row]], size[row], k, sure)
 
