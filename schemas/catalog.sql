@@ -95,6 +95,33 @@ CREATE TABLE IF NOT EXISTS srsql.deleted_case (
     ingestion_id INTEGER NOT NULL
 );
 
+-- Cases that are forgotten (erased): of one stays its token, "forgotten:" and a keyed hash of its id,
+-- which stands for the id in every other table, so that audits of earlier releases still count the
+-- case, and files that have it are recognized. Nothing else in the warehouse tells who it was.
+CREATE TABLE IF NOT EXISTS srsql.forgotten_case (
+    dataset VARCHAR NOT NULL,
+    token VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    forgotten_on DATE NOT NULL,
+    PRIMARY KEY (dataset, token)
+);
+
+-- The key of the tokens, made with the first of a dataset.
+CREATE TABLE IF NOT EXISTS srsql.forgotten_key (
+    dataset VARCHAR PRIMARY KEY,
+    key BLOB NOT NULL
+);
+
+-- Cases that a period no longer has, or has with other values, since it was ingested anew with this
+-- ingestion_id. change: absent or changed.
+CREATE TABLE IF NOT EXISTS srsql.replaced_case (
+    dataset VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    case_id VARCHAR NOT NULL,
+    change VARCHAR NOT NULL,
+    ingestion_id INTEGER NOT NULL
+);
+
 -- External knowledge E that a release took into account: drug -> disease, both normalized.
 CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
     release_id INTEGER NOT NULL,
@@ -131,6 +158,23 @@ CREATE TABLE IF NOT EXISTS srsql.release (
     schema_name VARCHAR NOT NULL,
     ingestion_id INTEGER,
     private_manifest JSON NOT NULL
+);
+
+-- What a series was made with, by keyword of srsql release; value as text that the keyword takes.
+CREATE TABLE IF NOT EXISTS srsql.series_parameter (
+    dataset VARCHAR NOT NULL,
+    series VARCHAR NOT NULL,
+    keyword VARCHAR NOT NULL,
+    value VARCHAR NOT NULL,
+    PRIMARY KEY (dataset, series, keyword)
+);
+
+-- A version of a quarter that was made by taking groups out of the one before it (corrects).
+-- keep_remainder: what was left of some groups stayed, so the difference tells who left.
+CREATE TABLE IF NOT EXISTS srsql.correction (
+    release_id INTEGER PRIMARY KEY,
+    corrects INTEGER NOT NULL,
+    keep_remainder BOOLEAN NOT NULL
 );
 
 -- What an attacker has: every release that was ever out, superseded ones included; no draft.
@@ -171,6 +215,42 @@ CREATE TABLE IF NOT EXISTS srsql.member (
     reports INTEGER NOT NULL,
     is_new BOOLEAN NOT NULL
 );
+
+-- Cases that a release or draft has and that have left since: forgotten, deleted by the regulator,
+-- or, in data that replaced its own, absent or changed. A release with such a case is stale.
+CREATE OR REPLACE VIEW srsql.withdrawn_member AS
+WITH left_since AS (
+    SELECT
+        r.release_id,
+        f.token AS case_id,
+        'forgotten' AS reason
+    FROM srsql.release AS r
+    INNER JOIN srsql.forgotten_case AS f ON r.dataset = f.dataset
+    UNION ALL
+    SELECT
+        r.release_id,
+        d.case_id,
+        'deleted' AS reason
+    FROM srsql.release AS r
+    INNER JOIN srsql.deleted_case AS d ON r.dataset = d.dataset
+    UNION ALL
+    SELECT
+        r.release_id,
+        c.case_id,
+        c.change AS reason
+    FROM srsql.release AS r
+    INNER JOIN srsql.replaced_case AS c
+        ON r.dataset = c.dataset AND r.quarter = c.quarter AND r.ingestion_id < c.ingestion_id
+)
+
+SELECT
+    m.release_id,
+    m.case_no,
+    m.case_id,
+    min(l.reason) AS reason
+FROM srsql.member AS m
+INNER JOIN left_since AS l ON m.release_id = l.release_id AND m.case_id = l.case_id
+GROUP BY m.release_id, m.case_no, m.case_id;
 
 -- The generalized QID of each group, coded as in case_qid; NULL where the QID is missing.
 CREATE TABLE IF NOT EXISTS srsql.region (
