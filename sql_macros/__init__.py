@@ -19,6 +19,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/medical.sql",
     "risk/risk.sql",
     "risk/singling_out.sql",
+    "risk/certain_inference.sql",
     "checks/released_rows.sql",
     "checks/comparators.sql",
     "release/pseudonym.sql",

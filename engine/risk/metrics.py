@@ -32,10 +32,10 @@ from srsql.engine.risk.term_loss import (
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.policies import UtilityPolicy
 from srsql.engine.warehouse.catalog import registered_dataset
-from srsql.engine.warehouse.released_terms import PublishedNodes
+from srsql.engine.warehouse.released_terms import ALL, PublishedNodes, PublishedTerms
 from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
 from srsql.engine.warehouse.series import IMPORTED
-from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -58,6 +58,9 @@ SUPPORTS = ("5", "2.5", "1.25", "0.625")
 """Minimum supports of the frequent itemsets of W1, in percent of the records."""
 MOST_SETS = 20_000
 """Itemsets of one support that are asked; a release with more is asked at higher supports only."""
+RECORDS = 2_000
+"""Records drawn of which it is asked what a known term or two of theirs tell."""
+_CERTAIN = "srsql_certain_sets"
 SEED = 0
 """Of the random sets of W2: whoever measures a release again asks the same."""
 
@@ -144,7 +147,7 @@ def store_measures(
 
 
 def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[MeasureRow]:
-    """ARE on W1 and W2, MRE of the policy, and how many combinations of terms single out.
+    """ARE on W1 and W2, MRE of the policy, and what known terms single out or tell.
 
     Also how many terms are suppressed (of a disassociated release none, which is counted too), and
     of a release that generalizes ARE over the queries without any of them, as Loukides 2014,
@@ -184,6 +187,24 @@ def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> li
                     release_id, "singled_out", scope, None, share.examined, share.share, None, None
                 )
             )
+    if isinstance(tables, PublishedTerms):
+        rows += _certain_inference(warehouse, tables, originals, release_id)
+    return rows
+
+
+def _certain_inference(
+    warehouse: Warehouse, tables: PublishedTerms, originals: str, release_id: int
+) -> list[MeasureRow]:
+    """Of how many records a further term follows from one or two that are known (Awad 2019)."""
+    sets = tables.call("certain_sets", ALL, literal(originals), str(RECORDS))
+    warehouse.run(f"CREATE OR REPLACE TEMP TABLE {_CERTAIN} AS FROM {sets}")
+    rows = [
+        MeasureRow(*row)
+        for row in warehouse.rows(
+            f"FROM srsql.certain_inference('temp.main.{_CERTAIN}', {release_id:d})"
+        )
+    ]
+    warehouse.run(f"DROP TABLE temp.main.{_CERTAIN}")
     return rows
 
 

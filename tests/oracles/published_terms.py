@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -229,3 +229,38 @@ def witness(published: Published, cluster: int, asked: frozenset[str], k: int) -
             if e[0] == owner:
                 made[e] |= terms
     return [frozenset(made[e]) for e in everyone]
+
+
+def worlds(published: Published) -> Iterator[list[Subrecord]]:
+    """Every dataset that the release stands for: all ways to hand out all subrecords."""
+    everyone = [(c, i) for c, n in published.records.items() for i in range(n)]
+    chunks = [({owner}, s) for (owner, _), s in published.own.items()]
+    chunks += [(set(published.joints[owner]), s) for (owner, _), s in published.shared.items()]
+    ways: list[list[dict[tuple[int, int], Subrecord]]] = []
+    for inside, subrecords in chunks:
+        crowd = [e for e in everyone if e[0] in inside]
+        filled = [*subrecords, *[frozenset()] * (len(crowd) - len(subrecords))]
+        ways.append([dict(zip(crowd, way, strict=True)) for way in set(_arrangements(filled))])
+    for cluster, terms in published.items.items():
+        crowd = [e for e in everyone if e[0] == cluster]
+        for term in sorted(terms):
+            ways.append(
+                [
+                    dict.fromkeys(holders, frozenset([term]))
+                    for holders in _subsets(crowd, range(1, len(crowd) + 1))
+                ]
+            )
+    for choice in product(*ways):
+        yield [frozenset().union(*(way.get(e, ()) for way in choice)) for e in everyone]
+
+
+def told_by(published: Published, terms: Iterable[str]) -> dict[Subrecord, Subrecord]:
+    """What each set of one or two terms tells: the terms of all its holders, in every dataset."""
+    known = [frozenset(s) for size in (1, 2) for s in combinations(sorted(terms), size)]
+    told: dict[Subrecord, Subrecord] = {}
+    for world in worlds(published):
+        for asked in known:
+            for record in world:
+                if asked <= record:
+                    told[asked] = told.get(asked, record) & record
+    return {asked: together - asked for asked, together in told.items()}
