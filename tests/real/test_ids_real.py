@@ -130,6 +130,9 @@ def test_no_original_id_is_in_the_artifact_of_a_real_quarter(tmp_path: Path, rea
     original = {str(number).encode() for row in rows for number in row}
     assert len(original) == 2 * 8905
     for file in (tmp_path / "out").iterdir():
-        if file.suffix != ".html":  # whose drawings are full of decimals
-            found = set(re.findall(rb"\b[0-9]{7,10}\b", file.read_bytes()))
-            assert found.isdisjoint(original), file.name
+        content = file.read_bytes()
+        if file.suffix == ".html":  # whose drawings are full of decimals
+            content = re.sub(rb"<svg.*?</svg>", b"", content, flags=re.DOTALL)
+            assert b"singled out" in content
+        found = set(re.findall(rb"\b[0-9]{7,10}\b", content))
+        assert found.isdisjoint(original), file.name
