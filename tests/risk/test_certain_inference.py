@@ -43,9 +43,7 @@ def test_what_follows_follows_in_every_dataset_that_is_possible(
 ) -> None:
     luck = random.Random(seed)
     member = [c for c, n in enumerate(sizes, 1) for _ in range(n)]
-    records = [
-        frozenset(t for t in TERMS if luck.random() < 0.6) or frozenset("a") for _ in member
-    ]
+    records = [frozenset(t for t in TERMS if luck.random() < 0.6) or frozenset("a") for _ in member]
     joints = {1: frozenset(member)} if joined and len(sizes) > 1 else {}
     made = project(records, member, joints, random_places(luck, records, member, joints))
     told = told_by(made, TERMS)
@@ -74,7 +72,9 @@ def test_a_term_that_all_holders_of_another_have_follows_from_it(sql: Any) -> No
     assert found[2, 2] == (1, 0)
     assert found[3, 1] == (1, 0)
     assert (3, 2) not in found
-    warehouse(sql).run("CREATE OR REPLACE TEMP TABLE sets (record BIGINT, items INT, sets INT, certain INT)")
+    warehouse(sql).run(
+        "CREATE OR REPLACE TEMP TABLE sets (record BIGINT, items INT, sets INT, certain INT)"
+    )
     for (record, items), (sets, certain) in found.items():
         warehouse(sql).run("INSERT INTO sets VALUES (?, ?, ?, ?)", [record, items, sets, certain])
     rows = warehouse(sql).rows(
