@@ -18,10 +18,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, objmode
+from numba import objmode
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.grouping_problem import Losses
 
 NEAR = 1e-11
@@ -31,7 +32,7 @@ LEAF_SIZE = 6
 """Boxes of a node that is not split any more."""
 
 
-@njit(cache=True)
+@njit()
 def as_int64(value: int) -> int:
     """The value as a 64-bit integer: what a kernel starts to count with.
 
@@ -41,13 +42,13 @@ def as_int64(value: int) -> int:
     return int(np.int64(value))
 
 
-@njit(cache=True)
+@njit()
 def near(a: float, b: float) -> bool:
     """Whether two values, 0 or more, are so close that their floats cannot tell them apart."""
     return abs(a - b) <= NEAR * max(a, b)
 
 
-@njit(cache=True)
+@njit()
 def inverse(x: int) -> int:
     """Inverse of ``x`` modulo the prime (Fermat)."""
     base = x % PRIME
@@ -73,7 +74,7 @@ def _small_inverses(count: int) -> Ints:
 SMALL_INVERSES = _small_inverses(4096)
 
 
-@njit(cache=True)
+@njit()
 def quotient(numerator: int, denominator: int) -> int:
     """numerator / denominator modulo the prime."""
     if denominator < len(SMALL_INVERSES):
@@ -81,7 +82,7 @@ def quotient(numerator: int, denominator: int) -> int:
     return int(numerator % PRIME * inverse(denominator) % PRIME)
 
 
-@njit(cache=True)
+@njit()
 def residue(numerators: Ints, denominators: Ints) -> int:
     """1 + the sum of the fractions modulo the prime, the denominators being above 0."""
     total = 1
@@ -103,7 +104,7 @@ def _rational_order(
     return int(rank_a > rank_b) - int(rank_a < rank_b)
 
 
-@njit(cache=True)
+@njit()
 def exact_order(
     loss_a: int, numerators_a: Ints, denominators_a: Ints,
     loss_b: int, numerators_b: Ints, denominators_b: Ints,
@@ -184,7 +185,7 @@ class BoxTree(NamedTuple):
     """[boxes] the leaf that holds each box."""
 
 
-@njit(cache=True)
+@njit()
 def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     """The loss of one QID, in loss units; of a category the height of the enclosing node.
 
@@ -205,7 +206,7 @@ def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     return int(losses.height[base + node] * losses.weight[i])
 
 
-@njit(cache=True)
+@njit()
 def _widest_key(
     low: Ints, high: Ints, order: NDArray[np.int32], b: int, e: int, losses: Losses
 ) -> int:
@@ -226,7 +227,7 @@ def _widest_key(
     return best
 
 
-@njit(cache=True)
+@njit()
 def build_box_tree(low: Ints, high: Ints, rank: NDArray[np.float64], losses: Losses) -> BoxTree:
     """Build the tree over boxes.
 

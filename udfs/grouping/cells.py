@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import BoxTree, as_int64
 from srsql.udfs.grouping_problem import Losses
 
@@ -90,7 +90,7 @@ def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) ->
     return ranked[count[ranked] >= floor].astype(np.int32)
 
 
-@njit(cache=True)
+@njit()
 def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -> Ints:
     """The frequent terms that each case holds.
 
@@ -112,7 +112,7 @@ def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -
     return masks
 
 
-@njit(cache=True)
+@njit()
 def build_cells(
     low: Ints,
     high: Ints,
@@ -187,7 +187,7 @@ def build_cells(
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit()
 def remove_case(cells: Cells, r: int) -> None:
     """Remove case ``r`` from its cell's list."""
     previous, following = cells.before[r], cells.after[r]
@@ -199,7 +199,7 @@ def remove_case(cells: Cells, r: int) -> None:
         cells.before[following] = previous
 
 
-@njit(cache=True)
+@njit()
 def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
     """What every node of the tree knows.
 
@@ -223,7 +223,7 @@ def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
     return bounds
 
 
-@njit(cache=True)
+@njit()
 def _refresh_node(
     node: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> bool:
@@ -278,7 +278,7 @@ def _refresh_node(
     return bool(changed)
 
 
-@njit(cache=True)
+@njit()
 def refresh_after_removal(
     r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 
 BUNDLE_TRIES = 64
 """Sizes of a bundle of cases tried one after the other, before each is half the last."""
 
 
-@njit(cache=True)
+@njit()
 def _cap(n: int, num: int, den: int, weight_scale: int) -> int:
     """The largest sigma, in units of 1 / ``weight_scale``, that is <= num / den of n carriers.
 
@@ -31,7 +31,7 @@ def _cap(n: int, num: int, den: int, weight_scale: int) -> int:
     return num * n // den * weight_scale + remainder
 
 
-@njit(cache=True)
+@njit()
 def withhold_infeasible(
     offsets: Ints,
     terms: NDArray[np.int32],
@@ -121,7 +121,7 @@ def withhold_infeasible(
     return withheld
 
 
-@njit(cache=True)
+@njit()
 def _postings(offsets: Ints, terms: NDArray[np.int32], v: int) -> tuple[Ints, NDArray[np.int32]]:
     """The cases that hold each term: ``holders[start[s]:start[s + 1]]``."""
     start = np.zeros(v + 1, np.int64)
@@ -138,7 +138,7 @@ def _postings(offsets: Ints, terms: NDArray[np.int32], v: int) -> tuple[Ints, ND
     return start, holders
 
 
-@njit(cache=True)
+@njit()
 def _bring_back(
     withheld: NDArray[np.bool_], present: int, sigma: Ints, offsets: Ints,
     terms: NDArray[np.int32], weights: Ints, theta_num: Ints, theta_den: Ints, weight_scale: int,

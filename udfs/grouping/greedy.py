@@ -10,10 +10,10 @@ Source: Lin 2016, Algorithms 1 and 2; Huang 2021, Algorithm 1 (HA) and procedure
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss
 from srsql.udfs.grouping.cells import (
     CellBounds,
@@ -208,7 +208,7 @@ def warm_up() -> None:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit()
 def _grow_groups(
     problem: GroupingProblem,
     tree: BoxTree,

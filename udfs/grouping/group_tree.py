@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import BoxTree, as_int64, hull_loss
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
@@ -59,7 +59,7 @@ class GroupBounds(NamedTuple):
     """[nodes] frequent terms, and kinds, of which no group under the node can take another case."""
 
 
-@njit(cache=True)
+@njit()
 def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -> Groups:
     """The groups of stage 1 with their regions and members.
 
@@ -88,7 +88,7 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
     return groups
 
 
-@njit(cache=True)
+@njit()
 def join(
     r: int, g: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups
 ) -> None:
@@ -106,7 +106,7 @@ def join(
     groups.loss[g] = region_loss(g, groups, problem.losses)
 
 
-@njit(cache=True)
+@njit()
 def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: bool) -> None:
     """Put a case at the head of a group's members, and extend the region and the counts."""
     groups.following[r] = groups.head[g]
@@ -119,7 +119,7 @@ def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: 
         groups.high[g, i] = max(groups.high[g, i], problem.high[r, i])
 
 
-@njit(cache=True)
+@njit()
 def region_loss(g: int, groups: Groups, losses: Losses) -> int:
     """The sum of the losses of group ``g``'s region over the QIDs, in loss units (eq. (1))."""
     loss = 0
@@ -128,7 +128,7 @@ def region_loss(g: int, groups: Groups, losses: Losses) -> int:
     return loss
 
 
-@njit(cache=True)
+@njit()
 def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) -> GroupBounds:
     """What every node knows of the groups as they are.
 
@@ -156,7 +156,7 @@ def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) 
     return bounds
 
 
-@njit(cache=True)
+@njit()
 def refresh_group_bounds(
     node: int, tree: BoxTree, groups: Groups, full: Ints, losses: Losses, bounds: GroupBounds
 ) -> None:
@@ -208,7 +208,7 @@ def refresh_group_bounds(
             bounds.loss_max[node, i] = max(bounds.loss_max[node, i], bounds.loss_max[child, i])
 
 
-@njit(cache=True)
+@njit()
 def least_added(node: int, low: Ints, high: Ints, losses: Losses, bounds: GroupBounds) -> int:
     """A lower bound of dIL over the groups under a node.
 

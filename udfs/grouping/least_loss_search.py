@@ -6,9 +6,9 @@ Both searches are exact: a branch-and-bound over the tree of cells, ties include
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near
 from srsql.udfs.grouping.cells import NONE, CellBounds, Cells
 from srsql.udfs.grouping.privacy_risk import cannot_win, mask_risk, privacy_risk, risk_fractions
@@ -18,7 +18,7 @@ STACK = 512
 """Room for the nodes that wait in a search: not more than one for each level of the tree."""
 
 
-@njit(cache=True)
+@njit()
 def added_loss(
     low: Ints, high: Ints, size: int, loss: int, box_low: Ints, box_high: Ints, losses: Losses
 ) -> int:
@@ -43,7 +43,7 @@ def added_loss(
     return size * (joint - loss) + joint
 
 
-@njit(cache=True)
+@njit()
 def _ranks_before(
     r: int,
     loss: int,
@@ -73,7 +73,7 @@ def _ranks_before(
     return order < 0 or (order == 0 and r < best)
 
 
-@njit(cache=True)
+@njit()
 def least_loss_case(
     low: Ints,
     high: Ints,
@@ -178,7 +178,7 @@ def least_loss_case(
     return best
 
 
-@njit(cache=True)
+@njit()
 def _comes_first(node: int, loss: int, other: int, other_loss: int, bounds: CellBounds) -> bool:
     """Whether a node is likelier than the other to hold the best case, and is searched first."""
     if loss == NONE or other_loss == NONE:
@@ -191,7 +191,7 @@ def _comes_first(node: int, loss: int, other: int, other_loss: int, bounds: Cell
     return bool(bounds.least[node] < bounds.least[other])
 
 
-@njit(cache=True)
+@njit()
 def farthest_case(
     low: Ints, high: Ints, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> int:
@@ -264,7 +264,7 @@ def farthest_case(
     return best
 
 
-@njit(cache=True)
+@njit()
 def _reach(node: int, low: Ints, high: Ints, losses: Losses, bounds: CellBounds) -> int:
     """Upper bound of twice the distance to any record under the node; -1 where none remains."""
     if bounds.least[node] == NONE:

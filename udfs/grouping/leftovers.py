@@ -10,10 +10,10 @@ Source: Lin 2016, Algorithm 2; Huang 2021, procedure 1, lines 25-30; SPEC sectio
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import (
     NEAR,
     PRIME,
@@ -52,7 +52,7 @@ PATIENCE = 48
 """So many members are looked at one by one before the holders of the terms are looked up."""
 
 
-@njit(cache=True)
+@njit()
 def place_leftovers(problem: GroupingProblem, group: NDArray[np.int32], groups: Groups) -> None:
     """Place every case of group -1: first the carriers, which make room, then the others.
 
@@ -91,7 +91,7 @@ def place_leftovers(problem: GroupingProblem, group: NDArray[np.int32], groups: 
                 node = as_int64(tree.parent[node])
 
 
-@njit(cache=True)
+@njit()
 def _count_frequent(r: int, g: int, problem: GroupingProblem, sums: Ints) -> None:
     """Add the frequent terms of case ``r`` to the ``sums`` [G, frequent] of its group."""
     terms = problem.terms
@@ -101,7 +101,7 @@ def _count_frequent(r: int, g: int, problem: GroupingProblem, sums: Ints) -> Non
             sums[g, b] += terms.weights[j]
 
 
-@njit(cache=True)
+@njit()
 def _full_mask(g: int, groups: Groups, problem: GroupingProblem, sums: Ints) -> int:
     """Frequent terms of which a group cannot even take the least weight more, and kinds."""
     mask = 0
@@ -114,7 +114,7 @@ def _full_mask(g: int, groups: Groups, problem: GroupingProblem, sums: Ints) -> 
     return mask | refused << MASK_TERMS
 
 
-@njit(cache=True)
+@njit()
 def _best_group(
     r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, tree: BoxTree,
     bounds: GroupBounds, cache: RiskCache,
@@ -184,7 +184,7 @@ def _best_group(
     return best
 
 
-@njit(cache=True)
+@njit()
 def _better_group(
     r: int, g: int, best: int, best_loss: int, best_risk: float, best_plain: bool,
     problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache,
@@ -224,7 +224,7 @@ def _better_group(
     return best, best_loss, best_risk, best_plain
 
 
-@njit(cache=True)
+@njit()
 def merge_leftovers(problem: GroupingProblem, group: NDArray[np.int32], groups: Groups) -> None:
     """Merge groups until each case of group -1 fits one (``--leftovers merge``).
 
@@ -247,7 +247,7 @@ def merge_leftovers(problem: GroupingProblem, group: NDArray[np.int32], groups: 
                 _merge_until_placed(r, problem, group, groups, cache)
 
 
-@njit(cache=True)
+@njit()
 def _merge_until_placed(
     r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache
 ) -> None:
@@ -272,7 +272,7 @@ def _merge_until_placed(
         _absorb(min(g, partner), max(g, partner), problem.losses, group, groups)
 
 
-@njit(cache=True)
+@njit()
 def _least_loss_group(r: int, problem: GroupingProblem, groups: Groups) -> int:
     """The group of least dIL for case ``r``, whatever its PR."""
     best, best_loss = -1, NONE
@@ -288,7 +288,7 @@ def _least_loss_group(r: int, problem: GroupingProblem, groups: Groups) -> int:
     return best
 
 
-@njit(cache=True)
+@njit()
 def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
     """The group whose union with group ``g`` adds least loss, or -1 where there is no other."""
     best, best_loss = -1, NONE
@@ -305,7 +305,7 @@ def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
     return best
 
 
-@njit(cache=True)
+@njit()
 def _absorb(g: int, h: int, losses: Losses, group: NDArray[np.int32], groups: Groups) -> None:
     """Move the members of group ``h`` into group ``g``."""
     member = groups.head[h]

@@ -10,10 +10,10 @@ few times.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64, hull_loss
 from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses
 
@@ -78,7 +78,7 @@ def warm_up() -> None:
     )
 
 
-@njit(cache=True)
+@njit()
 def _partition(
     low: Ints, high: Ints, losses: Losses, offsets: Ints, values: NDArray[np.int32],
     attribute_of: Ints, attribute_count: int, diversity: int,
@@ -137,7 +137,7 @@ def _partition(
     return group
 
 
-@njit(cache=True)
+@njit()
 def _diverse(
     order: Ints, b: int, e: int, offsets: Ints, values: NDArray[np.int32], attribute_of: Ints,
     attribute_count: int, diversity: int, last_stamp: Ints, stamp: int,
@@ -169,7 +169,7 @@ def _diverse(
     return bool(short == 0)
 
 
-@njit(cache=True)
+@njit()
 def _by_width(low: Ints, high: Ints, losses: Losses, order: Ints, b: int, e: int) -> Ints:
     """The quasi-identifiers in which these cases differ, widest first, equal ones by position."""
     d = low.shape[1]
@@ -184,7 +184,7 @@ def _by_width(low: Ints, high: Ints, losses: Losses, order: Ints, b: int, e: int
     return ranked[: (widths > 0).sum()]
 
 
-@njit(cache=True)
+@njit()
 def _halves(low: Ints, high: Ints, order: Ints, b: int, e: int, i: int) -> tuple[Ints, int]:
     """0 up to the (lower) median of the midpoints of QID ``i``, 1 above it.
 
@@ -202,7 +202,7 @@ def _halves(low: Ints, high: Ints, order: Ints, b: int, e: int, i: int) -> tuple
     return above, 2 - int(above.all())
 
 
-@njit(cache=True)
+@njit()
 def _children(
     low: Ints, high: Ints, losses: Losses, order: Ints, b: int, e: int, i: int
 ) -> tuple[Ints, int]:
@@ -234,7 +234,7 @@ def _children(
     return number[child], parts
 
 
-@njit(cache=True)
+@njit()
 def _arrange(order: Ints, b: int, e: int, part: Ints, parts: int) -> Ints:
     """Sort ``order[b:e]`` by part, keeping the order within; [parts + 1] where each begins."""
     edges = np.zeros(parts + 1, np.int64)

@@ -22,10 +22,10 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import NEAR, exact_order
 from srsql.udfs.grouping_problem import Terms
 
@@ -34,7 +34,7 @@ ANY_KIND = 1
 """Bit of kind 0 in a mask of kinds."""
 
 
-@njit(cache=True)
+@njit()
 def fraction(
     sigma: int, weight: int, eta: int, weight_scale: int, after_join: bool
 ) -> tuple[int, int]:
@@ -57,7 +57,7 @@ def fraction(
     return sigma, eta - sigma
 
 
-@njit(cache=True)
+@njit()
 def plain_risk(r: int, eta: Ints, terms: Terms) -> float:
     """PR of case ``r`` in a group that holds none of its terms.
 
@@ -83,7 +83,7 @@ def plain_risk(r: int, eta: Ints, terms: Terms) -> float:
     return total
 
 
-@njit(cache=True)
+@njit()
 def _plain_risks(terms: Terms, n: int) -> NDArray[np.float64]:
     """[n] plain risks in a group of at most k carriers."""
     risks = np.empty(n, np.float64)
@@ -122,7 +122,7 @@ def _distinct_floats(values: NDArray[np.float64], cases: Ints, terms: Terms) -> 
     return floats
 
 
-@njit(cache=True)
+@njit()
 def _rank_in_empty_group(a: int, b: int, terms: Terms) -> int:
     """-1, 0 or 1 as case ``a`` has less, equal or more PR than ``b`` where the group is empty."""
     nums_a, dens_a = risk_fractions(a, terms)
@@ -130,7 +130,7 @@ def _rank_in_empty_group(a: int, b: int, terms: Terms) -> int:
     return int(exact_order(1, nums_a, dens_a, 1, nums_b, dens_b))
 
 
-@njit(cache=True)
+@njit()
 def mask_risk(mask: int, terms: Terms) -> float:
     """What the frequent terms of ``mask``, held by the group, add at least to PR of a cell."""
     risk = 0.0
@@ -151,7 +151,7 @@ def mask_risk(mask: int, terms: Terms) -> float:
     return risk
 
 
-@njit(cache=True)
+@njit()
 def risk_fractions(r: int, terms: Terms) -> tuple[Ints, Ints]:
     """Numerators and denominators of PR_s of the terms of case ``r`` that count for the group."""
     most = terms.offsets[r + 1] - terms.offsets[r]
@@ -168,7 +168,7 @@ def risk_fractions(r: int, terms: Terms) -> tuple[Ints, Ints]:
     return numerators[:count], denominators[:count]
 
 
-@njit(cache=True)
+@njit()
 def privacy_risk(r: int, terms: Terms) -> tuple[float, bool, int]:
     """PR of case ``r`` joining the group under construction.
 
@@ -198,7 +198,7 @@ def privacy_risk(r: int, terms: Terms) -> tuple[float, bool, int]:
     return risk, False, unmasked
 
 
-@njit(cache=True)
+@njit()
 def cannot_win(
     loss: int,
     floor: float,
@@ -228,7 +228,7 @@ def cannot_win(
     return loss >= best_loss and floor > best_risk * (1 + NEAR)
 
 
-@njit(cache=True)
+@njit()
 def _in_view(kind: int, view: int) -> bool:
     """Whether a case of that kind (1-4, see ``Bounding``) is in the view (0-3)."""
     return (
@@ -239,7 +239,7 @@ def _in_view(kind: int, view: int) -> bool:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit()
 def update_group(state: Ints, kind: int, remaining: bool) -> None:
     """Count a case that joins a group.
 
@@ -259,7 +259,7 @@ def update_group(state: Ints, kind: int, remaining: bool) -> None:
                 state[1, view] += 1
 
 
-@njit(cache=True)
+@njit()
 def judge_alpha_bounding(
     state: Ints, kind: int, remaining: bool, alpha_num: int, alpha_den: int
 ) -> bool:
@@ -285,7 +285,7 @@ def judge_alpha_bounding(
     return True
 
 
-@njit(cache=True)
+@njit()
 def allowed_kinds(state: Ints, remaining: bool, alpha_num: int, alpha_den: int) -> int:
     """The kinds that a group can still take.
 
@@ -305,7 +305,7 @@ def allowed_kinds(state: Ints, remaining: bool, alpha_num: int, alpha_den: int) 
     return mask
 
 
-@njit(cache=True)
+@njit()
 def new_alpha_state(k: int) -> Ints:
     """[2, 4] of a group without records: MSAVR = 0 and N = k in every view."""
     state = np.zeros((2, VIEWS), np.int64)

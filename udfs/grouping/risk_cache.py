@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import PRIME, quotient
 from srsql.udfs.grouping.group_tree import Groups
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
@@ -56,7 +56,7 @@ class RiskCache(NamedTuple):
     """[1] the case whose terms' holders were looked up last; -1: none."""
 
 
-@njit(cache=True)
+@njit()
 def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
     """A cache that knows no PR yet, with the index of the terms' holders."""
     vocabulary, n, count = len(problem.theta_num), len(problem.low), len(groups.size)
@@ -93,7 +93,7 @@ def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
     )
 
 
-@njit(cache=True)
+@njit()
 def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
     """eta of term ``s`` in a group of so many carriers.
 
@@ -103,7 +103,7 @@ def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
     return int(eta * problem.terms.weight_scale)
 
 
-@njit(cache=True)
+@njit()
 def plain_at(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> float:
     """The plain risk of case ``r`` in a group that has so many carriers with it."""
     if carriers <= problem.k or not problem.terms.after_join:
@@ -113,7 +113,7 @@ def plain_at(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) 
     return float(cache.plain[carriers])
 
 
-@njit(cache=True)
+@njit()
 def _fill_plain(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> None:
     """Compute a plain risk, as a float and modulo the prime."""
     terms = problem.terms
@@ -129,7 +129,7 @@ def _fill_plain(r: int, carriers: int, problem: GroupingProblem, cache: RiskCach
     cache.plain_of[carriers] = r
 
 
-@njit(cache=True)
+@njit()
 def _added_by_term(
     s: int, sigma: int, weight: int, eta: int, problem: GroupingProblem
 ) -> tuple[float, int]:
@@ -144,7 +144,7 @@ def _added_by_term(
     return num / den - plain_num / plain_den, quotient(num, den) - quotient(plain_num, plain_den)
 
 
-@njit(cache=True)
+@njit()
 def look_up_holders(
     r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache
 ) -> None:
@@ -194,7 +194,7 @@ def look_up_holders(
     cache.looked_up[0] = r
 
 
-@njit(cache=True)
+@njit()
 def _sigmas(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> Ints:
     """sigma in group ``g`` of each term of case ``r``, from the members of the group."""
     terms = problem.terms
@@ -214,7 +214,7 @@ def _sigmas(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: Ris
     return sigma
 
 
-@njit(cache=True)
+@njit()
 def risk_in(
     r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
 ) -> tuple[float, bool]:
@@ -252,7 +252,7 @@ def risk_in(
     return risk, False
 
 
-@njit(cache=True)
+@njit()
 def fractions_in(
     r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
 ) -> tuple[Ints, Ints]:
@@ -276,7 +276,7 @@ def fractions_in(
     return numerators, denominators
 
 
-@njit(cache=True)
+@njit()
 def same_risk(
     r: int,
     g: int,
@@ -302,7 +302,7 @@ def same_risk(
     return bool((residue - _residue_in(r, other, problem, groups, cache)) % PRIME == 0)
 
 
-@njit(cache=True)
+@njit()
 def _residue_in(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> int:
     """PR modulo the prime, once the holders of the case's terms were looked up."""
     if cache.risk_of[g] == r:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 
 BLOCK = 32
 """Cases of a list that share a hull."""
@@ -128,7 +128,7 @@ def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
     return Lists(start, np.ascontiguousarray(entry[order]))
 
 
-@njit(cache=True)
+@njit()
 def leaves_of(size: int) -> int:
     """Blocks that the tree of a list of that size has room for."""
     leaves = 1
@@ -137,7 +137,7 @@ def leaves_of(size: int) -> int:
     return leaves
 
 
-@njit(cache=True)
+@njit()
 def hulls_of(lists: Lists, cases: Cases) -> Hulls:
     """The trees of every list of cases."""
     owners = len(lists.start) - 1
@@ -152,7 +152,7 @@ def hulls_of(lists: Lists, cases: Cases) -> Hulls:
     return Hulls(start, low, high)
 
 
-@njit(cache=True)
+@njit()
 def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
     """The tree of one list into the first rows of ``low`` and ``high``."""
     leaves = leaves_of(len(part))
@@ -169,13 +169,13 @@ def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
             high[node, d] = max(high[2 * node, d], high[2 * node + 1, d])
 
 
-@njit(cache=True)
+@njit()
 def entries_of(lists: Lists, owner: int) -> Ints:
     """One of the lists."""
     return lists.entry[lists.start[owner] : lists.start[owner + 1]]
 
 
-@njit(cache=True)
+@njit()
 def after(node: int) -> int:
     """The node that follows when nothing under this one is looked at; 0: none."""
     while node & 1:
@@ -183,7 +183,7 @@ def after(node: int) -> int:
     return node + 1 if node else 0
 
 
-@njit(cache=True)
+@njit()
 def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
     """Whether the box in that row covers the point of that case."""
     for d in range(low.shape[1]):
@@ -192,14 +192,14 @@ def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit()
 def has(entries: Ints, wanted: int) -> bool:
     """Whether an ascending list has that number."""
     i = np.searchsorted(entries, wanted)
     return bool(i < len(entries) and entries[i] == wanted)
 
 
-@njit(cache=True)
+@njit()
 def next_block(low: Ints, high: Ints, leaves: int, node: int, cases: Cases, target: int) -> int:
     """From that node on, the next leaf whose hull covers the point of that case; 0: none."""
     while node:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.risk.holders import (
     BLOCK,
     Cases,
@@ -67,7 +67,7 @@ class Exposure(NamedTuple):
     """The same with nine candidates in ten."""
 
 
-@njit(cache=True)
+@njit()
 def record(found: Exposure, kind: int, known: int, case: int, size: int, k: int, sure: int) -> None:
     """One set of a case: how many candidates, and what follows (2: certain, 1: likely)."""
     if found.sets[kind, known, case] == 0 or size < found.fewest[kind, known, case]:
@@ -79,7 +79,7 @@ def record(found: Exposure, kind: int, known: int, case: int, size: int, k: int,
     found.likely[kind, known, case] += sure >= 1
 
 
-@njit(cache=True)
+@njit()
 def _kinds(
     items: Items, one: int, other: int, found: Exposure, case: int, size: int, k: int, sure: int
 ) -> None:
@@ -90,7 +90,7 @@ def _kinds(
         record(found, TERMS if items.is_term[one] else DRUGS, known, case, size, k, sure)
 
 
-@njit(cache=True)
+@njit()
 def _follows(items: Items, case: int, one: int, other: int, candidates: Ints) -> int:
     """2 where a further value of the case is one of all candidates, 1 of nine in ten, else 0."""
     best = 0
@@ -111,7 +111,7 @@ def _follows(items: Items, case: int, one: int, other: int, candidates: Ints) ->
     return best
 
 
-@njit(cache=True)
+@njit()
 def _few_holders(
     cases: Cases, items: Items, held: Ints, one: int, other: int, k: int, found: Exposure
 ) -> None:
@@ -130,7 +130,7 @@ def _few_holders(
         _kinds(items, one, other, found, cases.target[case], size, k, sure)
 
 
-@njit(cache=True)
+@njit()
 def _many_holders(
     cases: Cases,
     items: Items,
@@ -191,7 +191,7 @@ def _many_holders(
         _kinds(items, one, other, found, cases.target[targets[row]], size[row], k, sure)
 
 
-@njit(cache=True)
+@njit()
 def _covering(
     cases: Cases, part: Ints, low: Ints, high: Ints, target: int, candidates: Ints
 ) -> int:
@@ -209,13 +209,13 @@ def _covering(
     return count
 
 
-@njit(cache=True)
+@njit()
 def _count(items: Items, case: int, tally: Ints, by: int) -> None:
     for value in entries_of(items.values, case):
         tally[value] += by
 
 
-@njit(cache=True)
+@njit()
 def _sets_with(
     cases: Cases,
     items: Items,
@@ -232,7 +232,7 @@ def _sets_with(
         _many_holders(cases, items, held, one, other, k, found, tally)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def ones_and_twos(
     cases: Cases, items: Items, part: Ints, k: int, values: int, found: Exposure
 ) -> None:
@@ -269,14 +269,14 @@ def ones_and_twos(
             slot[other] = 0
 
 
-@njit(cache=True)
+@njit()
 def _lower(items: Items, case: int, one: int) -> Ints:
     """The items of a case with a lower number than ``one``."""
     own = entries_of(items.of_case, case)
     return own[: np.searchsorted(own, one)]
 
 
-@njit(cache=True)
+@njit()
 def _others(cases: Cases, items: Items, held: Ints, one: int, slot: Ints) -> Ints:
     """The items of a lower number that some target among the holders has, marked by a 1."""
     others = np.empty(len(slot), np.int64)

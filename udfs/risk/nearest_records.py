@@ -17,10 +17,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import NEAR, BoxTree, build_box_tree, exact_minima
 from srsql.udfs.grouping_problem import Losses
 
@@ -177,7 +177,7 @@ def _tree_over(records: QidValues, span: Ints) -> BoxTree:
     return build_box_tree(keys, keys, np.zeros(len(keys)), losses)
 
 
-@njit(cache=True)
+@njit()
 def _record_bounds(tree: BoxTree, records: QidValues) -> RecordBounds:
     """What the nodes of a tree over published records know of them."""
     nodes, d = len(tree.left), records.middle.shape[1]
@@ -211,7 +211,7 @@ def _record_bounds(tree: BoxTree, records: QidValues) -> RecordBounds:
     return bounds
 
 
-@njit(cache=True)
+@njit()
 def _number_loss(distance: int, width: int, span: int) -> float:
     """The mean of |x - v|; ``distance`` is twice that of v from the middle."""
     if distance >= width:
@@ -219,7 +219,7 @@ def _number_loss(distance: int, width: int, span: int) -> float:
     return (float(width) + float(distance) * distance / width) / (4.0 * span)
 
 
-@njit(cache=True)
+@njit()
 def _loss(r: int, t: int, originals: QidValues, records: QidValues, losses: NodeLosses) -> float:
     """IL* of original ``r`` and published record ``t``."""
     total = 0.0
@@ -235,7 +235,7 @@ def _loss(r: int, t: int, originals: QidValues, records: QidValues, losses: Node
     return total
 
 
-@njit(cache=True)
+@njit()
 def _least_loss(
     r: int, node: int, originals: QidValues, bounds: RecordBounds, losses: NodeLosses
 ) -> float:
@@ -261,7 +261,7 @@ def _least_loss(
     return total
 
 
-@njit(cache=True)
+@njit()
 def _nearest_pairs(
     originals: QidValues, records: QidValues, losses: NodeLosses, tree: BoxTree,
     bounds: RecordBounds,

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.risk.holders import (
     BLOCK,
     UNBOUNDED,
@@ -49,7 +49,7 @@ SETS = 4
 """Sets of three items that are drawn of a case, of each kind of items."""
 
 
-@njit(cache=True)
+@njit()
 def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> int:
     """Cases that hold the known items (none: every case) and may be this one, counted up to k."""
     rarest = len(items.value)
@@ -78,7 +78,7 @@ def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> i
     return count
 
 
-@njit(cache=True)
+@njit()
 def _holds(items: Items, case: int, known: Ints, rarest: int) -> bool:
     """Whether a holder of the rarest item has the others."""
     theirs = entries_of(items.of_case, case)
@@ -88,7 +88,7 @@ def _holds(items: Items, case: int, known: Ints, rarest: int) -> bool:
     return holds
 
 
-@njit(cache=True)
+@njit()
 def _draw(state: np.uint64) -> np.uint64:
     """The output of SplitMix64 (Steele et al. 2014) at that state."""
     z = state + np.uint64(0x9E3779B97F4A7C15)
@@ -97,7 +97,7 @@ def _draw(state: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _larger_sets(
     cases: Cases, items: Items, part: Ints, number: Ints, k: int, seed: int, found: Exposure
 ) -> None:
@@ -190,7 +190,7 @@ def told_boxes(case_nos: Ints, boxes: list[list[Ints]]) -> list[Ints]:
     return ends
 
 
-@njit(cache=True)
+@njit()
 def _chances(numbers: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]:
     found = np.empty_like(numbers)
     for i in range(len(numbers)):

@@ -13,10 +13,10 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64
 
 _FULL = 1 << 31
@@ -90,7 +90,7 @@ def _mutable(baskets: Baskets) -> Baskets:
     return baskets._replace(terms=baskets.terms.copy())
 
 
-@njit(cache=True)
+@njit()
 def _split(
     order: Ints, bounds: Ints, baskets: Baskets, max_size: int
 ) -> tuple[NDArray[np.bool_], Chains]:
@@ -154,7 +154,7 @@ def _split(
     return leaf, Chains(np.array(chain_start), np.array(chain_stop))
 
 
-@njit(cache=True)
+@njit()
 def _unusable_last(baskets: Baskets) -> Ints:
     """How many usable terms each record has; they come first."""
     n = len(baskets.offsets) - 1
@@ -170,7 +170,7 @@ def _unusable_last(baskets: Baskets) -> Ints:
     return length
 
 
-@njit(cache=True)
+@njit()
 def _postings(
     records: Ints, baskets: Baskets, length: Ints, count: Ints, begin: Ints, holders: Ints
 ) -> Ints:
@@ -199,7 +199,7 @@ def _postings(
     return chain_terms
 
 
-@njit(cache=True)
+@njit()
 def _heap(chain_terms: Ints, count: Ints, baskets: Baskets) -> list[int]:
     """The keys of the terms as a heap, the least first."""
     heap = [_key(t, count, baskets.constraint) for t in chain_terms]
@@ -207,14 +207,14 @@ def _heap(chain_terms: Ints, count: Ints, baskets: Baskets) -> list[int]:
     return heap
 
 
-@njit(cache=True)
+@njit()
 def _key(t: int, count: Ints, constraint: Int32s) -> int:
     """What orders the terms: the constrained ones first, then by support, then by number."""
     key = int(t - count[t] * _FULL)
     return key - _CONSTRAINED if constraint[t] >= 0 else key
 
 
-@njit(cache=True)
+@njit()
 def _next_split_term(heap: list[int], count: Ints, constraint: Int32s) -> int:
     """The term that a chain is split on next, -1 for none; what has fallen behind is put back."""
     while len(heap) > 0:
@@ -229,7 +229,7 @@ def _next_split_term(heap: list[int], count: Ints, constraint: Int32s) -> int:
     return -1
 
 
-@njit(cache=True)
+@njit()
 def _most_frequent_of(chain_terms: Ints, count: Ints, constraint: Int32s, u: int) -> int:
     """The most frequent term of constraint ``u``, -1 for none."""
     best = -1
@@ -240,7 +240,7 @@ def _most_frequent_of(chain_terms: Ints, count: Ints, constraint: Int32s, u: int
     return best
 
 
-@njit(cache=True)
+@njit()
 def _retire_term(r: int, a: int, baskets: Baskets, length: Ints) -> None:
     """Move term ``a`` behind the terms that record ``r`` can still be split on."""
     length[r] -= 1
@@ -252,7 +252,7 @@ def _retire_term(r: int, a: int, baskets: Baskets, length: Ints) -> None:
             return
 
 
-@njit(cache=True)
+@njit()
 def _pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, min_size: int) -> Ints:
     """[leaves] the cluster of every leaf: a number that its leaves share.
 
@@ -298,7 +298,7 @@ def _pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, min_size: int) 
     return cluster
 
 
-@njit(cache=True)
+@njit()
 def _into_pool(
     depth: int, first: int, final: int, records: int, min_size: int, head: Ints, tail: Ints,
     size: Ints, following: Ints, cluster: Ints, last: int,
@@ -318,7 +318,7 @@ def _into_pool(
     return number
 
 
-@njit(cache=True)
+@njit()
 def _assign_cluster(leaf: int, number: int, following: Ints, cluster: Ints) -> None:
     """Give a pool's leaves, from its first on, the number of their cluster."""
     while leaf >= 0:

@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64
 
 Bits = NDArray[np.uint64]
@@ -57,7 +57,7 @@ class _Prefixes(NamedTuple):
     """[H] where in ``RankedBaskets.terms`` the record goes on behind the last term of the set."""
 
 
-@njit(cache=True)
+@njit()
 def _ones(word: np.uint64) -> int:
     """How many bits of a word are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -68,7 +68,7 @@ def _ones(word: np.uint64) -> int:
     return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True)
+@njit()
 def count_ones(row: Bits) -> int:
     """How many bits of a row of words are set."""
     total = 0
@@ -77,7 +77,7 @@ def count_ones(row: Bits) -> int:
     return total
 
 
-@njit(cache=True)
+@njit()
 def may_join(
     bits: Bits, chunk: NDArray[np.int64], size: int, t: int, k: int, m: int, stack: Bits
 ) -> bool:
@@ -107,7 +107,7 @@ def may_join(
     return _search(bits, chunk, size, t, k, m, support, stack)
 
 
-@njit(cache=True)
+@njit()
 def _all_supported(
     bits: Bits, chunk: NDArray[np.int64], size: int, t: int, k: int, stack: Bits
 ) -> bool:
@@ -135,7 +135,7 @@ def _all_supported(
     return True
 
 
-@njit(cache=True)
+@njit()
 def _search(
     bits: Bits, chunk: NDArray[np.int64], size: int, t: int, k: int, m: int, support: int,
     stack: Bits,
@@ -175,7 +175,7 @@ def _search(
     return True
 
 
-@njit(cache=True)
+@njit()
 def _look(
     bits: Bits, chunk: NDArray[np.int64], start: int, size: int, holders: Bits, count: int, k: int,
     left: int,
@@ -198,7 +198,7 @@ def _look(
     return _OPEN if left > 1 and most > 0 and count - left * most < k else _SAFE
 
 
-@njit(cache=True)
+@njit()
 def set_bits(row: Bits, places: Ints, offset: int) -> None:
     """Set the bits of records.
 
@@ -250,7 +250,7 @@ def _start(baskets: RankedBaskets, vocabulary: int) -> _Prefixes:
     )
 
 
-@njit(cache=True)
+@njit()
 def _longer_sets(
     begin: Ints, record: Ints, after: Ints, starts: Ints, terms: Ints, vocabulary: int,
     min_support: int, below: int,
@@ -290,7 +290,7 @@ def _longer_sets(
     return prefix, term, records
 
 
-@njit(cache=True)
+@njit()
 def _records_of(
     begin: Ints, record: Ints, after: Ints, starts: Ints, terms: Ints, vocabulary: int,
     prefix: Ints, term: Ints, longer: Ints,
@@ -317,7 +317,7 @@ def _records_of(
     return records, following
 
 
-@njit(cache=True)
+@njit()
 def _rows(rows: np.int64 | int) -> Ints:
     """[rows] room for numbers."""
     return np.empty(rows, np.int64)

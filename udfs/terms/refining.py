@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.terms.vertical import Holdings, Offers, find_term, shared_chunks
 
@@ -115,7 +115,7 @@ def _neighbours(nodes: Nodes) -> Ints:
     return np.array(sorted(start, key=keys.__getitem__), np.int64)
 
 
-@njit(cache=True)
+@njit()
 def _join_neighbours(
     nodes: Nodes, order: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_],
     last_partner: Ints, joints: int, k: int, m: int, limit: int,
@@ -170,7 +170,7 @@ def _join_neighbours(
     return left, members[:member_rows].copy(), terms[:term_rows].copy()
 
 
-@njit(cache=True)
+@njit()
 def _copy_node(nodes: Nodes, a: int, new: Nodes, count: int) -> int:
     """Append node ``a`` as it was, unless it offers nothing; the number of new nodes."""
     if nodes.item_start[a] == nodes.item_start[a + 1]:
@@ -190,7 +190,7 @@ def _copy_node(nodes: Nodes, a: int, new: Nodes, count: int) -> int:
     return count + 1
 
 
-@njit(cache=True)
+@njit()
 def _join_nodes(
     nodes: Nodes, a: int, b: int, refining: Ints, ident: int, new: Nodes, count: int,
     in_chunk: NDArray[np.bool_],
@@ -232,7 +232,7 @@ def _join_nodes(
     return count + 1 if fill > new.item_start[count] else count
 
 
-@njit(cache=True)
+@njit()
 def _append_once(term: int, ranks: Ints, fill: int, in_chunk: NDArray[np.bool_]) -> int:
     """Append a term that is not there yet; where the next one goes."""
     if not in_chunk[term]:
@@ -242,7 +242,7 @@ def _append_once(term: int, ranks: Ints, fill: int, in_chunk: NDArray[np.bool_])
     return fill
 
 
-@njit(cache=True)
+@njit()
 def _refining_terms(
     nodes: Nodes, a: int, b: int, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int
 ) -> Ints:
@@ -277,7 +277,7 @@ def _refining_terms(
     return terms[:0]
 
 
-@njit(cache=True)
+@njit()
 def _common_terms(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
     """Terms that both nodes offer and that have support k together, with their support."""
     i, stop = nodes.item_start[a], nodes.item_start[a + 1]
@@ -299,7 +299,7 @@ def _common_terms(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
     return terms[:count].copy(), support[:count].copy()
 
 
-@njit(cache=True)
+@njit()
 def _item_counts(
     c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_]
 ) -> tuple[int, int]:
@@ -312,7 +312,7 @@ def _item_counts(
     return offered, refining
 
 
-@njit(cache=True)
+@njit()
 def _mark_items(
     c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_], marks: NDArray[np.bool_]
 ) -> None:
@@ -324,7 +324,7 @@ def _mark_items(
                 marks[j] = True
 
 
-@njit(cache=True)
+@njit()
 def _without_rarest(
     terms: Ints, support: Ints, marks: NDArray[np.bool_], numbers: Ints
 ) -> tuple[Ints, Ints]:

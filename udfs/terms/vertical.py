@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
+from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.mechanisms import Uniform
 from srsql.udfs.terms.km_anonymity import WORD, Bits, count_ones, may_join, set_bits
@@ -120,7 +120,7 @@ def vertical_chunks(
     return chunk
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _chunks_of_clusters(
     start: int, stop: int, holdings: Holdings, sizes: Ints, constraint: Int32s,
     usable: NDArray[np.bool_], k: int, m: int, chunk: Int32s,
@@ -155,7 +155,7 @@ def _chunks_of_clusters(
             chunk[pairs[i]] = found[i]
 
 
-@njit(cache=True)
+@njit()
 def assign_chunks(
     bits: Bits, support: Ints, constraint: Ints, ties: Ints, k: int, m: int, chunk: Ints
 ) -> int:
@@ -198,7 +198,7 @@ def assign_chunks(
     return number
 
 
-@njit(cache=True)
+@njit()
 def _order(support: Ints, constraint: Ints, ties: Ints) -> Ints:
     """Line 5: constrained terms by constraint and support, then the others by support."""
     terms = len(support)
@@ -222,7 +222,7 @@ def _order(support: Ints, constraint: Ints, ties: Ints) -> Ints:
     return order
 
 
-@njit(cache=True)
+@njit()
 def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader: Ints) -> bool:
     """Whether term ``a`` comes before ``b`` in line 5."""
     if (constraint[a] >= 0) != (constraint[b] >= 0):
@@ -232,7 +232,7 @@ def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader:
     return bool(support[a] > support[b] or (support[a] == support[b] and ties[a] < ties[b]))
 
 
-@njit(cache=True)
+@njit()
 def _may_empty_item_chunk(
     bits: Bits, chunk: Ints, chunks: int, records: int, k: int, m: int
 ) -> bool:
@@ -249,7 +249,7 @@ def _may_empty_item_chunk(
     return bool(total >= records + k * (min(m, chunks) - 1))
 
 
-@njit(cache=True)
+@njit()
 def _drop_rarest(support: Ints, chunk: Ints) -> None:
     """The rarest term goes to the item chunk; a chunk that has no term left gives its number up."""
     rarest = 0
@@ -265,7 +265,7 @@ def _drop_rarest(support: Ints, chunk: Ints) -> None:
         chunk[t] -= chunk[t] > number
 
 
-@njit(cache=True)
+@njit()
 def find_term(terms: Ints, term: int) -> int:
     """Where a term stands among ``terms``, which ascend; -1: nowhere."""
     low, high = 0, len(terms)
@@ -278,7 +278,7 @@ def find_term(terms: Ints, term: int) -> int:
     return low if low < len(terms) and terms[low] == term else -1
 
 
-@njit(cache=True)
+@njit()
 def shared_chunks(
     head: int, terms: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int,
     m: int,
@@ -339,7 +339,7 @@ def random_permutations(sizes: Ints, seed: int | None) -> Ints:
     return _permute(place, Uniform(seed).below(place + 1))
 
 
-@njit(cache=True)
+@njit()
 def _permute(place: Ints, draw: Ints) -> Ints:
     """Each element takes the seat that was drawn for it; who sat there moves to the end."""
     order = np.empty(len(place), np.int64)

@@ -1,0 +1,74 @@
+"""Compiled kernels are kept in a folder of the user, or, where there is none, not at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from srsql.udfs import compiled
+
+KERNEL = """
+from srsql.udfs.compiled import njit
+@njit()
+def double(x):
+    return 2 * x
+if __name__ == "__main__":
+    import numba
+    print(double(21), bool(numba.config.CACHE_DIR), type(double._cache).__name__)
+"""
+
+
+def run(folder: Path, **environment: str) -> str:
+    """What a script with a kernel prints in such an environment."""
+    script = folder / "kernel.py"
+    script.write_text(KERNEL, encoding="utf-8")
+    left_out = {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"}
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+    made = subprocess.run(
+        [sys.executable, str(script)], env=kept | environment, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def files(folder: Path, ending: str) -> list[str]:
+    return sorted(path.name for path in folder.rglob(f"*{ending}"))
+
+
+def test_kernels_are_kept_in_a_folder_of_the_user_that_is_the_users_alone(tmp_path: Path) -> None:
+    caches = tmp_path / "caches"
+    source = tmp_path / "source"
+    source.mkdir()
+    assert run(source, XDG_CACHE_HOME=str(caches)) == "42 False FunctionCache\n"
+    assert len(files(caches / "srsql" / "kernels", ".nbc")) == 1
+    assert files(source, ".nbc") == []
+    if os.name == "posix":
+        assert (caches / "srsql" / "kernels").stat().st_mode & 0o777 == 0o700
+
+
+def test_an_account_without_a_home_compiles_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    assert run(tmp_path, HOME=str(tmp_path / "file")) == "42 False NullCache\n"
+    assert files(tmp_path, ".nbc") == []
+
+
+def test_who_names_a_folder_for_numba_decides(tmp_path: Path) -> None:
+    named = tmp_path / "named"
+    assert run(tmp_path, NUMBA_CACHE_DIR=str(named), HOME=str(tmp_path)) == (
+        "42 True FunctionCache\n"
+    )
+    assert len(files(named, ".nbc")) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
+def test_a_folder_of_somebody_else_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert compiled.cache_folder() == tmp_path / "srsql" / "kernels"
+    monkeypatch.setattr(os, "getuid", lambda: 4242)
+    assert compiled.cache_folder() is None

@@ -1,0 +1,69 @@
+"""``njit`` as kernels use it: compiled code is kept for the next run, where that is possible.
+
+It is kept in a folder of the user (``XDG_CACHE_HOME``, or what the system has in its place), never
+beside the source: that is often not ours to write. An account without such a folder compiles anew
+in every process. Who sets ``NUMBA_CACHE_DIR`` decides.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+def njit(**options: Any) -> Callable[[Kernel], Kernel]:
+    """``numba.njit`` with these options, cached where there is a folder for it.
+
+    The folder is set while the function is decorated, since numba reads it then, and other users of
+    numba in this process have their own.
+    """
+    cached = {**options, "cache": True}
+
+    def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:
+        made: Kernel = numba.njit(**asked)(function)
+        return made
+
+    def decorate(function: Kernel) -> Kernel:
+        settings: Any = numba.config
+        if settings.CACHE_DIR:
+            return compiled(cached, function)
+        folder = cache_folder()
+        if folder is None:
+            return compiled(options, function)
+        settings.CACHE_DIR = str(folder)
+        try:
+            return compiled(cached, function)
+        finally:
+            settings.CACHE_DIR = ""
+
+    return decorate
+
+
+def cache_folder() -> Path | None:
+    """The user's folder for compiled kernels, made if need be; None: there can be none.
+
+    It has to be the user's own: what lies in it is run.
+    """
+    try:
+        folder = _user_caches() / "srsql" / "kernels"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            return None
+        return folder if os.access(folder, os.W_OK | os.X_OK) else None
+    except (OSError, RuntimeError):  # no home, or none that can be written
+        return None
+
+
+def _user_caches() -> Path:
+    if named := os.environ.get("XDG_CACHE_HOME", ""):
+        return Path(named)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
