@@ -263,8 +263,8 @@ def _fill_bounds(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | N
     own = {"release_id": subject.release_id}
     if warehouse.value(query("audit/plan", "terms_without_threshold"), own):
         raise AuditError(
-            f"the catalog lacks thresholds of the release of {subject.quarter}: release it in another "
-            "--series"
+            f"the catalog lacks thresholds of the release of {subject.quarter}: release it in "
+            "another --series"
         )
     if policy is None and warehouse.value(query("audit/plan", "unknown_thresholds"), own):
         raise AuditError(f"the release of {subject.quarter} tells no thresholds: give --theta")

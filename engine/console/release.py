@@ -156,8 +156,8 @@ def corrected_lines(made: Correction) -> Iterator[str]:
         yield "  the difference between the versions tells who left: E is not defended"
     if made.release_id is not None:
         yield (
-            f"  version {made.version} is out as {made.schema} (release {made.release_id}); release "
-            f"{made.corrects}, which it replaces, stays known to whoever has it"
+            f"  version {made.version} is out as {made.schema} (release {made.release_id}); "
+            f"release {made.corrects}, which it replaces, stays known to whoever has it"
         )
         yield "  checked like any release, and audited with the whole series"
     yield (

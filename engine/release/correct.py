@@ -4,33 +4,34 @@ Who has left a release (forgotten, deleted, absent from or changed in data that 
 takes the whole group along. Nothing is merged, widened or added, and what stays is copied: regions,
 ids and drawn values are those of the version before.
 
-Why candidate sets stay what they were. Let T be a quarter with the versions v and w, w made of v by
-taking the groups D out, and p a target of v with the raw values t.
+Why candidate sets stay what they were. Let T be a quarter with the versions v and w, w made of v
+by taking the groups D out, and p a target of v with the raw values t.
 
 * *Whoever holds v alone or w alone* has a release whose groups are groups of v. At scope=group the
-  candidates of p are its group g, all or none of which is in w; at scope=match they are the union of
-  the groups that cover t, some of which w may lack.
-* *Whoever holds both* learns who is in w. If p is in w, the candidates are those of w, as before. If
-  p has left (the erasure attack E), the candidates in a later version are out: what remains is the
-  union of the groups of D that cover t, g among them, each of them whole.
-* *Other quarters.* A case is in a quarter if any version has it, so that correcting T changes nobody's
-  being new (L) or stopping (MD) elsewhere, and w adds no region that v has not, so that it changes no
-  B or F. Whoever lacks some versions rules fewer candidates out, by each of these sets.
+  candidates of p are its group g, all or none of which is in w; at scope=match they are the union
+  of the groups that cover t, some of which w may lack.
+* *Whoever holds both* learns who is in w. If p is in w, the candidates are those of w, as before.
+  If p has left (the erasure attack E), the candidates in a later version are out: what remains is
+  the union of the groups of D that cover t, g among them, each of them whole.
+* *Other quarters.* A case is in a quarter if any version has it, so that correcting T changes
+  nobody's being new (L) or stopping (MD) elsewhere, and w adds no region that v has not, so that it
+  changes no B or F. Whoever lacks some versions rules fewer candidates out, by each of these sets.
 
-So every set of candidates that an attacker of B, F, L, MD, SS and E is left with is a union over
-groups g of sets S with C(g) <= S <= g, where C(g) are the carriers of g: the cases that none of these
-attacks excludes for any target in the region (Huang 2021, Definition 4: new cases, whose later regions
-cover the first; for ppms-alpha those that stop as well). Each g was released with |C(g)| >= k and
-sigma_s(g) <= theta_s max(k, |C(g)|), and g is unchanged. Hence |S| >= k and sigma_s(S) <= sigma_s(g)
-<= theta_s |C(g)| <= theta_s |S|, and both hold for unions of such sets; alpha likewise. For ``ms`` the
-same holds of one quarter alone, with C(g) = g and no other quarter joined.
+So what an attacker of B, F, L, MD, SS and E is left with is a union over groups g of sets S with
+C(g) <= S <= g, where C(g) are the carriers of g: the cases that none of these attacks excludes for
+any target in the region (Huang 2021, Definition 4: new cases, whose later regions cover the first;
+for ppms-alpha those that stop as well). Each g was released with |C(g)| >= k and
+sigma_s(g) <= theta_s max(k, |C(g)|), and g is unchanged. Hence |S| >= k, and
+sigma_s(S) <= sigma_s(g) <= theta_s |C(g)| <= theta_s |S|; both hold for unions of such sets, and
+alpha is kept likewise. For ``ms`` the same holds of one quarter, with C(g) = g and no other joined.
 
 Merging what is left instead would break this: of {1, 2, 3} at 20 to 22 and {4, 5, 6} at 40 to 42,
-{2, ..., 6} at 20 to 42 without 1 leaves {2, 3} to whoever intersects the versions.
+{2, 3, 4, 5, 6} at 20 to 42, without 1, leaves {2, 3} of a target at 21 to whoever holds both
+versions, and 1 alone to whoever knows that the target left.
 
-What no correction mends: groups that were too small from the start, since their cases stay known (a
-new series does for whoever has not the old one), and an attacker who sees in *other* quarters, released
-since, who of the group is still there (E with all releases, informative in an audit).
+What no correction mends: groups that were too small from the start, since their cases stay known
+(a new series does for whoever has not the old one), and an attacker who sees in *other* quarters,
+released since, who of the group is still there (E with all releases, informative in an audit).
 """
 
 from __future__ import annotations
@@ -156,8 +157,8 @@ def correct(
         dataset: with the tables of which the series has rows.
         quarter: that is out.
         series_name: of the release.
-        keep_remainder: keep the rest of such a group where it keeps k, theta and alpha without those
-            who left; whoever has both versions then learns who they are, and E is not defended.
+        keep_remainder: keep the rest of such a group where it keeps k, theta and alpha without
+            those who left; whoever has both versions then learns who they are: E is not defended.
         dry_run: say what would leave, and change nothing.
         progress: told the name of each stage when it begins.
 
@@ -318,21 +319,21 @@ def _make(
         exposed = measure_singling_out(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
-        version = int(
-            warehouse.value(query(TOPIC, "versions"), {"release_id": current.release_id})
-        )
+        version = int(warehouse.value(query(TOPIC, "versions"), {"release_id": current.release_id}))
         partly = found["remainders"] > 0
         facts: dict[str, str | int] = {
             "software_version": __version__,
-            **({} if claims_of(warehouse, current.release_id) else {"k_effective": shown_k(current)}),
+            **(
+                {}
+                if claims_of(warehouse, current.release_id)
+                else {"k_effective": shown_k(current)}
+            ),
             **public_shares(exposed),
             "version": version,
             "correction": REMAINDER if partly else WHOLE,
         }
         stores = {item.name: item.store for item in built}
-        stores["manifest"] = store_corrected_manifest(
-            current, standing.release_id, facts, built
-        )
+        stores["manifest"] = store_corrected_manifest(current, standing.release_id, facts, built)
         supersede_release(current)
         create_views(warehouse, current.schema, stores)
         private = {

@@ -254,7 +254,9 @@ def check_erasure(
     if attacker is None:
         assert (row.erasure, row.erasure_series, shown) == (None, None, [])
         return
-    first = next(n for n in range(i + 1, len(releases)) if releases[n].quarter == releases[i].quarter)
+    first = next(
+        n for n in range(i + 1, len(releases)) if releases[n].quarter == releases[i].quarter
+    )
     since = set().union(*(release.ids for release in releases[first:]))
     stronger = Attacker(releases, i, attacks, scope, next_ids, since)
     for told, one in ((row.erasure, attacker), (row.erasure_series, stronger)):

@@ -19,9 +19,7 @@ def test_l_names_every_release_of_an_earlier_quarter_that_a_case_is_in(
 
 @REPEATABLE
 @given(made=series())
-def test_a_case_is_old_if_some_version_of_an_earlier_quarter_has_it(
-    sql: Any, made: Series
-) -> None:
+def test_a_case_is_old_if_some_version_of_an_earlier_quarter_has_it(sql: Any, made: Series) -> None:
     for (place, case), row in histories(sql, made).items():
         assert row["old"] == any(
             case in one.group_of for one in made if one.quarter < made[place].quarter

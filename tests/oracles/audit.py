@@ -184,9 +184,9 @@ def erasure(
     scope: str,
     next_ids: set[str] | None = None,
 ) -> Attacker | None:
-    """One who knows that the target left with the next version of the quarter; None: there is none.
+    """One who knows that the target left with the next version of the quarter; None: none is there.
 
-    The target is in this version and in no later one, so whoever is in a later one is not the target.
+    The target is in this version and in no later one, so whoever is in a later one is not it.
     """
     own = series[i]
     newer = [release for release in series[i + 1 :] if release.quarter == own.quarter]
