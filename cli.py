@@ -106,6 +106,16 @@ def release(
 
 
 @cli.command()
+@options_of(Engine.correct)
+@warehouse
+def correct(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
+    """Take withdrawn cases out of a released quarter, each with its whole group."""
+    with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
+        made = engine.correct(quarter, progress=progress, **options)
+    show(made, as_json, show_release.corrected_lines(made))
+
+
+@cli.command()
 @click.argument("ids", nargs=-1, required=True)
 @options_of(Engine.lookup)
 @warehouse

@@ -87,6 +87,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    # correct
+    "keep_remainder": Argument(
+        "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"
+    ),
+    "dry_run": Argument("Say what would leave, and change nothing"),
     # lookup
     "ids": Argument(takes=Several(Text(numbers=True), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
@@ -119,6 +124,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "qids": Argument(takes=Instance((Mapping,), "names with values, such as {'age': 37}")),
     "new": Argument("The target is known to be in no earlier release"),
     "stopped": Argument("The target is known not to be in the next quarter"),
+    "left": Argument("The target is known to be in the version before, and to have left since"),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
     "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),
     "attacks": Argument(f"Some of {','.join(ATTACKS)}", "what each release defends", takes=Names()),

@@ -23,6 +23,7 @@ from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
+from srsql.engine.release.correct import Correction, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.release import release, release_range
@@ -165,6 +166,19 @@ class Engine:
             visible = self._visible(series, quarter, dataset)
             return confirm(self.warehouse, visible, quarter, series, yes)
 
+    @api.reads(errors.ReleaseError)
+    def correct(
+        self, quarter: str, *, keep_remainder: bool = False, dry_run: bool = False,
+        dataset: Name = None, series: str = MAIN, progress: Progress = None,
+    ) -> Correction:  # fmt: skip
+        """Take the groups of cases that have left out of a released quarter; see ``srsql
+        correct``."""
+        with self.warehouse.guarded():
+            visible = self._visible(series, quarter, dataset)
+            return correct(self.warehouse, visible, quarter, series,
+                           keep_remainder=keep_remainder, dry_run=dry_run,
+                           progress=progress)  # fmt: skip
+
     @api.reads(errors.LookUpError)
     def lookup(
         self, ids: Sequence[str], *, case: bool = False, quarter: Word = None, series: str = MAIN,
@@ -264,16 +278,15 @@ class Engine:
     @api.reads(errors.AttackError)
     def attack(
         self, quarter: str, qids: Mapping[str, str | int], *, new: bool = False,
-        stopped: bool = False, dataset: Name = None, series: str = MAIN,
+        stopped: bool = False, left: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Attack:  # fmt: skip
         """Play one attacker against a release; see ``srsql attack``."""
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
             known = {name: str(value) for name, value in qids.items()}
-            return attack(
-                self.warehouse, schema, quarter, known, new=new, stopped=stopped, series=series
-            )
+            return attack(self.warehouse, schema, quarter, known, new=new, stopped=stopped,
+                          left=left, series=series)  # fmt: skip
 
     @overload
     def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...

@@ -37,15 +37,15 @@ class Excluded:
     quarter: str
     """The other release that tells."""
     region: Region | None
-    """The parts of its region there that do not cover what is known; None for L and MD."""
+    """The parts of its region there that do not cover what is known; None for L, MD and E."""
 
 
 @dataclass(frozen=True)
 class ExclusionSet:
-    """One exclusion set of Huang 2021, Definitions 1 to 3 and 5."""
+    """One exclusion set of Huang 2021, Definitions 1 to 3 and 5, or of the erasure attack."""
 
     name: str
-    """``B``, ``F``, ``L`` or ``MD``."""
+    """``B``, ``F``, ``L``, ``MD`` or ``E``."""
     evaluated: bool
     cases: int
     """Distinct candidates in it, whatever the other sets exclude."""
@@ -85,6 +85,7 @@ class Attack:
     known: Region
     new: bool
     stopped: bool
+    left: bool
     candidates: tuple[Candidate, ...]
     exclusions: tuple[ExclusionSet, ...]
     not_evaluated: tuple[str, ...]
@@ -109,6 +110,7 @@ def attack(
     *,
     new: bool = False,
     stopped: bool = False,
+    left: bool = False,
     series: str = "main",
 ) -> Attack:
     """Play the attacker against one release; nothing is changed.
@@ -121,12 +123,16 @@ def attack(
             not known to the attacker.
         new: the attacker knows that the target is in no earlier release.
         stopped: the attacker knows that the target is not in the next quarter.
+        left: the attacker knows that the target is in the version of the quarter before the newest
+            and has left since; that version is attacked.
         series: the releases that the attacker has.
 
     Raises:
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
+    if left:
+        release_id, model = _version_before(warehouse, dataset, quarter, series)
     if is_parted(warehouse, release_id):
         raise AttackError(
             f"the release of {quarter} by {model} shows reports of a case in several regions, so "
@@ -136,7 +142,8 @@ def attack(
     known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id, known)
     try:
-        return played.result(quarter=quarter, series=series, model=model, new=new, stopped=stopped)
+        names = [name for name, asked in (("L", new), ("MD", stopped), ("E", left)) if asked]
+        return played.result(quarter, series, model, ["B", "F", *names])
     finally:
         warehouse.run("DROP TABLE IF EXISTS temp.main.srsql_attack_candidate")
 
@@ -153,6 +160,22 @@ def _release(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) 
             "give another --quarter, --series or --dataset"
         )
     return found[0]
+
+
+def _version_before(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, series: str
+) -> tuple[int, str]:
+    rows = warehouse.rows(
+        query("audit/attack", "versions"),
+        {"dataset": dataset.name, "series": series, "quarter": quarter},
+    )
+    if len(rows) < 2:
+        raise AttackError(
+            f"{quarter} has one version in series {series!r}, which nobody has left: leave --left "
+            "out, or give another --quarter"
+        )
+    release_id, model = rows[1]
+    return release_id, model
 
 
 class _Played:
@@ -175,13 +198,13 @@ class _Played:
             "highs": [high for _, high in known.values()],
         }
 
-    def result(self, *, quarter: str, series: str, model: str, new: bool, stopped: bool) -> Attack:
-        """Everything in order."""
+    def result(self, quarter: str, series: str, model: str, names: list[str]) -> Attack:
+        """Everything in order; ``names``: of the exclusion sets."""
         self.warehouse.run(query("audit/attack", "create_candidates"), self.knowledge)
         listed = self.warehouse.rows(query("audit/attack", "candidates"))
         case_ids = {row[0]: row[1] for row in listed}
         neighbours = self._neighbours()
-        names = ["B", "F", *(["L"] if new else []), *(["MD"] if stopped else [])]
+        new, stopped = "L" in names, "MD" in names
         unknown = ["MD"] if stopped and neighbours["next"] is None else []
         exclusions, gone = self._exclusions(names, unknown, case_ids)
         left = [row for row in listed if row[0] not in gone]
@@ -199,6 +222,7 @@ class _Played:
             },
             new=new,
             stopped=stopped,
+            left="E" in names,
             candidates=tuple(Candidate(row[1], row[2], regions[row[2]]) for row in listed),
             exclusions=exclusions,
             not_evaluated=tuple(unknown),

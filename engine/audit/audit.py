@@ -74,6 +74,14 @@ class AuditRow:
     """Groups in danger under U (informative): some value, united over all releases in which the
     candidates appear, is inferred beyond its threshold; ids that are new in every quarter leave
     what the release itself tells. None where it was not asked for."""
+    erasure: int | None
+    """Groups in danger under E: of those who left with the next version of the quarter, who is
+    known to have left. None where the release has no later version."""
+    erasure_claimed: bool
+    """E gates: every later version took whole groups out, and left no remainder."""
+    erasure_series: int | None
+    """The same where candidates are also out who are in any release, of any quarter, that was made
+    since (informative: nothing defends it)."""
     outside: int | None
     """Cases whose raw values their region does not cover; None without originals."""
     qid_bounding: int
@@ -89,7 +97,10 @@ class AuditRow:
 
     @property
     def safe(self) -> bool:
-        """Whether no group is dangerous; of a perturbed one, whether its groups keep k."""
+        """Whether no group is dangerous; of a perturbed one, whether its groups keep k; and whether
+        who left it hides, where that is promised."""
+        if self.erasure_claimed and self.erasure:
+            return False
         if self.internal is not None:
             return self.internal == 0
         return not (self.dig or self.dsg or self.ssg)
@@ -107,6 +118,8 @@ class Audit:
     evidence: list[GroupEvidence]
     """Per release and scope the dangerous groups, worst first; at scope=group the worst group even
     if it is safe."""
+    erasure: list[GroupEvidence]
+    """Those in danger under E, of the releases that have a later version."""
 
 
 def audit(
@@ -138,6 +151,7 @@ def audit(
     no_join = found is not None and found.ids == PER_QUARTER
     rows: list[AuditRow] = []
     shown: list[GroupEvidence] = []
+    leaving: list[GroupEvidence] = []
     with workspace(warehouse):
         prepare(warehouse, subjects, options.next_cases)
         for subject in subjects:
@@ -148,10 +162,14 @@ def audit(
                 united = {row.scope: row.dsg for row, _ in judged} if options.union else {}
                 if options.union and not no_join:
                     united = _united(warehouse, subject, scopes)
+                erased = _erased(warehouse, dataset, subject, options, scopes)
                 for row, groups in judged:
-                    rows.append(replace(row, union=united.get(row.scope)))
+                    figures, left = erased.get(row.scope, ({}, []))
+                    rows.append(replace(row, union=united.get(row.scope), **figures))
                     shown.extend(groups)
-    return Audit(dataset.name, series, all(row.safe for row in rows), rows, shown)
+                    leaving.extend(left)
+    safe = all(row.safe for row in rows)
+    return Audit(dataset.name, series, safe, rows, shown, leaving)
 
 
 def _judge(
@@ -189,6 +207,48 @@ def _united(warehouse: Warehouse, subject: Subject, scopes: list[str]) -> dict[s
     return found
 
 
+def _erased(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    subject: Subject,
+    options: AuditOptions,
+    scopes: list[str],
+) -> dict[str, tuple[dict[str, Any], list[GroupEvidence]]]:
+    """By scope the figures of the erasure attack, and the groups in danger under it.
+
+    The target is known to have left with the next version of the quarter, so that candidates who
+    are in a later version are out; it is evaluated on those who are in none. Attacks that the
+    release does not promise to withstand count only where the caller asks for them.
+
+    Source: SPEC section 5.
+    """
+    if not subject.newer:
+        return {}
+    kept = [a for a in subject.attacks if options.attacks or a not in subject.undefended]
+    subject = replace(subject, attacks=tuple(kept))
+    dataset = as_released(warehouse, dataset, subject.release_id)
+    found: dict[str, tuple[dict[str, Any], list[GroupEvidence]]] = {
+        scope: ({"erasure_claimed": subject.claims_erasure}, []) for scope in scopes
+    }
+    for figure, not_in in (("erasure_series", subject.since), ("erasure", subject.newer)):
+        load_subject(warehouse, subject, options.theta, not_in)
+        for scope in SCOPES:
+            if scope == "match" and scope not in scopes:
+                continue
+            for step in SCOPE_STEPS[scope, subject.originals]:
+                warehouse.run_step(step, step_parameters(subject))
+            if scope not in scopes:
+                continue
+            warehouse.run(query("audit/audit", "create_dangerous"), {"k": subject.k})
+            figures, groups = found[scope]
+            figures[figure] = int(warehouse.value(query("audit/audit", "groups_in_danger")))
+            if figure == "erasure":
+                groups += gather(
+                    warehouse, dataset, subject, scope, options.evidence, with_safe=False
+                )
+    return found
+
+
 def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, Any]) -> AuditRow:
     """The figures of one release at the scope that was evaluated last."""
     warehouse.run(query("audit/audit", "create_dangerous"), {"k": subject.k})
@@ -222,6 +282,9 @@ def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, An
         ssgr=shares["ssgr"][1],
         persistence=int(persistent) if scope == "group" else None,
         union=None,
+        erasure=None,
+        erasure_claimed=False,
+        erasure_series=None,
         **facts,
     )
 

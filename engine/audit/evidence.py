@@ -91,7 +91,13 @@ class Extremes:
 
 
 def gather(
-    warehouse: Warehouse, dataset: Dataset, subject: Subject, scope: str, at_most: int | None
+    warehouse: Warehouse,
+    dataset: Dataset,
+    subject: Subject,
+    scope: str,
+    at_most: int | None,
+    *,
+    with_safe: bool = True,
 ) -> list[GroupEvidence]:
     """The dangerous groups of one release at the scope that was evaluated last, worst first.
 
@@ -103,6 +109,7 @@ def gather(
         subject: the release.
         scope: one of ``SCOPES``.
         at_most: how many groups; None: all.
+        with_safe: at scope=group a safe group is shown where none is dangerous.
     """
     rows = warehouse.rows(
         query("audit/evidence", "worst_groups"),
@@ -110,6 +117,7 @@ def gather(
             "release_id": subject.release_id,
             "at_most": at_most if at_most is not None else _ALL_GROUPS,
             "at_scope_group": scope == "group",
+            "with_safe": with_safe and scope == "group",
             "weight_scale": subject.weight_scale,
         },
     )

@@ -63,6 +63,12 @@ class Subject:
     originals: bool
     """Whether the raw quasi-identifiers of its cases are known."""
     reported: bool
+    newer: tuple[int, ...]
+    """The later versions of its quarter."""
+    since: tuple[int, ...]
+    """All releases of the series that were made after it was replaced, of whatever quarter."""
+    claims_erasure: bool
+    """Whether whoever left it hides among k: every later version took whole groups out."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,8 @@ class AuditOptions:
     """The only ones to report, as for ``quarter``."""
     union: bool = False
     """Evaluate U as well, which takes about as long again."""
+    held: frozenset[int] | None = None
+    """The only releases that the attacker has; default: all that are or were out."""
 
 
 def plan(
@@ -112,6 +120,7 @@ def plan(
             "series": series,
             "draft": options.draft,
             "without": options.without,
+            "held": None if options.held is None else sorted(options.held),
         },
     )
     if not rows:
@@ -128,6 +137,7 @@ def plan(
     subjects = []
     for seq, row in enumerate(rows):
         release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
+        newer = [other for other in rows[seq + 1 :] if other[1] == quarter]
         newest = quarter == quarters[-1]
         asked = options.attacks or tuple(promised or ()) or UNPROMISED
         unknown = [
@@ -158,6 +168,9 @@ def plan(
             originals=known[0],
             reported=options.quarter in (None, quarter)
             and (options.releases is None or release_id in options.releases),
+            newer=tuple(other[0] for other in newer),
+            since=tuple(other[0] for other in rows if newer and other[0] >= newer[0][0]),
+            claims_erasure=bool(newer) and all(other[-1] for other in newer),
         )
         if subject.reported:
             _check_bounds(subject)
@@ -213,19 +226,25 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: exp.Query
     )
 
 
-def load_subject(warehouse: Warehouse, subject: Subject, theta: ThetaPolicy | None) -> None:
+def load_subject(
+    warehouse: Warehouse,
+    subject: Subject,
+    theta: ThetaPolicy | None,
+    not_in: tuple[int, ...] = (),
+) -> None:
     """Lay out the cases, groups and bounds of one release.
 
     Args:
         warehouse: where ``prepare`` laid out the series.
         subject: the release.
         theta: thresholds of the values; None: its own.
+        not_in: releases that the target, and so every candidate, is known not to be in.
 
     Raises:
         AuditError: the release does not tell its thresholds, and no policy is given.
     """
     _fill_bounds(warehouse, subject, theta)
-    warehouse.run_step("audit/release", step_parameters(subject))
+    warehouse.run_step("audit/release", {**step_parameters(subject), "not_in": list(not_in)})
 
 
 def step_parameters(subject: Subject) -> dict[str, Any]:
@@ -244,7 +263,8 @@ def _fill_bounds(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | N
     own = {"release_id": subject.release_id}
     if warehouse.value(query("audit/plan", "terms_without_threshold"), own):
         raise AuditError(
-            f"the catalog lacks thresholds of the release of {subject.quarter}: supersede it"
+            f"the catalog lacks thresholds of the release of {subject.quarter}: release it in "
+            "another --series"
         )
     if policy is None and warehouse.value(query("audit/plan", "unknown_thresholds"), own):
         raise AuditError(f"the release of {subject.quarter} tells no thresholds: give --theta")

@@ -124,25 +124,34 @@ def _touched(warehouse: Warehouse, release_id: int) -> frozenset[int]:
 def _worsened(release: Release, after: Audit, touched: frozenset[int]) -> list[GroupEvidence]:
     """Groups in danger that were not, or not as much, before this release."""
     release_id = release.release_id
+    claiming = {row.release_id for row in after.releases if row.erasure_claimed}
+    leaving = [g for g in after.erasure if g.release_id in claiming]
     dangerous = [g for g in after.evidence if g.dig or g.dsg or g.ssg]
-    if not dangerous:
+    if not (dangerous or leaving):
         return []
     others = [g for g in dangerous if g.release_id != release_id]
     before: dict[tuple[int, str, int], GroupEvidence] = {}
-    if others:
+    left_before: dict[tuple[int, str, int], GroupEvidence] = {}
+    if others or leaving:
         earlier = audit(
             release.warehouse,
             release.dataset,
             release.series,
             AuditOptions(without=release_id, releases=touched - {release_id}),
         )
-        before = {(g.release_id, g.scope, g.group_id): g for g in earlier.evidence}
+        before = {_place(g): g for g in earlier.evidence}
+        left_before = {_place(g): g for g in earlier.erasure}
     made = [g for g in dangerous if g.release_id == release_id]
-    for group in others:
-        was = before.get((group.release_id, group.scope, group.group_id))
-        if was is None or _danger(group) > _danger(was):
-            made.append(group)
+    for groups, known in ((others, before), (leaving, left_before)):
+        for group in groups:
+            was = known.get(_place(group))
+            if was is None or _danger(group) > _danger(was):
+                made.append(group)
     return made
+
+
+def _place(group: GroupEvidence) -> tuple[int, str, int]:
+    return group.release_id, group.scope, group.group_id
 
 
 def _danger(group: GroupEvidence) -> tuple[float, ...]:

@@ -32,6 +32,7 @@ AUDIT_COLUMNS = [
     "SSGR",
     "P",
     "U",
+    "E",
     "safe",
 ]
 JOINED_COLUMNS = [
@@ -59,6 +60,7 @@ _MEANING = {
     "F": "have a later region that does not cover what is known",
     "L": "in an earlier release, but the target is new",
     "MD": "in the next quarter, but the target is not",
+    "E": "in a later version of the quarter, which the target left",
 }
 
 
@@ -127,6 +129,7 @@ def audit_rows(audit: Audit) -> Iterator[list[str]]:
             _ratio(row.ssg, row.groups) if "ss" in row.attacks else "",
             "" if row.persistence is None else _ratio(row.persistence, row.groups),
             "" if row.union is None else _ratio(row.union, row.groups),
+            "" if row.erasure is None else f"{row.erasure:,}",
             "yes" if row.safe else "NO",
         ]
 
@@ -143,16 +146,20 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         ]
         for group in groups[:SHOWN_GROUPS]:
             yield from _group(group)
+        left = [g for g in audit.erasure if (g.release_id, g.scope) == (row.release_id, row.scope)]
+        for group in left[:SHOWN_GROUPS]:
+            yield from _group(group, left=True)
         if len(groups) > SHOWN_GROUPS:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
     yield from _notes(audit.releases)
 
 
-def _group(group: GroupEvidence) -> Iterator[str]:
+def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:
     who = "a target" if group.case_id is None else f"case {group.case_id}"
     knows = [f"{name} {_text(value, 'missing')}" for name, value in group.qid.items()]
     knows += ["new"] if group.new else []
     knows += ["not in the next quarter"] if group.stopped else []
+    knows += ["in no later version"] if left else []
     yield (
         f"{group.quarter}, scope={group.scope}, group {group.group_id}: {who} "
         f"({', '.join(knows)}) has {group.candidates:,} candidates, {group.remaining:,} remain"
@@ -195,6 +202,8 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
                 "rest is reported and gates nothing. Safe: the internal groups keep k and theta"
                 + (f": {row.internal:,} do not" if row.internal else "")
             )
+        if row.erasure is not None:
+            yield _left(row)
         if row.outside:
             yield f"{row.quarter}: the region of {row.outside:,} cases does not cover them"
         if row.qid_bounding:
@@ -204,6 +213,16 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
             )
         if row.targets == "cells":
             yield f"{row.quarter}: without originals, judged for every value the regions tell apart"
+
+
+def _left(row: AuditRow) -> str:
+    """What whoever knows that a case left this version finds, and what gates."""
+    gates = "" if row.erasure_claimed else ", which is not promised and gates nothing"
+    return (
+        f"{row.quarter} (release {row.release_id}, replaced): E, knowing who left, finds "
+        f"{row.erasure:,} groups in danger{gates}; {row.erasure_series:,} with all releases made "
+        "since (informative, nothing defends it)"
+    )
 
 
 def _ratio(part: int, whole: int) -> str:
@@ -236,6 +255,7 @@ def attack_lines(attack: Attack) -> Iterator[str]:
     knows = [f"{name} {_text(value, 'any')}" for name, value in attack.known.items()]
     knows += ["in no earlier release"] if attack.new else []
     knows += ["not in the next quarter"] if attack.stopped else []
+    knows += ["in no later version of the quarter"] if attack.left else []
     yield (
         f"{attack.quarter}, series {attack.series} ({attack.model}): the target is known by "
         + (", ".join(knows) or "nothing but being in the release")

@@ -11,6 +11,7 @@ from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table, err, printable
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
+from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released
 from srsql.engine.warehouse.migrate import Migration
@@ -134,6 +135,37 @@ def closing_lines(released: Released) -> Iterator[str]:
     )
 
 
+def corrected_lines(made: Correction) -> Iterator[str]:
+    """Who left a released quarter, and what went with them."""
+    if not made.withdrawn:
+        yield (
+            f"{made.quarter} of series {made.series}: nobody has left it, compared with the newest "
+            f"data; version {made.version} stays"
+        )
+        return
+    would = "would be" if made.dry_run else "were"
+    yield (
+        f"{made.quarter} of series {made.series}: {made.cases:,} cases in {made.groups:,} whole "
+        f"groups {would} taken out"
+        + (f", what is left of {made.remainders:,} groups kept" if made.remainders else "")
+        + f"; {made.kept_cases:,} cases in {made.kept_groups:,} groups stay"
+    )
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in made.withdrawn.items())
+    yield f"  have left: {reasons}"
+    if made.remainders:
+        yield "  the difference between the versions tells who left: E is not defended"
+    if made.release_id is not None:
+        yield (
+            f"  version {made.version} is out as {made.schema} (release {made.release_id}); "
+            f"release {made.corrects}, which it replaces, stays known to whoever has it"
+        )
+        yield "  checked like any release, and audited with the whole series"
+    yield (
+        "  not mended: groups that were too small from the start stay known; what other quarters "
+        "released since tell of who is still there"
+    )
+
+
 def _without_cases(released: Released) -> bool:
     """Whether the rows are no case's."""
     return "informative" in released.manifest
@@ -238,7 +270,7 @@ def published_lines(published: Published) -> Iterator[str]:
     if published.withdrawn:
         yield (
             f"  {published.withdrawn:,} of its cases were withdrawn by the regulator since it was "
-            "released: 'srsql release --supersede' makes it without them"
+            "released: 'srsql correct' makes a version without them and their groups"
         )
     for folder in published.unfinished:
         yield f"  {folder} is left from a publication that was cut off: remove it"

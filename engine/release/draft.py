@@ -65,7 +65,7 @@ def confirm(
             warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k
         )
         if perturbed_positions(warehouse, release_id) or terms_without_rows(warehouse, release_id):
-            make_identity(draft, series, _draft_reports(draft))
+            make_identity(draft, series, reports_of(draft))
         lattice = over_lattice(warehouse, release_id)
         evidence = Evidence(replace(draft, dataset=dataset.with_categories()) if lattice else draft)
         prove(evidence, "checks", again=True)
@@ -121,9 +121,9 @@ def _need_current(
         )
 
 
-def _draft_reports(draft: Release) -> exp.Select:
-    """The reports of a draft that does not show its groups, as ``make_identity`` takes them."""
-    dataset = draft.dataset
+def reports_of(release: Release) -> exp.Select:
+    """The reports of a release that does not show its groups, as ``make_identity`` takes them."""
+    dataset = release.dataset
     return (
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
@@ -136,6 +136,6 @@ def _draft_reports(draft: Release) -> exp.Select:
             table("srsql", "member", alias="m"),
             on=exp.cast(column(dataset.case_id, "t"), "VARCHAR").eq(column("case_id", "m")),
         )
-        .where(column("quarter", "t").eq(exp.Literal.string(draft.quarter)))
-        .where(column("release_id", "m").eq(draft.release_id))
+        .where(column("quarter", "t").eq(exp.Literal.string(release.quarter)))
+        .where(column("release_id", "m").eq(release.release_id))
     )

@@ -114,7 +114,7 @@ def is_correction(warehouse: Warehouse, release_id: int, before: int) -> bool:
     """Whether a version only takes whole groups out of the one before it (SPEC section 5).
 
     Every released row stands in the version before, under the same ids and with the same region,
-    and no group lost some of its cases.
+    and no group lost some of its cases, unless what was left of it was kept on purpose.
     """
     own, old = (_stores(warehouse, one) for one in (release_id, before))
     if own.keys() != old.keys():
@@ -127,6 +127,9 @@ def is_correction(warehouse: Warehouse, release_id: int, before: int) -> bool:
         )
         if warehouse.rows(f"({new_rows} EXCEPT ALL {old_rows}) LIMIT 1"):
             return False
+    on_purpose = query(TOPIC, "keeps_remainder")
+    if warehouse.rows(on_purpose, {"release_id": release_id, "before": before}):
+        return True
     return not warehouse.rows(
         "SELECT b.group_id FROM srsql.broken_groups(?, ?) AS b LIMIT 1", [release_id, before]
     )

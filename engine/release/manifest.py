@@ -12,6 +12,7 @@ from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built, store_of
 from srsql.engine.warehouse.releases import Release
@@ -157,6 +158,31 @@ def private_manifest(
         infeasible: values more frequent than their thresholds.
         sensitive_not_held: sensitive terms that no case has.
     """
+    figures = figures_of(release, ingestion_id)
+    if parameters.model.releases_synthetic_rows:
+        figures["values_given_up"] = {}
+    return {
+        **facts,
+        "made_after": figures.pop("made_after"),
+        "theta": str(parameters.theta),
+        "on_infeasible": parameters.on_infeasible,
+        "external_knowledge": parameters.knowledge,
+        "ss_rule": parameters.symptoms,
+        "seed": parameters.seed,
+        **parameters.model.private_facts,
+        **figures,
+        "infeasible": infeasible,
+        **({"sensitive_terms_not_held": sensitive_not_held} if sensitive_not_held else {}),
+    }
+
+
+def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
+    """What the private manifest tells of the data, and of the cases that are and are not released.
+
+    Args:
+        release: with its rows in the catalog.
+        ingestion_id: the data that it was made of.
+    """
 
     def of_release(name: str) -> list[tuple[Any, ...]]:
         return release.warehouse.rows(query(TOPIC, name), {"release_id": release.release_id})
@@ -168,17 +194,8 @@ def private_manifest(
     source, digest = of_ingestion("source")[0]
     new, old, reports, groups = of_release("counts")[0]
     reasons = of_release("withheld")
-    given_up = of_release("given_up")
-    earlier = of_release("made_after")
     return {
-        **facts,
-        "made_after": [row[0] for row in earlier],
-        "theta": str(parameters.theta),
-        "on_infeasible": parameters.on_infeasible,
-        "external_knowledge": parameters.knowledge,
-        "ss_rule": parameters.symptoms,
-        "seed": parameters.seed,
-        **parameters.model.private_facts,
+        "made_after": [row[0] for row in of_release("made_after")],
         "source": {"name": source, "sha256": digest},
         "files": [
             dict(
@@ -195,10 +212,62 @@ def private_manifest(
         "reports": {"released": reports, "withheld": sum(row[2] for row in reasons)},
         "groups": groups,
         "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
-        "values_given_up": {} if parameters.model.releases_synthetic_rows else dict(given_up),
-        "infeasible": infeasible,
-        **({"sensitive_terms_not_held": sensitive_not_held} if sensitive_not_held else {}),
+        "values_given_up": dict(of_release("given_up")),
     }
+
+
+def store_corrected_manifest(
+    release: Release, before: int, facts: dict[str, str | int], built: list[Built]
+) -> str:
+    """Write the public manifest of a version that takes groups out of the one before it.
+
+    It is that of the version before, but for what its own rows tell. How many cases are withheld
+    follows from the rows of both versions: as many as then, and those that the new one lacks. So
+    nobody learns from it how many have left.
+
+    Args:
+        release: the new version.
+        before: the number of the version before.
+        facts: what is told of it, in the place of what was told by these names.
+        built: the released tables.
+
+    Returns:
+        The name of its table in ``STORE``.
+    """
+    warehouse, store = release.warehouse, store_of(release.release_id, "manifest")
+    earlier = store_of(before, "manifest")
+    cursor = warehouse.con.execute(f"SELECT m.* FROM {dotted(STORE, earlier)} AS m LIMIT 0")
+    names = [entry[0] for entry in cursor.description or ()]
+    cursor.fetchall()
+    told: dict[str, exp.Expr] = {name: exp.convert(value) for name, value in facts.items()}
+    for item in built:
+        rows = exp.select(exp.Count(this=exp.Star())).from_(table(STORE, item.store))
+        told[f"{item.name}_rows"] = rows.subquery()
+    for kind in ("cases", "reports"):
+        released, withheld = f"released_{kind}", f"withheld_{kind}"
+        told[released] = column(released, "c")
+        gone = exp.Sub(this=column(released, "m"), expression=column(released, "c"))
+        told[withheld] = exp.Add(this=column(withheld, "m"), expression=gone)
+    shown = exp.Case().when(
+        exp.EQ(this=exp.func("len", column("thresholds", "m")), expression=exp.convert(0)),
+        column("thresholds", "m"),
+    )
+    told["thresholds"] = shown.else_(column("thresholds", "c"))
+    kept = [name for name in names if name in told or name not in PUBLIC_SHARES]
+    counts = exp.Anonymous(this="public_counts", expressions=[exp.convert(release.release_id)])
+    row = (
+        exp.select(
+            *[told.get(name, column(name, "m")).as_(name, quoted=True) for name in kept],
+            *[exp.convert(v).as_(n, quoted=True) for n, v in facts.items() if n not in names],
+        )
+        .from_(table(STORE, earlier, alias="m"))
+        .join(
+            exp.alias_(exp.Table(this=counts, db=exp.to_identifier("srsql")), "c", table=True),
+            join_type="cross",
+        )
+    )
+    warehouse.run(create(table(STORE, store), row))
+    return store
 
 
 def store_metrics(

@@ -38,6 +38,7 @@ from srsql.engine.release.manifest import (
 from srsql.engine.release.request import Clock, Progress, Range, Released, Request, range_ends
 from srsql.engine.release.series import (
     check_turn,
+    check_version,
     grouped_reports,
     refresh_series_views,
     register,
@@ -96,6 +97,7 @@ def release(
                 warehouse, dataset, request.series, family, request.ids, request.quarter
             )
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
+            check_version(warehouse, series, request)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
             grouping, infeasible = _prepare(current, request, clock)
@@ -145,7 +147,7 @@ def release(
                 shares = prove(evidence, "audit")
             with clock.stage("metrics"):
                 store_measures(warehouse, current.release_id, "check", checks)
-                _measure(evidence, shares, exposed, released)
+                keep_metrics(evidence, shares, exposed, released)
             if not request.draft:
                 refresh_series_views(warehouse, visible_dataset, series)
             warehouse.drop_temporary_tables(warehouse.temporary_tables() - before)
@@ -277,7 +279,7 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
     )
 
 
-def _measure(
+def keep_metrics(
     evidence: Evidence, shares: Sequence[Measure], exposed: list[MeasureRow], released: Released
 ) -> None:
     """Keep the metrics, of which k and theta are judged once more, from the catalog."""

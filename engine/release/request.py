@@ -112,7 +112,10 @@ class Request:
     )
     draft: bool = parameter(False, takes=Flag(), help="Make it, but do not expose it yet")
     supersede: bool = parameter(
-        False, takes=Flag(), help="Replace a released quarter; it stays on record"
+        False,
+        takes=Flag(),
+        help="Replace a released quarter, which stays on record: of ms and the like alone, since "
+        "groups made anew can be intersected; or release an earlier one",
     )
     weaker: bool = parameter(
         False, takes=Flag(), help="Replace it although the new version promises less"

@@ -43,8 +43,28 @@ def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede:
         )
         raise ReleaseError(
             f"{quarter} {what} in series {series.name!r}; released quarters are immutable: release "
-            "a later quarter, use another --series, or --supersede"
+            "a later quarter, use another --series, 'srsql correct' to take withdrawn cases out, "
+            "or --supersede"
         )
+
+
+def check_version(warehouse: Warehouse, series: Series, request: Request) -> None:
+    """Refuse to group a quarter that is out a second time, where new cases carry the bounds.
+
+    What was released stays known: whoever has both versions intersects the groups of a case.
+
+    Raises:
+        ReleaseError: the model counts new cases, and some version of the quarter is or was out.
+    """
+    asked = {**_names(series), "quarter": request.quarter}
+    if request.model.carriers != "new" or not warehouse.value(query(TOPIC, "versions"), asked):
+        return
+    raise ReleaseError(
+        f"{request.quarter} is out in series {series.name!r}, and {request.model.name} cannot "
+        "group its cases anew, since whoever has both versions intersects their groups: 'srsql "
+        f"correct --quarter {request.quarter}' takes withdrawn cases out, other parameters (a "
+        "larger k) need another --series"
+    )
 
 
 def _names(series: Series) -> dict[str, Any]:

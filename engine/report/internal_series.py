@@ -53,6 +53,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
     ]
     audited = audit(warehouse, dataset, series, AuditOptions(scopes=("group",), evidence=0))
     verdicts = {row.release_id: row for row in audited.releases}
+    left = [row.erasure for row in audited.releases if row.erasure is not None]
     latest = read_subject(warehouse, dataset, series, rows[-1].release_id)
     return render(
         "internal_series.html.j2",
@@ -66,6 +67,8 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             Fact("reports", "reports in all", sum(row.reports for row in rows)),
             Fact("withheld", "cases withheld, summed", sum(row.withheld for row in rows)),
             Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values()))),
+            *([Fact("left", "groups in danger under E, of cases that left", sum(left))]
+              if left else []),
         ],
         ids=IDS.get(latest.manifest.get("ids", "")),
         guarantee=latest.manifest["guarantee"],

@@ -43,6 +43,9 @@ PERCENT = {
     )
 }
 """Column of the public manifest -> measure and scope of which it tells the share of the cases."""
+MEASURED = "measured_cases"
+"""The column with the number of these cases."""
+PUBLIC_SHARES = (*PERCENT, MEASURED)
 _ITEM = "srsql_known_item"
 _MACROS = (
     "singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed})",
@@ -106,7 +109,7 @@ def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
         if (row := found.get(key)) is not None and row.ratio is not None
     }
     looked_at = found.get(PERCENT["one_candidate_percent_2_items"])
-    return shares | ({"measured_cases": int(looked_at.total or 0)} if looked_at else {})
+    return shares | ({MEASURED: int(looked_at.total or 0)} if looked_at else {})
 
 
 def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:

@@ -6,7 +6,8 @@
 -- What:    the other releases of the series that the attacker has, drafts aside.
 -- Inputs:  of_release.
 -- Outputs: release_id, quarter, earlier (before of_release in the order of quarter, release_id),
---          next, previous (of the nearest quarter after or before).
+--          before (of an earlier quarter), next, previous (of the nearest quarter after or before),
+--          newer (a later version of its own quarter).
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 9.
 CREATE OR REPLACE MACRO srsql.attack_releases(of_release) AS TABLE
 WITH known AS (
@@ -14,6 +15,8 @@ WITH known AS (
         r.release_id,
         r.quarter,
         (r.quarter, r.release_id) < (own.quarter, own.release_id) AS earlier,
+        r.quarter < own.quarter AS before,
+        r.quarter = own.quarter AND r.release_id > own.release_id AS newer,
         min(CASE WHEN r.quarter > own.quarter THEN r.quarter END) OVER () AS quarter_after,
         max(CASE WHEN r.quarter < own.quarter THEN r.quarter END) OVER () AS quarter_before
     FROM srsql.release AS own
@@ -26,6 +29,8 @@ SELECT
     k.release_id,
     k.quarter,
     k.earlier,
+    k.before,
+    k.newer,
     coalesce(k.quarter = k.quarter_after, false) AS next,
     coalesce(k.quarter = k.quarter_before, false) AS previous
 FROM known AS k;
@@ -67,15 +72,16 @@ WHERE m.release_id = of_release;
 
 -- What:    why a candidate cannot be the target, one row for every reason. B, F: an earlier or a
 --          later release has the case with a region that does not cover what is known. L: it is in
---          an earlier release, which a new target is not. MD: it is in the next quarter, which a
---          target that stopped is not.
+--          an earlier quarter, which a new target is not. MD: it is in the next quarter, which a
+--          target that stopped is not. E: it is in a later version of the quarter, which a target
+--          that left is not.
 -- Inputs:  knowledge; candidates(case_no, case_id, ...); of_release.
--- Outputs: exclusion ('B', 'F', 'L', 'MD'), case_no, release_id, quarter, position, low, high: the
---          part of the region that does not cover; NULL for L and MD.
--- Source:  Huang 2021, Definitions 1 to 3 and 5.
+-- Outputs: exclusion ('B', 'F', 'L', 'MD', 'E'), case_no, release_id, quarter, position, low, high:
+--          the part of the region that does not cover; NULL for L, MD and E.
+-- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 5 (the erasure attack).
 CREATE OR REPLACE MACRO srsql.attack_exclusions(knowledge, candidates, of_release) AS TABLE
 WITH seen AS (
-    SELECT c.case_no, a.release_id, a.quarter, a.earlier, a.next, m.group_id
+    SELECT c.case_no, a.release_id, a.quarter, a.earlier, a.before, a.next, a.newer, m.group_id
     FROM query_table(candidates) AS c
     INNER JOIN srsql.member AS m ON c.case_id = m.case_id
     INNER JOIN srsql.attack_releases(of_release) AS a ON m.release_id = a.release_id
@@ -96,11 +102,15 @@ WHERE NOT (r.low <= t.low AND t.high <= r.high)
 UNION ALL
 SELECT 'L', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
 FROM seen AS s
-WHERE s.earlier
+WHERE s.before
 UNION ALL
 SELECT 'MD', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
 FROM seen AS s
-WHERE s.next;
+WHERE s.next
+UNION ALL
+SELECT 'E', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
+FROM seen AS s
+WHERE s.newer;
 
 -- What:    what the attacker infers about the sensitive values from the cases that remain.
 -- Inputs:  remaining(case_no); of_release.

@@ -56,8 +56,10 @@ NOT srsql.covers(earlier_box, target_box);
 CREATE OR REPLACE MACRO srsql.exclusion_f(later_box, target_box) AS
 NOT srsql.covers(later_box, target_box);
 
--- What:    L, the latest set: a target that is new in the release is none of the old cases.
--- Source:  Huang 2021, Definition 3 (L-attack).
+-- What:    L, the latest set: a target that is new in the release is none of the old cases, which
+--          are in some release of an earlier quarter.
+-- Source:  Huang 2021, Definition 3 (L-attack); SPEC section 5 (a case is in a quarter if any
+--          version of it has the case).
 CREATE OR REPLACE MACRO srsql.exclusion_l(target_is_new, case_is_old) AS
 target_is_new AND case_is_old;
 
@@ -84,9 +86,9 @@ weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 -- Inputs:  releases(release_id, seq, quarter_no, reported) of one series: seq in the order of
 --          quarter and release_id, quarter_no counts the quarters; regions(release_id, group_id,
 --          box).
--- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in an
---          earlier release; in_next_quarter, in_previous_quarter: in the next, the previous
---          quarter; earlier, later: the box that all earlier (later) regions cover, NULL without
+-- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in some
+--          version of an earlier quarter; in_next_quarter, in_previous_quarter: in some version of
+--          the next, the previous quarter; earlier, later: the box that all earlier (later) regions cover, NULL without
 --          any; bounds_all,
 --          bounds_earliest: whether the region covers all earlier regions, the earliest one.
 -- Source:  Huang 2021, Definitions 1 to 4: c is in B for t if and only if t is outside the
@@ -158,6 +160,7 @@ neighbours AS (
     SELECT
         s.release_id,
         s.case_no,
+        s.quarter_no > min(s.quarter_no) OVER (PARTITION BY s.case_key) AS old,
         max(s.quarter_no) OVER next_quarter IS NOT NULL AS in_next_quarter,
         max(s.quarter_no) OVER previous_quarter IS NOT NULL AS in_previous_quarter
     FROM seen AS s
@@ -175,7 +178,7 @@ neighbours AS (
 SELECT
     b.release_id,
     b.case_no,
-    b.earlier IS NOT NULL AS old,
+    n.old,
     n.in_next_quarter,
     n.in_previous_quarter,
     b.earlier,

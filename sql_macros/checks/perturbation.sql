@@ -73,7 +73,8 @@ SELECT unnest(srsql.check_row(of_release, 'check_internal', f.scope, f.n, f.tota
 FROM figures AS f;
 
 -- What:    each released case has one value per perturbed QID, missing exactly where its own was or
---          was given up; and each value drawn is charged once in the ledger, at its epsilon.
+--          was given up; and each value drawn is charged once in the ledger, at its epsilon. What a
+--          correction shows was drawn, and charged, for the version that it goes back to.
 -- Inputs:  of_release.
 CREATE OR REPLACE MACRO srsql.check_draws(of_release) AS TABLE
 WITH
@@ -96,6 +97,27 @@ found AS (
     FROM srsql.perturbed AS v WHERE v.release_id = of_release GROUP BY v.case_no, v.position
 ),
 
+copied_from AS (
+    SELECT max(e.release_id) AS release_id
+    FROM srsql.release AS r
+    INNER JOIN srsql.correction AS own ON r.release_id = own.release_id
+    INNER JOIN srsql.exposed_release AS e
+        ON
+            r.dataset = e.dataset
+            AND r.series = e.series
+            AND r.quarter = e.quarter
+            AND e.release_id < r.release_id
+    ANTI JOIN srsql.correction AS c ON e.release_id = c.release_id
+    WHERE r.release_id = of_release
+),
+
+drawn_for AS (
+    SELECT
+        coalesce(f.release_id, of_release) AS release_id,
+        f.release_id IS NOT NULL AS copied
+    FROM copied_from AS f
+),
+
 charged AS (
     SELECT
         m.case_no,
@@ -103,15 +125,16 @@ charged AS (
         count(*) AS times,
         any_value(s.epsilon_num / s.epsilon_den) AS epsilon
     FROM srsql.budget_ledger AS s
+    INNER JOIN drawn_for AS o ON s.release_id = o.release_id
     LEFT JOIN srsql.release AS r
         ON
-            s.release_id = r.release_id
+            r.release_id = of_release
             AND s.dataset = r.dataset
             AND s.series = r.series
             AND s.quarter = r.quarter
     LEFT JOIN srsql.member AS m ON r.release_id = m.release_id AND s.case_id = m.case_id
     LEFT JOIN srsql.attribute AS a ON r.release_id = a.release_id AND s.attribute = a.attribute
-    WHERE s.release_id = of_release
+    WHERE NOT o.copied OR m.case_no IS NOT NULL
     GROUP BY m.case_no, a.position
 ),
 

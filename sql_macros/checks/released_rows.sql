@@ -291,11 +291,12 @@ SELECT unnest(srsql.check_row(of_release, 'check_catalog', f.scope, f.n, f.total
 FROM figures AS f;
 
 -- What:    the releases of a series on which another release of it can change an attack: those that
---          share a case with it, those of the last quarter before it (whose next quarter it is),
---          and itself.
+--          share a case with it, the other versions of its quarter, those of the last quarter
+--          before it (whose next quarter it is), and itself.
 -- Inputs:  of_release.
 -- Outputs: release_id.
--- Source:  SPEC section 9: B, F and L ask for releases of the same case, MD for the next quarter.
+-- Source:  SPEC section 9: B, F and L ask for releases of the same case, MD for the next quarter;
+--          section 5: the erasure attack asks for later versions.
 CREATE OR REPLACE MACRO srsql.touched_releases(of_release) AS TABLE
 WITH
 own AS (
@@ -303,7 +304,7 @@ own AS (
 ),
 
 others AS (
-    SELECT r.release_id, r.quarter
+    SELECT r.release_id, r.quarter, r.quarter = own.quarter AS same_quarter
     FROM srsql.exposed_release AS r
     INNER JOIN own ON r.dataset = own.dataset AND r.series = own.series
     WHERE r.release_id <> of_release
@@ -318,7 +319,8 @@ sharing AS (
 SELECT o.release_id
 FROM others AS o
 WHERE
-    o.release_id IN (SELECT s.release_id FROM sharing AS s)
+    o.same_quarter
+    OR o.release_id IN (SELECT s.release_id FROM sharing AS s)
     OR o.quarter = (
         SELECT max(l.quarter) FROM others AS l CROSS JOIN own WHERE l.quarter < own.quarter
     )

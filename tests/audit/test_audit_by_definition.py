@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release
+from oracles.audit import Attacker, Box, Case, Finding, Group, Interval, Release, erasure
 from oracles.examples import REPEATABLE
 from sqlglot import exp
 
@@ -222,6 +222,7 @@ def check(
         )  # fmt: skip
         if scope == "group":
             assert row.persistence == sum(any(f.persistent for f in fs) for fs in by_group.values())
+        check_erasure(found, row, releases, attacks, next_ids)
         for g, e in evidence.items():
             worst = by_group[g]
             if scope == "match":
@@ -236,6 +237,33 @@ def check(
             if e.dsg:
                 assert e.term is not None
                 assert Fraction(e.theta) == own.thetas[e.term] < Fraction(e.confidence)
+
+
+def check_erasure(
+    found: Audit,
+    row: Any,
+    releases: list[Release],
+    attacks: tuple[str, ...],
+    next_ids: set[str] | None,
+) -> None:
+    """E by its definition; nothing is claimed, since no version of the catalog is a correction."""
+    i, scope = row.release_id, row.scope
+    attacker = erasure(releases, i, attacks, scope, next_ids)
+    shown = [e for e in found.erasure if (e.release_id, e.scope) == (i, scope)]
+    assert not row.erasure_claimed
+    if attacker is None:
+        assert (row.erasure, row.erasure_series, shown) == (None, None, [])
+        return
+    first = next(
+        n for n in range(i + 1, len(releases)) if releases[n].quarter == releases[i].quarter
+    )
+    since = set().union(*(release.ids for release in releases[first:]))
+    stronger = Attacker(releases, i, attacks, scope, next_ids, since)
+    for told, one in ((row.erasure, attacker), (row.erasure_series, stronger)):
+        assert told == len({f.group for f in one.findings() if f.dig or f.dsg or f.ssg})
+    assert {e.group_id for e in shown} == {
+        f.group for f in attacker.findings() if f.dig or f.dsg or f.ssg
+    }
 
 
 @settings(parent=REPEATABLE, max_examples=EXAMPLES)

@@ -15,7 +15,7 @@ BUILDER = Path(__file__).parents[2] / "docs" / "build_glossary.py"
 ASKED_FOR = {
     "data": "report case quarter super_record qid sa qsa external_knowledge group region new_case "
     "old_case md_case ss_case candidates withheld",
-    "attacks": "b f l md ss p dig dsg ssg dir dsr ssgr",
+    "attacks": "b f l md ss p e dig dsg ssg dir dsr ssgr",
     "loss and risk": "nil il il_per_group dr nil_star il_plus il_star rr ar_rev signal_bias",
     "models": "pr eta sigma theta alpha k k_effective nc_bounding qid_bounding ear_bounding "
     "ncc_grouping carriers",
@@ -23,7 +23,7 @@ ASKED_FOR = {
     "terms": "km_anonymity horpart verpart refining record_chunk shared_chunk item_chunk are mre "
     "w1 w2",
     "noise": "ncp emd rate ipa epsilon calibration_paper calibration_sound exponential_mechanism",
-    "releases": "pseudonym series supersede draft lineage_check uniform_row",
+    "releases": "pseudonym series supersede correction draft lineage_check uniform_row",
 }
 
 

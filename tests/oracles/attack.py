@@ -46,6 +46,7 @@ def play(
     *,
     new: bool,
     stopped: bool,
+    left: bool = False,
 ) -> Outcome:
     """The attack on ``series[at]``, which is ordered by quarter and, within it, by time."""
     target = series[at]
@@ -70,9 +71,19 @@ def play(
         for name, releases in (("B", series[:at]), ("F", series[at + 1 :]))
     }
     if new:
-        excluded["L"] = {c for c in candidates if any(c in r.region for r in series[:at])}
+        excluded["L"] = {
+            c
+            for c in candidates
+            if any(c in r.region for r in series if r.quarter < target.quarter)
+        }
     if stopped:
         excluded["MD"] = candidates & present(neighbours["next"])
+    if left:
+        excluded["E"] = {
+            c
+            for c in candidates
+            if any(c in r.region for r in series[at + 1 :] if r.quarter == target.quarter)
+        }
     remaining = candidates.difference(*excluded.values())
     held: dict[str, int] = {}
     for case in remaining:

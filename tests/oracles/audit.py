@@ -89,8 +89,11 @@ class Attacker:
         attacks: tuple[str, ...],
         scope: str,
         next_ids: set[str] | None = None,
+        not_in: set[str] | None = None,
     ) -> None:
+        """``not_in``: cases that the target is known not to be one of."""
         self.own, self.attacks, self.scope = series[i], attacks, scope
+        self.not_in = not_in or set()
         self.earlier, self.later = series[:i], series[i + 1 :]
         quarters = sorted({release.quarter for release in series})
         at = quarters.index(self.own.quarter)
@@ -100,7 +103,8 @@ class Attacker:
 
         self.after = present(at + 1) if at + 1 < len(quarters) else next_ids
         self.before = present(at - 1) if at else set()
-        self.old = set().union(*(release.ids for release in self.earlier))
+        past = (release for release in self.earlier if release.quarter < self.own.quarter)
+        self.old = set().union(*(release.ids for release in past))
         self.cases = {case.case_id: case for group in self.own.groups for case in group.cases}
 
     def kind(self, case: Case) -> Kind:
@@ -111,7 +115,8 @@ class Attacker:
         """One finding for every case."""
         for number, group in enumerate(self.own.groups):
             for target in group.cases:
-                yield self.finding(number, target, self.kind(target))
+                if target.case_id not in self.not_in:
+                    yield self.finding(number, target, self.kind(target))
 
     def guesses(self, values: Iterable[Box]) -> Iterator[Finding]:
         """One finding for each of the values in a region and each kind of case in its group."""
@@ -129,6 +134,7 @@ class Attacker:
             for n, group in enumerate(own.groups)
             for case in group.cases
             if (n == number if self.scope == "group" else covers(group.region, t))
+            and case.case_id not in self.not_in
         )
         after = self.after
         excluded = {
@@ -169,6 +175,25 @@ class Attacker:
             and Fraction(ss, len(remaining)) > own.alpha,
             persistent=any(n < own.k for n in staying),
         )
+
+
+def erasure(
+    series: list[Release],
+    i: int,
+    attacks: tuple[str, ...],
+    scope: str,
+    next_ids: set[str] | None = None,
+) -> Attacker | None:
+    """One who knows that the target left with the next version of the quarter; None: none is there.
+
+    The target is in this version and in no later one, so whoever is in a later one is not it.
+    """
+    own = series[i]
+    newer = [release for release in series[i + 1 :] if release.quarter == own.quarter]
+    if not newer:
+        return None
+    stayed = set().union(*(release.ids for release in newer))
+    return Attacker(series, i, attacks, scope, next_ids, stayed)
 
 
 def contradicted(case_id: str, value: Box, others: list[Release]) -> bool:

@@ -260,6 +260,12 @@ class Run:
         self.series[model].append(seen(self.engine, made.schema, self.world, quarter))
         self.series[model].sort(key=lambda own: own.quarter)
 
+    def correct(self, model: str, quarter: str) -> None:
+        made = self.engine.correct(quarter, series=model.replace("+", "p"))
+        if made.release_id is not None:
+            self.series[model].append(seen(self.engine, made.schema, self.world, quarter))
+            self.series[model].sort(key=lambda own: own.quarter)
+
     def live(self) -> None:
         """Release all quarters but the last, which is there for those who ask who stops."""
         world, rng = self.world, self.rng
@@ -283,12 +289,18 @@ class Run:
             self.remake(self.skipped)
 
     def remake(self, quarter: str) -> None:
-        """An earlier quarter again, with cases that are new, and some that came later."""
+        """An earlier quarter, with cases that are new, and some that came later.
+
+        Where it is out it can only be corrected: the groups of deleted cases leave it.
+        """
         later = self.rng.sample(range(len(self.world.homes)), 3)
         self.world.add(quarter, [*later, *self.world.newcomers(12)])
         self.ingest(quarter)
         for model in MODELS:
-            self.release(model, quarter, supersede=True, weaker=True)
+            if any(own.quarter == quarter for own in self.series[model]):
+                self.correct(model, quarter)
+            else:
+                self.release(model, quarter, supersede=True, weaker=True)
 
     def judge(self) -> Counter[str]:
         """Attack each series as it stands, and compare with what its audit says."""

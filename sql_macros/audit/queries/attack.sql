@@ -8,6 +8,13 @@ FROM srsql.release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
 ORDER BY r.quarter;
 
+-- name: versions
+-- The versions of a quarter that are or were out, the newest first.
+SELECT r.release_id, r.model
+FROM srsql.exposed_release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.quarter = $quarter
+ORDER BY r.release_id DESC;
+
 -- name: create_candidates
 -- The candidates: the cases of release $release_id whose region covers what the attacker knows.
 CREATE OR REPLACE TEMP TABLE srsql_attack_candidate AS

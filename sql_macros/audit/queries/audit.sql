@@ -19,6 +19,11 @@ FROM srsql.dangerous_shares(
     'temp.main.srsql_audit_dangerous', $groups::INTEGER, $release_id::INTEGER, $scope
 ) AS s;
 
+-- name: groups_in_danger
+-- How many groups are in danger.
+SELECT count(*) FILTER (WHERE d.dig OR d.dsg OR d.ssg) AS groups
+FROM temp.main.srsql_audit_dangerous AS d;
+
 -- name: persistent_groups
 -- How many groups are in danger under P.
 SELECT count(*) FILTER (WHERE d.persistent) AS groups

@@ -2,8 +2,9 @@
 
 -- name: worst_groups
 -- The dangerous groups, worst first, each by the target of it of which the fewest remain, and with
--- the value that stands out most. $at_scope_group: groups are known to the attacker, so that a safe
--- group is shown where none is dangerous, and the shares of this target's values are known.
+-- the value that stands out most. $at_scope_group: groups are known to the attacker, so that the
+-- shares of this target's values are known; $with_safe: a safe group is shown where none is
+-- dangerous.
 WITH
 worst_group AS MATERIALIZED (
     SELECT w.*
@@ -11,7 +12,7 @@ worst_group AS MATERIALIZED (
         'temp.main.srsql_audit_dangerous',
         'temp.main.srsql_audit_sets',
         $at_most::INTEGER,
-        $at_scope_group::BOOLEAN
+        $with_safe::BOOLEAN
     ) AS w
 ),
 

@@ -1,8 +1,9 @@
 -- What an audit reads of the catalog before it begins, and the tables that it begins with.
 
 -- name: releases_of_series
--- The releases that an attacker has, in order, with $draft and without $without; what each of them
--- is judged by, whether raw quasi-identifiers of its cases are known, and whether ss cases are.
+-- The releases that an attacker has, in order, with $draft and without $without, of $held alone
+-- (NULL: any); what each of them is judged by, whether raw quasi-identifiers of its cases are known,
+-- whether ss cases are, and whether it is a correction by whole groups.
 SELECT
     r.release_id,
     r.quarter,
@@ -18,7 +19,11 @@ SELECT
         AS knows_originals,
     EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)
     OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id)
-        AS knows_ss_cases
+        AS knows_ss_cases,
+    EXISTS (
+        SELECT 1 FROM srsql.correction AS c
+        WHERE c.release_id = r.release_id AND NOT c.keep_remainder
+    ) AS takes_whole_groups
 FROM srsql.release AS r
 LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id
 WHERE
@@ -30,6 +35,7 @@ WHERE
         SELECT $draft
     )
     AND r.release_id IS DISTINCT FROM $without
+    AND ($held::INTEGER[] IS NULL OR list_contains($held::INTEGER[], r.release_id))
 ORDER BY r.quarter, r.release_id;
 
 -- name: terms_without_threshold

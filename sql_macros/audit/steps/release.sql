@@ -1,5 +1,6 @@
 -- Step: the cases and groups of one release ($release_id), as the chosen attacks see them: $b, $f,
---   $l, $md, $ss. $newest: audit_next has the cases of the quarter after it; $alpha_num and
+--   $l, $md, $ss. $not_in: releases whose cases are left out, since the target, and so every
+--   candidate, is known to be in none of them (the erasure attack: the later versions). $newest: audit_next has the cases of the quarter after it; $alpha_num and
 --   $alpha_den bound the share of ss cases, $weight_scale is the weight of a whole case.
 -- Reads: audit_region(release_id, group_id, box), audit_history(release_id, case_no, ...),
 --   audit_next(case_id), audit_bound(term_no, theta_num, theta_den), srsql.member, srsql.case_flag,
@@ -13,7 +14,14 @@
 -- l: ruled out for a new target; md: for one that stopped; steady: the other regions of the case
 -- rule it out for no target that its own region covers.
 CREATE OR REPLACE TEMP TABLE srsql_audit_member AS
-WITH cases AS (
+WITH
+elsewhere AS (
+    SELECT m.case_id
+    FROM (SELECT unnest($not_in::INTEGER[]) AS release_id) AS r
+    INNER JOIN srsql.member AS m ON r.release_id = m.release_id
+),
+
+cases AS (
     SELECT
         m.case_no,
         m.case_id,
@@ -28,6 +36,7 @@ WITH cases AS (
         coalesce(h.bounds_earliest, true) AS bounds_earliest,
         coalesce(t.is_ss, false) AS is_ss
     FROM srsql.member AS m
+    ANTI JOIN elsewhere AS e ON m.case_id = e.case_id
     LEFT JOIN temp.main.srsql_audit_region AS g
         ON m.group_id = g.group_id AND m.release_id = g.release_id
     LEFT JOIN temp.main.srsql_audit_history AS h

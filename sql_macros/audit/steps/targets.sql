@@ -1,6 +1,7 @@
 -- Step: the targets of one release ($release_id) whose cases' raw quasi-identifiers are known.
 --   Cases of a group that an attacker's questions cannot tell apart are one target, case_no the
---   least of them. No released value tells targets apart by what was perturbed. $l, $md: whether
+--   least of them. Of a case that was forgotten the catalog has no raw values: it is judged as if its
+--   region were all that is known, which rules out at least whoever any value in it does. No released value tells targets apart by what was perturbed. $l, $md: whether
 --   the attacker knows that a target is new, that it stopped.
 -- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter),
 --   audit_group_size(group_id, box), srsql.case_qid
@@ -22,10 +23,14 @@ positions AS MATERIALIZED (
 raw AS (
     SELECT
         m.case_no,
-        flatten(
-            list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
-        ) AS box
+        CASE
+            WHEN count(q.case_no) = 0 THEN any_value(g.box)
+            ELSE flatten(
+                list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
+            )
+        END AS box
     FROM temp.main.srsql_audit_member AS m
+    INNER JOIN temp.main.srsql_audit_group_size AS g ON m.group_id = g.group_id
     CROSS JOIN positions AS a
     LEFT JOIN srsql.case_qid AS q
         ON

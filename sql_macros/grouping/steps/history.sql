@@ -9,14 +9,15 @@
 --   srsql.release, srsql.member, srsql.region, srsql.ss_rule, srsql.defended_attack,
 --   srsql.case_flag
 -- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern), appearance(case_no,
---   release_id, group_id, earlier, turn), bounded(case_no, position, low, high, earlier_low,
+--   release_id, group_id, earlier, before, turn), bounded(case_no, position, low, high, earlier_low,
 --   earlier_high), role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),
 --   profile(case_no, pattern, known, carrier, kind)
 -- Source: Huang 2021, Definition 4 (QID-bounding, NC-bounding), Definitions 6 and 7 (ss case,
 --   alpha); Wu 2022, section IV (cover = later); SPEC sections 8 and 10.
 
 -- Everything that was ever out counts, superseded releases too; drafts do not. The order is that of
--- quarter, then release id.
+-- quarter, then release id; before: of an earlier quarter, since a case is in a quarter if any
+-- version of it has the case, and is new where no earlier quarter has it.
 CREATE OR REPLACE TEMP TABLE srsql_withheld (case_no INTEGER NOT NULL, reason VARCHAR NOT NULL);
 
 CREATE OR REPLACE TEMP TABLE srsql_grouped (
@@ -29,7 +30,8 @@ WITH others AS (
         r.release_id,
         r.quarter,
         r.quarter < own.quarter
-        OR (r.quarter = own.quarter AND r.release_id < own.release_id) AS earlier
+        OR (r.quarter = own.quarter AND r.release_id < own.release_id) AS earlier,
+        r.quarter < own.quarter AS before
     FROM srsql.exposed_release AS r
     INNER JOIN srsql.release AS own ON own.release_id = $release_id
     WHERE
@@ -43,6 +45,7 @@ SELECT
     m.release_id,
     m.group_id,
     o.earlier,
+    o.before,
     row_number() OVER (PARTITION BY c.case_no ORDER BY o.quarter, o.release_id) AS turn
 FROM srsql.member AS m
 INNER JOIN others AS o ON m.release_id = o.release_id
@@ -111,7 +114,7 @@ WITH
 past AS (
     SELECT
         a.case_no,
-        bool_or(a.earlier) AS is_old,
+        bool_or(a.before) AS is_old,
         bool_or(NOT a.earlier) AS is_later
     FROM temp.main.srsql_appearance AS a GROUP BY a.case_no
 ),

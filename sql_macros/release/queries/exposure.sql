@@ -8,6 +8,12 @@ INNER JOIN srsql.exposed_release AS e
     ON r.dataset = e.dataset AND r.series = e.series AND r.quarter = e.quarter
 WHERE r.release_id = $release_id AND e.release_id < r.release_id;
 
+-- name: keeps_remainder
+-- Whether release $release_id corrects $before and keeps what was left of groups.
+SELECT c.release_id
+FROM srsql.correction AS c
+WHERE c.release_id = $release_id AND c.corrects = $before AND c.keep_remainder;
+
 -- name: manifest
 -- The private manifest of a release.
 SELECT r.private_manifest FROM srsql.release AS r WHERE r.release_id = $release_id;

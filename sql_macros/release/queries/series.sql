@@ -6,6 +6,12 @@ SELECT max(r.quarter)
 FROM srsql.exposed_release AS r
 WHERE r.dataset = $dataset AND r.series = $series;
 
+-- name: versions
+-- How many releases of a quarter are or were out.
+SELECT count(*)
+FROM srsql.exposed_release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.quarter = $quarter;
+
 -- name: drafts
 -- Number and schema of the drafts of a quarter.
 SELECT r.release_id, r.schema_name
