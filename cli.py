@@ -20,6 +20,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
     Listed,
+    chosen,
     defaults_of,
     existing,
     explain_error,
@@ -29,6 +30,7 @@ from srsql.engine.console import (
     options_of,
     progress_shown,
     show,
+    typed,
     warehouse,
 )
 from srsql.engine.console import audit as show_audit
@@ -38,6 +40,7 @@ from srsql.engine.console import study as show_study
 from srsql.engine.errors import OutdatedError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
+from srsql.engine.release.memory import series_options
 from srsql.engine.release.request import is_range, release_options
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
@@ -100,9 +103,49 @@ def release(
             made: Any = engine.confirm(quarter, dataset=dataset, **given(asked))
         else:
             make = engine.release_range if is_range(quarter) else engine.release
-            made = make(quarter, dataset=dataset, progress=progress, **options)
+            made = make(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
     show(made, as_json, show_release.made_parts(made))
+
+
+@cli.group()
+def series() -> None:
+    """What a series is made with: its parameters, and the ids that it has."""
+
+
+@series.command()
+@click.argument("name")
+@options_of(Engine.create_series)
+@options({**series_options(), "ids": release_options()["ids"].parameter})
+@warehouse
+def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
+    """Make a series; its releases take these parameters for whatever they are not given."""
+    with _engine(existing(db), read_only=False) as engine:
+        made = engine.create_series(name, **chosen(options))
+    show(made, as_json, show_release.series_parts([made]))
+
+
+@series.command("show")
+@click.argument("name", required=False)
+@options_of(Engine.series)
+@warehouse
+def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> None:
+    """The parameters of a series, or of all, its quarters, and gaps between them."""
+    with _engine(existing(db)) as engine:
+        found = engine.series(name, **options)
+    show(found, as_json, show_release.series_parts(found))
+
+
+@series.command("set")
+@click.argument("name")
+@options_of(Engine.set_series)
+@options(series_options())
+@warehouse
+def set_series(name: str, db: Path, as_json: bool, **options: Any) -> None:
+    """Change parameters of a series, for its releases from now on."""
+    with _engine(existing(db), read_only=False) as engine:
+        made = engine.set_series(name, **typed(options))
+    show(made, as_json, show_release.series_parts([made]))
 
 
 @cli.command()

@@ -60,6 +60,7 @@ TERMS_ALONE = (
 )
 _PERIOD, _NUMBER, _SHARE = ("--period",), Text(numbers=True), Amount(1, noun="share")
 _RELEASED = Argument("This period only", "all that are released", aliases=_PERIOD)
+_SERIES = Argument(takes=Text(numbers=True))
 _TARGET = "the path of a DuckDB file, or an open connection"
 _DATASET = "the name of a dataset, or the path of its file"
 
@@ -87,6 +88,13 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    "change": Argument(declared(Request)["change"].help),
+    "weaker": Argument(declared(Request)["weaker"].help),
+    # series
+    "series.name": _SERIES,
+    "create_series.name": _SERIES,
+    "set_series.name": _SERIES,
+    "unset": Argument("Parameters that get their defaults again, such as knowledge", takes=Names()),
     # lookup
     "ids": Argument(takes=Several(Text(numbers=True), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
@@ -224,11 +232,15 @@ def need_regions(
 
 
 def consent(
-    max_linkable: str | float | Fraction | None, allow_linkable: bool, *, weaker: bool = False
+    max_linkable: str | float | Fraction | None,
+    allow_linkable: bool,
+    *,
+    weaker: bool = False,
+    change: bool = False,
 ) -> Consent:
     """What is said yes to when a release is exposed."""
     limit = MAX_LINKABLE if max_linkable is None else Fraction(max_linkable)
-    return Consent(limit, allow_linkable, weaker)
+    return Consent(limit, allow_linkable, weaker, change)
 
 
 def audit_options(

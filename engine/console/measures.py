@@ -70,6 +70,7 @@ def status_parts(found: Status) -> Parts:
     """What the warehouse holds."""
     yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
     tables = [("quarters", found.quarters), ("releases", found.releases)]
+    tables += [("series", found.series)] if found.series else []
     tables += [("budget", found.budget)] if found.budget else []
     for title, rows in tables:
         if rows:

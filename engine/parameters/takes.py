@@ -287,6 +287,8 @@ class Parsed(Takes):
     numbers: bool = False
     """A number stands for its text."""
     show_with: Callable[[Any], str] = str
+    content: Callable[[Any], Any] | None = None
+    """What a file said that the text names, as JSON has it; None or empty: the text says all."""
 
     @property
     def words(self) -> str:

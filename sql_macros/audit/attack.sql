@@ -6,13 +6,14 @@
 -- What:    the other releases of the series that the attacker has, drafts aside.
 -- Inputs:  of_release.
 -- Outputs: release_id, quarter, earlier (before of_release in the order of quarter, release_id),
---          next, previous (of the nearest quarter after or before).
+--          next, previous (of the quarter just after or before).
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 9.
 CREATE OR REPLACE MACRO srsql.attack_releases(of_release) AS TABLE
 WITH known AS (
     SELECT
         r.release_id,
         r.quarter,
+        own.quarter AS own_quarter,
         (r.quarter, r.release_id) < (own.quarter, own.release_id) AS earlier,
         min(CASE WHEN r.quarter > own.quarter THEN r.quarter END) OVER () AS quarter_after,
         max(CASE WHEN r.quarter < own.quarter THEN r.quarter END) OVER () AS quarter_before
@@ -26,8 +27,10 @@ SELECT
     k.release_id,
     k.quarter,
     k.earlier,
-    coalesce(k.quarter = k.quarter_after, false) AS next,
-    coalesce(k.quarter = k.quarter_before, false) AS previous
+    coalesce(k.quarter = k.quarter_after, false)
+    AND srsql.follows_on(k.own_quarter, k.quarter) AS next,
+    coalesce(k.quarter = k.quarter_before, false)
+    AND srsql.follows_on(k.quarter, k.own_quarter) AS previous
 FROM known AS k;
 
 -- What:    the candidates C: the cases of a release whose region covers what is known.
