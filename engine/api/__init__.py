@@ -58,9 +58,9 @@ TERMS_ALONE = (
     "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
     "none: 'srsql verify' of the published artifact checks its chunks"
 )
-_PERIOD, _NUMBER, _SHARE = ("--period",), Text(numbers=True), Amount(1, noun="share")
+_PERIOD, _NUMBER, _SHARE = ("--period",), Text(), Amount(1, noun="share")
 _RELEASED = Argument("This period only", "all that are released", aliases=_PERIOD)
-_SERIES = Argument(takes=Text(numbers=True))
+_SERIES = Argument(takes=Text())
 _TARGET = "the path of a DuckDB file, or an open connection"
 _DATASET = "the name of a dataset, or the path of its file"
 
@@ -96,7 +96,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "set_series.name": _SERIES,
     "unset": Argument("Parameters that get their defaults again, such as knowledge", takes=Names()),
     # lookup
-    "ids": Argument(takes=Several(Text(numbers=True), as_read=True)),
+    "ids": Argument(takes=Several(Text(), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
     "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
     # report, publish

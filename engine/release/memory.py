@@ -19,7 +19,13 @@ from typing import Any
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.models import MODELS, make_model
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.parameters import Parameter, declared, option_name, protects_less
+from srsql.engine.parameters import (
+    Parameter,
+    declared,
+    option_name,
+    protects_less,
+    unknown_option,
+)
 from srsql.engine.parameters.takes import Flag, Parsed, RefusedError, Whole
 from srsql.engine.release.request import (
     MODEL,
@@ -302,8 +308,8 @@ def need_consent_to_change(series: str, request: Remembered, *, change: bool, we
     if request.weaker and not weaker:
         both = "--weaker" if change else "--change --weaker"
         raise ReleaseError(
-            f"this would promise less than series {series!r} does ({less}): leave it out, give "
-            f"{both} if it is meant, or give another --series"
+            f"this promises less ({less}) than series {series!r} does: leave it out, give {both} "
+            "if it is meant, or give another --series"
         )
     if not change:
         raise ReleaseError(
@@ -362,7 +368,7 @@ def create_series(
     Raises:
         ReleaseError: there is one of the name, or an option concerns one release alone.
     """
-    _refuse_of_run(options, but=("ids",))
+    _refuse_of_run("create_series", options, but=("ids",))
     check_name(name)
     if find_series(warehouse, dataset, name) is not None:
         raise ReleaseError(
@@ -370,8 +376,8 @@ def create_series(
         )
     given = {keyword: value for keyword, value in options.items() if value is not None}
     request = make_request("", given | {"series": name})
+    family = _family(dataset, request)
     with warehouse.transaction():
-        family = family_of(request.model.series_family, request.terms)
         series = make_series(warehouse, dataset, name, family, request.ids)
         remember(warehouse, series, _compared(request, given, {}))
     return find_info(warehouse, dataset, name)
@@ -400,7 +406,7 @@ def set_series(
         ReleaseError: there is no such series, nothing is given, the model is of another family, or
             it would promise less.
     """
-    _refuse_of_run(options)
+    _refuse_of_run("set_series", options)
     series = find_series(warehouse, dataset, name)
     if series is None or series.family == IMPORTED:
         raise ReleaseError(
@@ -420,7 +426,7 @@ def set_series(
     kept = {keyword: each for keyword, each in stored.items() if keyword not in gone}
     merged = _inherited(kept, given) | given
     request = make_request("", merged | {"series": name})
-    family = family_of(request.model.series_family, request.terms)
+    family = _family(dataset, request)
     if family != series.family:
         raise ReleaseError(
             f"series {name!r} holds {series.family} releases and cannot take a {family} model: "
@@ -433,12 +439,18 @@ def set_series(
     return find_info(warehouse, dataset, name)
 
 
-def _refuse_of_run(options: Mapping[str, Any], but: tuple[str, ...] = ()) -> None:
+def _family(dataset: Dataset, request: Request) -> str:
+    prepared = request.model.prepare_dataset(dataset)
+    terms = None if request.terms is None else request.terms.of(prepared)
+    return family_of(request.model.series_family, terms)
+
+
+def _refuse_of_run(call: str, options: Mapping[str, Any], but: tuple[str, ...] = ()) -> None:
     known = release_options()
     for keyword, value in options.items():
-        if value is not None and keyword in known and known[keyword].first.of_run:
-            if keyword in but:
-                continue
+        if keyword not in known:
+            raise ReleaseError(unknown_option(call, keyword, (*series_options(), *but)))
+        if value is not None and known[keyword].first.of_run and keyword not in but:
             raise ReleaseError(
                 f"{option_name(keyword)} concerns one release, and a series does not remember it: "
                 "leave it out"

@@ -125,7 +125,13 @@ class Request:
     )
     symptoms: SymptomsRule = parameter(
         USUAL_RULE,
-        takes=Parsed(SymptomsRule, parse_symptoms_rule, _SS_RULE, show_with=lambda rule: rule.text),
+        takes=Parsed(
+            SymptomsRule,
+            parse_symptoms_rule,
+            _SS_RULE,
+            listed=True,
+            show_with=lambda rule: rule.text,
+        ),
         keyword="ss_rule",
         help=f"Substantially many symptoms: {_SS_RULE}",
         weaker="different",
