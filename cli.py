@@ -40,8 +40,8 @@ from srsql.engine.console import study as show_study
 from srsql.engine.errors import OutdatedError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
-from srsql.engine.release.memory import series_options
 from srsql.engine.release.request import is_range, release_options
+from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.migrate import migrate

@@ -25,17 +25,17 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.ids import LookedUp, look_up
-from srsql.engine.release.memory import (
+from srsql.engine.release.memory import series_request
+from srsql.engine.release.release import release, release_range
+from srsql.engine.release.request import Range, Released, is_range, range_ends
+from srsql.engine.release.series import Status, status
+from srsql.engine.release.series_commands import (
     SeriesInfo,
     create_series,
     every_series,
     find_info,
-    series_request,
     set_series,
 )
-from srsql.engine.release.release import release, release_range
-from srsql.engine.release.request import Range, Released, is_range, range_ends
-from srsql.engine.release.series import Status, status
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations

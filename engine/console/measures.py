@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from srsql.engine.console import Parts, Table, printable
+from srsql.engine.console import Parts, Table
+from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
-from srsql.engine.console import Parts, Table, err, gap_lines, printable
+from srsql.engine.console import Parts, Table, err, gap_lines
+from srsql.engine.errors import printable
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.ids import LookedUp
-from srsql.engine.release.memory import SeriesInfo
 from srsql.engine.release.request import Range, Released
+from srsql.engine.release.series_commands import SeriesInfo
 from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 

@@ -39,6 +39,14 @@ class ThetaPolicy:
             return str(self.default)
         return f"levels:{self.source}" if self.kind == "levels" else "frequency"
 
+    @property
+    def listed(self) -> list[tuple[str, str]]:
+        """What a file of levels says, in order; of other policies nothing."""
+        if self.kind != "levels":
+            return []
+        values = sorted((value, str(theta)) for value, theta in self.values.items())
+        return [("*", str(self.default)), *values]
+
 
 def may_exceed(now: ThetaPolicy, was: ThetaPolicy) -> bool:
     """Whether some value may have a higher threshold than under a policy that is no file's.

@@ -38,7 +38,7 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
-from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, SeriesParameter
+from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, Remembered
 
 Progress = Callable[[str], None]
 FREQUENCY = "frequency"
@@ -62,18 +62,6 @@ ORDER = (
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """The parameters of a release that its series remembers, and how they differ from what it has
-    (see :mod:`srsql.engine.release.memory`)."""
-
-    parameters: tuple[SeriesParameter, ...]
-    changes: tuple[str, ...] = ()
-    """Each parameter that differs, with its values before and now."""
-    weaker: tuple[str, ...] = ()
-    """What is promised less, in a few words."""
-
-
-@dataclass(frozen=True)
 class Request:
     """What is asked of one release."""
 
@@ -86,14 +74,7 @@ class Request:
             parse_theta,
             _THETA,
             numbers=True,
-            content=lambda policy: (
-                [
-                    str(policy.default),
-                    *sorted((value, str(theta)) for value, theta in policy.values.items()),
-                ]
-                if policy.kind == "levels"
-                else None
-            ),
+            content=lambda policy: policy.listed,
         ),
         help=f"Threshold of each sensitive value: {_THETA}",
         weaker="higher",

@@ -11,8 +11,8 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.release.memory import chosen_text, every_series
 from srsql.engine.release.request import Request
+from srsql.engine.release.series_commands import chosen_text, every_series
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import ROWS, SHAPES
 from srsql.engine.warehouse.releases import Release, series_over_lattice

@@ -43,7 +43,8 @@ class Framed:
 
     def df(self) -> pd.DataFrame:
         """The rows as a pandas frame, with the types of Arrow: integers with NULL stay integers."""
-        return shaped(self.arrow(), "pandas")
+        frame: pd.DataFrame = shaped(self.arrow(), "pandas")
+        return frame
 
     def pl(self) -> Any:
         """The rows as a Polars frame.
@@ -57,20 +58,28 @@ class Framed:
         rows = getattr(self, field)
         if isinstance(rows, Lines):
             return rows.table(self._column_types)
-        (of,) = get_args(get_type_hints(type(self))[field])[:1]
-        return as_frame(rows, kind="arrow", of=of if is_dataclass(of) else None)
+        of = get_args(get_type_hints(type(self))[field])[0]
+        known = isinstance(of, type) and is_dataclass(of)
+        return as_frame(rows, kind="arrow", of=of if known else None)
+
+    def _shown(self) -> list[tuple[str, pa.Table]]:
+        """The tables to show with their headings: the first one even if it has no rows."""
+        first, *others = self._tables
+        tables = [(first, self.arrow()), *((name, self._table(name)) for name in others)]
+        alone = len(self._tables) == 1
+        return [
+            ("" if alone else name, table)
+            for name, table in tables
+            if name == first or table.num_rows
+        ]
 
     def __str__(self) -> str:
         """Every table of the result, as text."""
-        parts = [(name, self._table(name) if n else self.arrow())
-                 for n, name in enumerate(self._tables)]  # fmt: skip
-        return "\n\n".join(_text_table(name, table) for name, table in parts if _shows(name, table))
+        return "\n\n".join(_text_table(name, table) for name, table in self._shown())
 
     def _repr_html_(self) -> str:
         """Every table of the result, for a notebook."""
-        parts = [(name, self._table(name) if n else self.arrow())
-                 for n, name in enumerate(self._tables)]  # fmt: skip
-        return "".join(_html_table(name, table) for name, table in parts if _shows(name, table))
+        return "".join(_html_table(name, table) for name, table in self._shown())
 
 
 Row = TypeVar("Row")
@@ -114,12 +123,6 @@ class Lines(tuple[tuple[Any, ...], ...]):
         return pa.Table.from_arrays(arrays, names=names)
 
 
-def _shows(name: str, table: pa.Table) -> bool:
-    """Whether a table is shown: of a result's own rows also that there are none."""
-    return not name or bool(table.num_rows) or name in _ALWAYS
-
-
-_ALWAYS = frozenset({"rows", "releases", "signals", "settings"})
 SHOWN_ROWS, SHOWN_WIDTH, SHOWN_CELL = 40, 160, 60
 """Of a table as text: rows, characters of a line, characters of a cell."""
 
@@ -154,7 +157,8 @@ def _text_table(name: str, table: pa.Table) -> str:
     """A table with aligned columns, as many as a line has room for."""
     headings = [printable(column) for column in table.column_names]
     rows = _cells(table, SHOWN_ROWS)
-    columns, width = [], 0
+    columns: list[list[str]] = []
+    width = 0
     for n, heading in enumerate(headings):
         cells = [heading, *(row[n] for row in rows)]
         widest = max(map(len, cells))
@@ -164,7 +168,7 @@ def _text_table(name: str, table: pa.Table) -> str:
         columns.append([cell.rjust(widest) if right else cell.ljust(widest) for cell in cells])
         width += widest + 2
     lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-    told = [f"{name}:"] if name and name != "rows" else []
+    told = [f"{name}:"] if name else []
     none = [] if table.num_rows else ["(no rows)"]
     more = _more(table, len(columns))
     return "\n".join([*told, *lines, *none, *([more] if more else [])])
@@ -177,7 +181,7 @@ def _html_table(name: str, table: pa.Table) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in _cells(table, SHOWN_ROWS)
     )
-    caption = f"<caption>{escape(name)}</caption>" if name and name != "rows" else ""
+    caption = f"<caption>{escape(name)}</caption>" if name else ""
     more = _more(table, table.num_columns)
     return (
         f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

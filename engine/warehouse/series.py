@@ -268,6 +268,18 @@ class SeriesParameter:
     """Of what the file said whose path the text has; None: the text says all, or nobody knows."""
 
 
+@dataclass(frozen=True)
+class Remembered:
+    """The parameters of a release that its series remembers, and how they differ from what it has
+    (see :mod:`srsql.engine.release.memory`)."""
+
+    parameters: tuple[SeriesParameter, ...]
+    changes: tuple[str, ...] = ()
+    """Each parameter that differs, with its values before and now."""
+    weaker: tuple[str, ...] = ()
+    """What is promised less, in a few words."""
+
+
 def stored_parameters(warehouse: Warehouse, dataset: str, name: str) -> list[SeriesParameter]:
     """What the series was made with; nothing of one that was never exposed nor created."""
     rows = warehouse.rows(query(TOPIC, "parameters"), {"dataset": dataset, "series": name})

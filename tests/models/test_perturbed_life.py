@@ -144,9 +144,9 @@ def test_a_superseding_release_is_a_second_draw_and_charges_again(engine: Engine
     engine.release("2011Q1", **single)
     first = weights(engine)
     with pytest.raises(ReleaseError, match=r"60 case\(s\) would have spent an epsilon of 2"):
-        engine.release("2011Q1", **single, supersede=True, epsilon_limit="1.5")
+        engine.release("2011Q1", **single, supersede=True, change=True, epsilon_limit="1.5")
     assert weights(engine) == first
-    engine.release("2011Q1", **single, supersede=True, epsilon_limit="2")
+    engine.release("2011Q1", **single, supersede=True, change=True, epsilon_limit="2")
     assert weights(engine) != first
     assert engine.status().budget[0]["worst_epsilon"] == "2"
 

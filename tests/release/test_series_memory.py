@@ -16,8 +16,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared, protects_less
-from srsql.engine.release.memory import series_options
 from srsql.engine.release.request import make_request, release_options
+from srsql.engine.release.series_commands import series_options
 
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2012Q2")
 FIRST: dict[str, Any] = {"model": "ms", "k": 4, "theta": "0.5", "seed": 1}
