@@ -94,7 +94,10 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 def release(
     quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool, **options: Any
 ) -> None:
-    """Anonymize one quarter, or a range FIRST:LAST, into views."""
+    """Anonymize one quarter, or a range FIRST:LAST, into views.
+
+    What is not given is as the series was made, in a new series the default.
+    """
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:

@@ -13,6 +13,7 @@ from srsql.engine.release.request import Request, make_request, release_options
 from srsql.engine.release.terms import family_of
 from srsql.engine.warehouse.series import (
     IMPORTED,
+    SeriesParameter,
     check_name,
     find_series,
     gaps,
@@ -160,12 +161,19 @@ def every_series(warehouse: Warehouse) -> list[SeriesInfo]:
             list(quarters),
             gaps(warehouse, quarters),
             without_calendar(warehouse, quarters),
-            {p.keyword: p.value for p in stored_parameters(warehouse, dataset, name)},
+            _in_order(stored_parameters(warehouse, dataset, name)),
         )
         for dataset, name, family, ids, quarters in warehouse.rows(
             query("warehouse/series", "every_series")
         )
     ]
+
+
+def _in_order(parameters: Iterable[SeriesParameter]) -> dict[str, str | None]:
+    """Values by keyword, in the order in which a release has its options."""
+    places = {keyword: place for place, keyword in enumerate(release_options())}
+    found = {each.keyword: each.value for each in parameters}
+    return {name: found[name] for name in sorted(found, key=lambda n: (places.get(n, 99), n))}
 
 
 def chosen_text(parameters: Mapping[str, str | None]) -> str:
