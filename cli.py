@@ -20,6 +20,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
     Listed,
+    chosen,
     defaults_of,
     existing,
     explain_error,
@@ -29,6 +30,7 @@ from srsql.engine.console import (
     options_of,
     progress_shown,
     show,
+    typed,
     warehouse,
 )
 from srsql.engine.console import audit as show_audit
@@ -39,6 +41,7 @@ from srsql.engine.errors import OutdatedError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
+from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.migrate import migrate
@@ -91,7 +94,10 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 def release(
     quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool, **options: Any
 ) -> None:
-    """Anonymize one quarter, or a range FIRST:LAST, into views."""
+    """Anonymize one quarter, or a range FIRST:LAST, into views.
+
+    What is not given is as the series was made, in a new series the default.
+    """
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
@@ -100,9 +106,49 @@ def release(
             made: Any = engine.confirm(quarter, dataset=dataset, **given(asked))
         else:
             make = engine.release_range if is_range(quarter) else engine.release
-            made = make(quarter, dataset=dataset, progress=progress, **options)
+            made = make(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
     show(made, as_json, show_release.made_parts(made))
+
+
+@cli.group()
+def series() -> None:
+    """What a series is made with: its parameters, and the ids that it has."""
+
+
+@series.command()
+@click.argument("name")
+@options_of(Engine.create_series)
+@options({**series_options(), "ids": release_options()["ids"].parameter})
+@warehouse
+def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
+    """Make a series; its releases take these parameters for whatever they are not given."""
+    with _engine(existing(db), read_only=False) as engine:
+        made = engine.create_series(name, **chosen(options))
+    show(made, as_json, show_release.series_parts([made]))
+
+
+@series.command("show")
+@click.argument("name", required=False)
+@options_of(Engine.series)
+@warehouse
+def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> None:
+    """The parameters of a series, or of all, its quarters, and gaps between them."""
+    with _engine(existing(db)) as engine:
+        found = engine.series(name, **options)
+    show(found, as_json, show_release.series_parts(found))
+
+
+@series.command("set")
+@click.argument("name")
+@options_of(Engine.set_series)
+@options(series_options())
+@warehouse
+def set_series(name: str, db: Path, as_json: bool, **options: Any) -> None:
+    """Change parameters of a series, for its releases from now on."""
+    with _engine(existing(db), read_only=False) as engine:
+        made = engine.set_series(name, **typed(options))
+    show(made, as_json, show_release.series_parts([made]))
 
 
 @cli.command()

@@ -76,6 +76,10 @@ def page() -> str:
         command = cli.commands[name]
         context = click.Context(command, info_name=name, parent=group, max_content_width=96)
         parts.append(f"### srsql {name}\n\n```text\n{command.get_help(context)}\n```\n")
+        for part, inner in getattr(command, "commands", {}).items():
+            within = click.Context(inner, info_name=part, parent=context, max_content_width=96)
+            told = inner.get_help(within)
+            parts.append(f"### srsql {name} {part}\n\n```text\n{told}\n```\n")
     parts.append(PARAMETERS + "\n".join(parameter_rows()) + "\n")
     parts.append(VIEWS)
     parts.append(

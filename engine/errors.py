@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
 
 class SrsqlError(Exception):
     """Base of every error a user can cause or mend; its text is one line."""
@@ -103,3 +107,16 @@ def one_line(error: BaseException) -> str:
     Of an error of DuckDB's without the statement, which is ours and helps nobody.
     """
     return " ".join(str(error).partition("\n\nLINE ")[0].split())[:300]
+
+
+def printable(text: str) -> str:
+    """The text with what steers a terminal, turns its direction or breaks its line written out.
+
+    Such as ``\\x1b`` for ESC; letters of any script stay.
+    """
+    return "".join(
+        char.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(char) in _UNSEEN
+        else char
+        for char in text
+    )

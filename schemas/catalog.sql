@@ -160,12 +160,14 @@ CREATE TABLE IF NOT EXISTS srsql.release (
     private_manifest JSON NOT NULL
 );
 
--- What a series was made with, by keyword of srsql release; value as text that the keyword takes.
+-- What a series was made with, by keyword of srsql release; value as text that the keyword takes
+-- (NULL: an earlier version did not keep it), sha256 of what a file said (NULL: the text says all).
 CREATE TABLE IF NOT EXISTS srsql.series_parameter (
     dataset VARCHAR NOT NULL,
     series VARCHAR NOT NULL,
     keyword VARCHAR NOT NULL,
-    value VARCHAR NOT NULL,
+    value VARCHAR,
+    sha256 VARCHAR,
     PRIMARY KEY (dataset, series, keyword)
 );
 

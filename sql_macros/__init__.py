@@ -5,6 +5,7 @@ statements of the steps of that layer.
 """
 
 MACRO_FILES: tuple[str, ...] = (
+    "warehouse/periods.sql",
     "ingest/source_texts.sql",
     "grouping/super_record.sql",
     "grouping/thresholds.sql",

@@ -58,8 +58,9 @@ TERMS_ALONE = (
     "series {series!r} releases terms alone, and these attacks are on regions, of which it has "
     "none: 'srsql verify' of the published artifact checks its chunks"
 )
-_PERIOD, _NUMBER, _SHARE = ("--period",), Text(numbers=True), Amount(1, noun="share")
+_PERIOD, _NUMBER, _SHARE = ("--period",), Text(), Amount(1, noun="share")
 _RELEASED = Argument("This period only", "all that are released", aliases=_PERIOD)
+_SERIES = Argument(takes=Text())
 _TARGET = "the path of a DuckDB file, or an open connection"
 _DATASET = "the name of a dataset, or the path of its file"
 
@@ -92,8 +93,15 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"
     ),
     "dry_run": Argument("Say what would leave, and change nothing"),
+    "change": Argument(declared(Request)["change"].help),
+    "weaker": Argument(declared(Request)["weaker"].help),
+    # series
+    "series.name": _SERIES,
+    "create_series.name": _SERIES,
+    "set_series.name": _SERIES,
+    "unset": Argument("Parameters that get their defaults again, such as knowledge", takes=Names()),
     # lookup
-    "ids": Argument(takes=Several(Text(numbers=True), as_read=True)),
+    "ids": Argument(takes=Several(Text(), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
     "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
     # report, publish
@@ -230,11 +238,15 @@ def need_regions(
 
 
 def consent(
-    max_linkable: str | float | Fraction | None, allow_linkable: bool, *, weaker: bool = False
+    max_linkable: str | float | Fraction | None,
+    allow_linkable: bool,
+    *,
+    weaker: bool = False,
+    change: bool = False,
 ) -> Consent:
     """What is said yes to when a release is exposed."""
     limit = MAX_LINKABLE if max_linkable is None else Fraction(max_linkable)
-    return Consent(limit, allow_linkable, weaker)
+    return Consent(limit, allow_linkable, weaker, change)
 
 
 def audit_options(

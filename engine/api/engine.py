@@ -26,9 +26,17 @@ from srsql.engine.query import Answer, query
 from srsql.engine.release.correct import Correction, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.ids import LookedUp, look_up
+from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import release, release_range
-from srsql.engine.release.request import Range, Released, is_range, make_request, range_ends
+from srsql.engine.release.request import Range, Released, is_range, range_ends
 from srsql.engine.release.series import Status, status
+from srsql.engine.release.series_commands import (
+    SeriesInfo,
+    create_series,
+    every_series,
+    find_info,
+    set_series,
+)
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
@@ -41,7 +49,7 @@ from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
-from srsql.engine.warehouse.frames import Kind, shaped
+from srsql.engine.warehouse.frames import Kind, Rows, shaped
 from srsql.engine.warehouse.releases import need_cases, over_lattice, released_id, series_dataset
 from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -127,41 +135,67 @@ class Engine:
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
         replace: bool = False, max_reject_rate: float = 0.01, progress: Progress = None,
-    ) -> list[IngestedPeriod]:  # fmt: skip
+    ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
             options = IngestOptions(period, replace, max_reject_rate)
-            return ingest(self.warehouse, files, schema, options, origin=str(chosen),
-                          progress=progress)  # fmt: skip
+            loaded = ingest(self.warehouse, files, schema, options, origin=str(chosen),
+                            progress=progress)  # fmt: skip
+            return Rows(loaded, IngestedPeriod)
 
     @api.reads(errors.ReleaseError)
     def release(
         self, quarter: str, *, dataset: Name = None, progress: Progress = None, **options: Any
     ) -> Released:
         """Anonymize one quarter into views; options are those of ``srsql release --help``."""
-        request = make_request(quarter, options)
         with self.warehouse.guarded():
-            return release(self.warehouse, self._of(quarter, dataset), request, progress)
+            schema = self._of(quarter, dataset)
+            request = series_request(self.warehouse, schema, quarter, options)
+            return release(self.warehouse, schema, request, progress)
 
     @api.reads(errors.ReleaseError)
     def release_range(
         self, quarters: str, *, dataset: Name = None, progress: Progress = None, **options: Any
     ) -> Range:
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`."""
-        request = make_request(quarters, options)
         with self.warehouse.guarded():
             schema = self._of(range_ends(quarters)[0], dataset)
+            request = series_request(self.warehouse, schema, quarters, options)
             return release_range(self.warehouse, schema, request, progress)
+
+    @api.reads(errors.ReleaseError)
+    def series(self, name: Word = None, *, dataset: Name = None) -> Rows[SeriesInfo]:
+        """What each series, or one, was made with; see ``srsql series show``."""
+        with self.warehouse.guarded():
+            if name is None:
+                return Rows(every_series(self.warehouse), SeriesInfo)
+            return Rows([find_info(self.warehouse, self.dataset(dataset), name)], SeriesInfo)
+
+    @api.reads(errors.ReleaseError)
+    def create_series(self, name: str, *, dataset: Name = None, **options: Any) -> SeriesInfo:
+        """Make a series and choose its parameters and ids; see ``srsql series create``."""
+        with self.warehouse.guarded():
+            return create_series(self.warehouse, self.dataset(dataset), name, options)
+
+    @api.reads(errors.ReleaseError)
+    def set_series(
+        self, name: str, *, unset: Sequence[str] = (), weaker: bool = False, dataset: Name = None,
+        **options: Any,
+    ) -> SeriesInfo:  # fmt: skip
+        """Change the parameters of a series from now on; see ``srsql series set``."""
+        with self.warehouse.guarded():
+            schema = self.dataset(dataset)
+            return set_series(self.warehouse, schema, name, options, unset, weaker=weaker)
 
     @api.reads(errors.ReleaseError)
     def confirm(
         self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
-        weaker: bool = False, dataset: Name = None, series: str = MAIN,
+        weaker: bool = False, change: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
-        yes = api.consent(max_linkable, allow_linkable, weaker=weaker)
+        yes = api.consent(max_linkable, allow_linkable, weaker=weaker, change=change)
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
             return confirm(self.warehouse, visible, quarter, series, yes)
@@ -235,17 +269,18 @@ class Engine:
     @api.reads(errors.SrsqlError)
     def metrics(
         self, quarter: str, *, medical: Name = None, dataset: Name = None, series: str = MAIN
-    ) -> list[MeasureRow]:
+    ) -> Rows[MeasureRow]:
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         with self.warehouse.guarded():
             schema, release_id = self._released(quarter, dataset, series)
-            return api.all_measures(self.warehouse, schema, series, quarter, release_id, medical)
+            found = api.all_measures(self.warehouse, schema, series, quarter, release_id, medical)
+            return Rows(found, MeasureRow)
 
     @api.reads(errors.SrsqlError)
     def age_groups(
         self, quarter: str, value: Word = None, *, width: int = 5, dataset: Name = None,
         series: str = MAIN,
-    ) -> list[GroupAnswer]:  # fmt: skip
+    ) -> Rows[GroupAnswer]:  # fmt: skip
         """Q1 to Q4 of Lee 2020 of a release of ipa, full-domain or dp-histogram, and the truth.
 
         Cases of one informative value by age group (None: of the value that most cases hold).
@@ -253,27 +288,30 @@ class Engine:
         with self.warehouse.guarded():
             schema, found = self._released(quarter, dataset, series)
             over = over_lattice(self.warehouse, found)
-            return group_answers(self.warehouse, schema, found, value, width) if over else []
+            rows = group_answers(self.warehouse, schema, found, value, width) if over else []
+            return Rows(rows, GroupAnswer)
 
     @api.reads(errors.SrsqlError)
     def term_combinations(
         self, quarter: str, *, dataset: Name = None, series: str = MAIN
-    ) -> list[CombinationShare]:
+    ) -> Rows[CombinationShare]:
         """How many original cases share a combination of the terms that a release tells apart from
         records or generalizes (Loukides 2014, Fig. 12): for the steward."""
         with self.warehouse.guarded():
             schema, release_id = self._released(quarter, dataset, series)
-            return term_combinations(self.warehouse, schema, release_id)
+            found = term_combinations(self.warehouse, schema, release_id)
+            return Rows(found, CombinationShare)
 
     @api.reads(errors.QueryError)
     def count_terms(
         self, quarter: str, sets: Sequence[Sequence[str]], *, dataset: Name = None,
         series: str = MAIN,
-    ) -> list[TermCount]:  # fmt: skip
+    ) -> Rows[TermCount]:  # fmt: skip
         """How many records hold all terms of each set, by the released tables of terms alone."""
         with self.warehouse.guarded():
             _, release_id = self._released(quarter, dataset, series)
-            return count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
+            found = count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
+            return Rows(found, TermCount)
 
     @api.reads(errors.AttackError)
     def attack(

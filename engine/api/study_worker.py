@@ -248,8 +248,8 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             thin(engine.warehouse, dataset, quarter, *task["sample"])
         try:
             release = engine.release(
-                quarter, series=task["series"], progress=tell, allow_linkable=True,
-                **task["options"],
+                quarter, series=task["series"], progress=tell, allow_linkable=True, change=True,
+                weaker=True, **task["options"],
             )  # fmt: skip
         except SrsqlError as error:
             return [{"measure": "release", "error": " ".join(str(error).split())}]

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
+from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.releases import as_released, is_parted
 from srsql.engine.warehouse.series import PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query
@@ -75,8 +76,10 @@ class Persistence:
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(Framed):
     """What one attacker finds out."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("inferences", "candidates")
 
     release_id: int
     quarter: str

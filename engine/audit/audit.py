@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from srsql.engine.audit.evidence import GroupEvidence, gather
 from srsql.engine.audit.plan import (
@@ -26,8 +26,9 @@ from srsql.engine.audit.plan import (
     workspace,
 )
 from srsql.engine.errors import AuditError
+from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.releases import as_released, is_parted
-from srsql.engine.warehouse.series import PER_QUARTER, find_series
+from srsql.engine.warehouse.series import PER_QUARTER, find_series, gaps, without_calendar
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -107,8 +108,10 @@ class AuditRow:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Framed):
     """The audit of a series."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("releases",)
 
     dataset: str
     series: str
@@ -120,6 +123,12 @@ class Audit:
     if it is safe."""
     erasure: list[GroupEvidence]
     """Those in danger under E, of the releases that have a later version."""
+    gaps: tuple[str, ...] = ()
+    """Where periods are missing between the released ones, in words: no attack joins the releases
+    on both sides as neighbours."""
+    without_calendar: tuple[str, ...] = ()
+    """Periods whose label no calendar knows: the next one in order counts as the one that follows.
+    """
 
 
 def audit(
@@ -168,8 +177,11 @@ def audit(
                     rows.append(replace(row, union=united.get(row.scope), **figures))
                     shown.extend(groups)
                     leaving.extend(left)
+    quarters = [subject.quarter for subject in subjects]
     safe = all(row.safe for row in rows)
-    return Audit(dataset.name, series, safe, rows, shown, leaving)
+    found_gaps = tuple(gaps(warehouse, quarters))
+    unknown = tuple(without_calendar(warehouse, quarters))
+    return Audit(dataset.name, series, safe, rows, shown, leaving, found_gaps, unknown)
 
 
 def _judge(

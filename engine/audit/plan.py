@@ -18,6 +18,7 @@ from sqlglot import exp
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
 from srsql.engine.ingest import units
+from srsql.engine.warehouse.series import period_numbers
 from srsql.engine.warehouse.statements import create, dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
@@ -134,6 +135,7 @@ def plan(
             f"{options.quarter} is not released in series {series!r} of {dataset.name} (it has: "
             f"{quarters[0]} to {quarters[-1]}): give another --quarter, --series or --dataset"
         )
+    numbers = period_numbers(warehouse, quarters)
     subjects = []
     for seq, row in enumerate(rows):
         release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
@@ -151,7 +153,7 @@ def plan(
             release_id=release_id,
             seq=seq,
             quarter=quarter,
-            quarter_no=quarters.index(quarter),
+            quarter_no=numbers[quarter],
             model=model,
             status=status,
             k=options.k if options.k is not None else k,

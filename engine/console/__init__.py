@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import tomllib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,16 +18,16 @@ from typing import Any
 
 import click
 import duckdb
+from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from srsql.engine.errors import SrsqlError, WarehouseError, one_line
+from srsql.engine.errors import SrsqlError, WarehouseError, one_line, printable
 from srsql.engine.parameters import Parameter, arguments_of, unknown_option
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 
 Command = Callable[..., Any]
 CONFIG = "srsql.toml"
-_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 @dataclass(frozen=True)
@@ -42,19 +41,6 @@ class Table:
 
 Parts = Iterator[str | Table]
 """An answer, part by part: a line, or a table."""
-
-
-def printable(text: str) -> str:
-    """The text with what steers a terminal, turns its direction or breaks its line written out.
-
-    Such as ``\\x1b`` for ESC; letters of any script stay.
-    """
-    return "".join(
-        char.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(char) in _UNSEEN
-        else char
-        for char in text
-    )
 
 
 PIPE_WIDTH = 200
@@ -253,20 +239,28 @@ def defaults_of(commands: Mapping[str, click.Command]) -> dict[str, dict[str, An
     Raises:
         ConfigError: one is of another kind than its option takes; the text names it.
     """
+    parts = {
+        name: command.commands.values() if isinstance(command, click.Group) else [command]
+        for name, command in commands.items()
+    }
+    params = {name: [p for part in listed for p in part.params] for name, listed in parts.items()}
     defaults = read_defaults(
         {
-            name: {p.name for p in command.params if isinstance(p, click.Option) and p.name}
-            for name, command in commands.items()
+            name: {p.name for p in listed if isinstance(p, click.Option) and p.name}
+            for name, listed in params.items()
         }
     )
     for name, values in defaults.items():
-        types = {param.name: param.type for param in commands[name].params}
+        types = {param.name: param.type for param in params[name]}
         for key, value in values.items():
             path = isinstance(types[key], click.Path) and not isinstance(value, str)
             text = types[key] is click.STRING and isinstance(value, list | dict)
             if path or text:
                 what = "a path" if path else "text"
                 raise ConfigError(f"{CONFIG}: {name}: {key} = {value!r}: give {what}")
+        command = commands[name]
+        if isinstance(command, click.Group):  # each of its commands has those of the group
+            defaults[name] = dict.fromkeys(command.commands, values)
     return defaults
 
 
@@ -284,6 +278,32 @@ def existing(db: Path) -> Path:
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were given; for the others the engine has defaults."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def gap_lines(gaps: Iterable[str], without_calendar: Sequence[str]) -> Iterator[str]:
+    """Where periods are missing, and where nobody can tell."""
+    for gap in gaps:
+        yield f"  gap in the series: {gap}"
+    if without_calendar:
+        yield (
+            f"  no calendar for periods such as {printable(without_calendar[0])}: the next one in "
+            "order counts as the one that follows"
+        )
+
+
+def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that somebody chose, on the command line or in the file of defaults; what nobody
+    chose is the series' own, or has the engine's default."""
+    context = click.get_current_context()
+    usual = ParameterSource.DEFAULT
+    return {n: v for n, v in options.items() if context.get_parameter_source(n) is not usual}
+
+
+def typed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that stand on the command line."""
+    context = click.get_current_context()
+    sources = {n: context.get_parameter_source(n) for n in options}
+    return {n: v for n, v in options.items() if sources[n] is ParameterSource.COMMANDLINE}
 
 
 class ConfigError(SrsqlError):
@@ -314,6 +334,7 @@ def read_defaults(options: dict[str, set[str]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for name, names in options.items():
         own = raw.get(name, {})
+        own = own if isinstance(own, dict) else {}  # an option of that name, of other commands
         for key in own:
             if key not in names:
                 raise ConfigError(unknown_option(f"{CONFIG}: [{name}]", key, sorted(names)))

@@ -11,7 +11,7 @@ from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Inference,
 from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
-from srsql.engine.console import Parts, Table
+from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.risk.joined_series import SeriesAudit
 
 EVIDENCE = 100
@@ -152,6 +152,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         if len(groups) > SHOWN_GROUPS:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
     yield from _notes(audit.releases)
+    yield from gap_lines(audit.gaps, audit.without_calendar)
 
 
 def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from srsql.engine.console import Parts, Table, printable
+from srsql.engine.console import Parts, Table
+from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
@@ -70,6 +71,7 @@ def status_parts(found: Status) -> Parts:
     """What the warehouse holds."""
     yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
     tables = [("quarters", found.quarters), ("releases", found.releases)]
+    tables += [("series", found.series)] if found.series else []
     tables += [("budget", found.budget)] if found.budget else []
     for title, rows in tables:
         if rows:

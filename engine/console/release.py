@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
-from srsql.engine.console import Parts, Table, err, printable
+from srsql.engine.console import Parts, Table, err, gap_lines
+from srsql.engine.errors import printable
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released
+from srsql.engine.release.series_commands import SeriesInfo
 from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
 
-CONFIRMED = ("series", "max_linkable", "allow_linkable", "weaker")
+CONFIRMED = ("series", "max_linkable", "allow_linkable", "change", "weaker")
 """Options of a release that count when its draft is exposed."""
 INGESTED_COLUMNS = [
     "table",
@@ -99,6 +101,11 @@ def release_lines(released: Released) -> Iterator[str]:
     if facts["k_effective"] != facts["k"]:
         yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
     yield from linked_lines(released.links)
+    if "gap" in facts:
+        yield f"  gap in the series: {facts['gap']}"
+    for change in released.changes:
+        until = "once it is exposed" if released.status == "draft" else "from now on"
+        yield f"  {printable(change)}: the series has it {until}"
     if released.weaker:
         yield f"  promises less than the version before: {'; '.join(released.weaker)}"
 
@@ -176,6 +183,23 @@ def made_parts(made: Released | Range) -> Parts:
     return range_parts(made) if isinstance(made, Range) else release_parts(made)
 
 
+def series_parts(found: Iterable[SeriesInfo]) -> Parts:
+    """What each series was made with, which quarters are out, and what is missing between them."""
+    none = True
+    for one in found:
+        none = False
+        out = f"{one.quarters[0]} to {one.quarters[-1]}" if one.quarters else "nothing is out"
+        rows = [[name, printable(value or "(not kept)")] for name, value in one.parameters.items()]
+        title = f"{one.dataset}, series {one.series}: {out}; {one.family}, {one.ids} ids"
+        if rows:
+            yield Table(title, ["parameter", "value"], rows)
+        else:
+            yield f"{title}; it has no parameters until a release is out"
+        yield from gap_lines(one.gaps, one.without_calendar)
+    if none:
+        yield "no series yet"
+
+
 def warn_of_ids(made: Released | Range) -> None:
     """Say in one line on stderr what original ids tell, where a release shows them."""
     releases = made.released if isinstance(made, Range) else [made]
@@ -232,6 +256,8 @@ def range_lines(made: Range) -> Iterator[str]:
     """What else there is to say of a range."""
     if made.already:
         yield f"  already released, left as they are: {', '.join(made.already)}"
+    for gap in made.missing:
+        yield f"  not in the warehouse: {gap}"
     if not made.released:
         yield f"  nothing to do between {made.first} and {made.last}"
 

@@ -9,7 +9,8 @@ from typing import Protocol
 
 import click
 
-from srsql.engine.console import Command, Parts, Table, err, printable
+from srsql.engine.console import Command, Parts, Table, err
+from srsql.engine.errors import printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.results import Compared
 from srsql.engine.study.settings import Advice, Setting

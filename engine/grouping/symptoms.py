@@ -112,7 +112,8 @@ def find_next_cases(release: Release, quarter: str | None) -> None:
     cases = next_cases_query(release.dataset, quarter)
     warehouse.run(create(exp.to_table("srsql_next_case"), cases, temp=True))
     warehouse.run(
-        query("grouping/symptoms", "released_next_cases"), {"release_id": release.release_id}
+        query("grouping/symptoms", "released_next_cases"),
+        {"release_id": release.release_id, "quarter": quarter},
     )
 
 

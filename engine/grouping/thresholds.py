@@ -39,6 +39,25 @@ class ThetaPolicy:
             return str(self.default)
         return f"levels:{self.source}" if self.kind == "levels" else "frequency"
 
+    @property
+    def listed(self) -> list[tuple[str, str]]:
+        """What a file of levels says, in order; of other policies nothing."""
+        if self.kind != "levels":
+            return []
+        values = sorted((value, str(theta)) for value, theta in self.values.items())
+        return [("*", str(self.default)), *values]
+
+
+def may_exceed(now: ThetaPolicy, was: ThetaPolicy) -> bool:
+    """Whether some value may have a higher threshold than under a policy that is no file's.
+
+    By frequency thresholds are 1/5, 2/5 and, for the most frequent values, 1 (Lin 2016); which of
+    them a value has depends on the quarter.
+    """
+    least = Fraction(1, 5) if was.default is None else was.default
+    listed = [Fraction(1) if now.default is None else now.default, *now.values.values()]
+    return now != was and max(listed) > least
+
 
 def parse_theta(text: str) -> ThetaPolicy:
     """Read ``0.4``, ``1/3``, ``frequency`` or ``levels:FILE``.

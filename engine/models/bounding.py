@@ -143,6 +143,7 @@ class PpmsAlpha(PeriodicalModel):
         takes=OneOf(("none", "all")),
         help="all counts every case as stopping where the next quarter is not loaded; the "
         "MD-attack is then open",
+        weaker="all",
     )
 
     name: ClassVar[str] = "ppms-alpha"

@@ -277,6 +277,7 @@ class Ipa(NoisyLattice):
         takes=OneOf(("paper", "sound")),
         help="sound chooses the level vector by noise of its own; paper perturbs every level "
         "vector before it chooses, as Lee 2020 prints it",
+        weaker="paper",
         compared=("paper",),
     )
 

@@ -36,6 +36,7 @@ NOISE: dict[str, Any] = {
     "help": "secure is OpenDP's generator; seeded repeats with --seed, for experiments, and is "
     "not for publication",
     "of": WITH_NOISE,
+    "weaker": "seeded",
     "compared": ("seeded",),
 }
 """The source of randomness, as every model with noise declares it."""
@@ -55,6 +56,7 @@ EPSILON_SCOPE: dict[str, Any] = {
     "joins them has all draws of a case, or this series alone",
     "of": WITH_NOISE,
     "in_facts": False,
+    "weaker": "series",
 }
 """What the limit is of, as every model with noise declares it."""
 
@@ -83,6 +85,7 @@ class PerturbingModel(GroupingModel):
         takes=OneOf(("paper", "sound")),
         help="sound scales noise to the declared domain, which is local differential privacy "
         "given the grouping; paper scales it to the group, as Wu 2022 prints it, which is none",
+        weaker="paper",
         compared=("paper",),
     )
     noise: Noise = parameter(**NOISE)

@@ -61,8 +61,13 @@ class Parameter:
     """What it applies to; empty: the models that have it, by name."""
     in_facts: bool = True
     """The public manifest tells it among the facts of the model."""
-    weaker: Literal["", "lower", "higher"] = ""
-    """Which values protect less than others."""
+    weaker: str = ""
+    """Which values protect less than others: ``lower`` or ``higher`` ones, this one of the choices,
+    or, as far as anybody can tell, any ``different`` one."""
+    weaker_than: Callable[[Any, Any], bool] | None = None
+    """Whether the first value may protect less than the second, where no comparison tells."""
+    of_run: bool = False
+    """It concerns the making of one release; a series does not remember it."""
     compared: tuple[Any, ...] | None = None
     """What ``compare`` tries where nothing is asked; empty: the default of each model; None: a
     comparison does not vary it."""
@@ -82,6 +87,21 @@ class Parameter:
         if self.usual or self.default is None or self.default in (False, (), frozenset()):
             return self.usual
         return self.takes.show(self.default)
+
+
+def protects_less(told: Parameter, now: Any, was: Any) -> bool:
+    """Whether a value protects less than the one before it; None: no limit, or nothing at all."""
+    if not told.weaker or now == was:
+        return False
+    if told.weaker_than is not None:
+        return told.weaker_than(now, was)
+    if told.weaker == "different":
+        return bool(was)
+    if told.weaker in ("lower", "higher"):
+        if now is None or was is None:
+            return now is None
+        return bool(now < was if told.weaker == "lower" else now > was)
+    return bool(now == told.weaker)
 
 
 def option_name(keyword: str) -> str:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real as AnyReal
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class RefusedError(Exception):
 
 def is_number(value: object) -> bool:
     """Whether a value is a number, which True and False are not here."""
-    return isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool)
+    return isinstance(value, AnyReal | Decimal) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,7 @@ class Takes(ABC):
 
 @dataclass(frozen=True)
 class Text(Takes):
-    """Text; ``numbers``: a number stands for its text."""
-
-    numbers: bool = False
+    """Text; a number stands for its text, as a year does that is a period."""
 
     @property
     def words(self) -> str:
@@ -76,7 +75,7 @@ class Text(Takes):
 
     def parse(self, value: Any, option: str) -> str:
         """The text."""
-        if self.numbers and is_number(value):
+        if is_number(value):
             return str(value)
         if not isinstance(value, str):
             raise self.refused(value, option)
@@ -286,7 +285,11 @@ class Parsed(Takes):
     """How the text is written."""
     numbers: bool = False
     """A number stands for its text."""
+    listed: bool = False
+    """A list stands for its text, with commas."""
     show_with: Callable[[Any], str] = str
+    content: Callable[[Any], Any] | None = None
+    """What a file said that the text names, as JSON has it; None or empty: the text says all."""
 
     @property
     def words(self) -> str:
@@ -297,6 +300,9 @@ class Parsed(Takes):
         """The function's result, with the errors that it raises."""
         if isinstance(value, self.of):
             return value
+        texts = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+        if self.listed and value and texts:
+            return self.function(",".join(value))
         if isinstance(value, str | os.PathLike) or (self.numbers and is_number(value)):
             return self.function(str(value))
         raise self.refused(value, option)

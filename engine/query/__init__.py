@@ -8,9 +8,9 @@ quasi-identifiers into cells, and ``count_bounds`` composes the statement that c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 from sqlglot import exp
@@ -20,6 +20,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question
 from srsql.engine.query.vocabulary import Views
+from srsql.engine.warehouse.frames import Framed, Lines
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.statements import query as named_query
@@ -32,8 +33,11 @@ _WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Framed):
     """The answer to one question."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("rows",)
+    _column_types: ClassVar[Mapping[str, Any]] = {"lower": int, "expected": float, "upper": int}
 
     dataset: str
     series: str
@@ -50,6 +54,10 @@ class Answer:
     """The rewritten statement, over released views alone."""
     notes: tuple[str, ...]
     """How the numbers are to be read, one sentence each."""
+
+    def __post_init__(self) -> None:
+        """Have the rows know their columns."""
+        object.__setattr__(self, "rows", Lines.of(self.rows, self.columns))
 
 
 def query(

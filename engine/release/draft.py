@@ -13,6 +13,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import released_rows
+from srsql.engine.release.memory import remember_draft
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
@@ -73,6 +74,11 @@ def confirm(
         prove(evidence, "audit", again=True)
         found = look_at(warehouse, dataset, release_id)
         need_consent(f"{quarter} in series {series_name!r}", found, consent)
+        changes: list[str] = []
+        if memory := manifest.get("remembered"):
+            changes = remember_draft(
+                warehouse, series, memory, change=consent.change, weaker=consent.weaker
+            )
         supersede_release(draft)
         stores = dict(
             warehouse.rows(
@@ -95,6 +101,7 @@ def confirm(
         rows,
         links=found.links,
         weaker=found.weaker,
+        changes=changes,
     )
 
 

@@ -36,7 +36,9 @@ class Consent:
     """Share of rows that may link to other series or versions of the quarter."""
     allow_linkable: bool = False
     weaker: bool = False
-    """To a version that promises less than the one that it replaces."""
+    """To one that promises less than its series, or than the version that it replaces."""
+    change: bool = False
+    """To other parameters than the series has."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,12 @@ def _weaker_parameters(
         side = next((d.parameter.weaker for d in option.declarations if d.parameter.weaker), "")
         if not side or keyword in told or keyword in ("k", "theta"):
             continue
-        was, now = (_amount(manifest.get(keyword)) for manifest in (old, new))
+        was, now = (manifest.get(keyword) for manifest in (old, new))
+        if side not in ("lower", "higher"):
+            if now == side and was not in (None, now):
+                found.append(f"{keyword} {now}, was {was}")
+            continue
+        was, now = _amount(was), _amount(now)
         if was is not None and now is not None and (now < was if side == "lower" else now > was):
             found.append(f"{keyword} {now}, was {was}")
     return found

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sqlglot import exp
 
 from srsql.engine.errors import LookUpError, ReleaseError
+from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.series import ORIGINAL, Series, find_series
@@ -54,8 +55,10 @@ class KnownId:
 
 
 @dataclass(frozen=True)
-class LookedUp:
+class LookedUp(Framed):
     """What ``srsql lookup`` found."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("found",)
 
     dataset: str
     series: str

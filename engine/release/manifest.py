@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
@@ -35,6 +35,8 @@ class Figures:
     """What known items single out."""
     ids: str
     """Which ids its series has."""
+    told: dict[str, Any] = field(default_factory=dict)
+    """What the private manifest alone tells of its place in the series."""
 
 
 @dataclass(frozen=True)

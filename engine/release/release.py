@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, replace
+from typing import Any
 
 import duckdb
 
@@ -35,6 +36,7 @@ from srsql.engine.release.manifest import (
     store_private_manifest,
     store_public_manifest,
 )
+from srsql.engine.release.memory import draft_memory, need_consent_to_change, remember
 from srsql.engine.release.request import Clock, Progress, Range, Released, Request, range_ends
 from srsql.engine.release.series import (
     check_turn,
@@ -62,7 +64,7 @@ from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
-from srsql.engine.warehouse.series import create_views, open_series
+from srsql.engine.warehouse.series import Series, create_views, gaps, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -98,6 +100,7 @@ def release(
             )
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
+            _need_consent_to_change(request)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
             grouping, infeasible = _prepare(current, request, clock)
@@ -136,7 +139,9 @@ def release(
                 )
             with clock.stage("views"):
                 tables = _build(current, request, keyed=bool(series.key))
-                figures = Figures(grouping.k, infeasible, exposed, series.ids)
+                figures = Figures(
+                    grouping.k, infeasible, exposed, series.ids, _told(current, request, series)
+                )
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
                 released = _expose(current, request, released)
@@ -150,6 +155,8 @@ def release(
                 keep_metrics(evidence, shares, exposed, released)
             if not request.draft:
                 refresh_series_views(warehouse, visible_dataset, series)
+                if request.remembered:
+                    remember(warehouse, series, request.remembered)
             warehouse.drop_temporary_tables(warehouse.temporary_tables() - before)
     except duckdb.Error as error:
         raise ReleaseError(
@@ -159,13 +166,37 @@ def release(
     return released
 
 
+def _need_consent_to_change(request: Request) -> None:
+    """Refuse parameters that the series has not; a draft is told of them and refused nothing."""
+    if request.remembered and not request.draft:
+        need_consent_to_change(
+            request.series, request.remembered, change=request.change, weaker=request.weaker
+        )
+
+
+def _told(current: Release, request: Request, series: Series) -> dict[str, Any]:
+    """What the private manifest tells of the place in the series: a gap before the quarter, what it
+    is made with otherwise than the series, and what a draft will have the series remember."""
+    told: dict[str, Any] = {}
+    names = {"dataset": series.dataset, "series": series.name, "quarter": current.quarter}
+    before = current.warehouse.value(query("release/series", "quarter_before"), names)
+    if before is not None and (found := gaps(current.warehouse, (before, current.quarter))):
+        told["gap"] = found[0]
+    if request.remembered and request.remembered.changes:
+        told["changes"] = list(request.remembered.changes)
+    if request.remembered and request.draft:
+        told["remembered"] = draft_memory(current.warehouse, series, request.remembered)
+    return told
+
+
 def _expose(current: Release, request: Request, released: Released) -> Released:
     """Look at the other releases of the quarter; a draft is told of them and refused nothing."""
     found = look_at(current.warehouse, current.dataset, current.release_id)
     if not request.draft:
         consent = Consent(request.max_linkable, request.allow_linkable, request.weaker)
         need_consent(f"{current.quarter} in series {current.series!r}", found, consent)
-    return replace(released, links=found.links, weaker=found.weaker)
+    changes = list(request.remembered.changes) if request.remembered else []
+    return replace(released, links=found.links, weaker=found.weaker, changes=changes)
 
 
 def release_range(
@@ -213,7 +244,8 @@ def release_range(
             continue
         one = replace(request, quarter=quarter, may_be_empty=True)
         releases.append(release(warehouse, dataset, one, _prefixed(progress, quarter)))
-    return Range(first, last, releases, [q for q in quarters if q in out])
+    already = [q for q in quarters if q in out]
+    return Range(first, last, releases, already, gaps(warehouse, quarters))
 
 
 def _prefixed(progress: Progress | None, quarter: str) -> Progress | None:
@@ -323,7 +355,7 @@ def _publish(
     manifest = private_manifest(
         current,
         parameters,
-        facts | {"k_effective": figures.k},
+        facts | {"k_effective": figures.k} | figures.told,
         ingestion_id,
         [asdict(v) for v in figures.infeasible],
         not_held(warehouse, request.terms) if request.terms else [],

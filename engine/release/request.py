@@ -15,7 +15,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, load_knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
-from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
+from srsql.engine.grouping.thresholds import ThetaPolicy, may_exceed, parse_theta
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import GroupingModel
@@ -38,7 +38,7 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
-from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids
+from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, Remembered
 
 Progress = Callable[[str], None]
 FREQUENCY = "frequency"
@@ -51,6 +51,7 @@ TERMS = Parameter(
     keyword="terms",
     takes=OneOf((DISASSOCIATE,)),
     help="Release terms apart from ids, in clusters within the groups",
+    weaker="different",
 )
 ORDER = (
     "k", "l", "alpha", "assume_md", "epsilon", "calibration", "noise", "epsilon_limit",
@@ -68,9 +69,16 @@ class Request:
     model: GroupingModel
     theta: ThetaPolicy = parameter(
         parse_theta(FREQUENCY),
-        takes=Parsed(ThetaPolicy, parse_theta, _THETA, numbers=True),
+        takes=Parsed(
+            ThetaPolicy,
+            parse_theta,
+            _THETA,
+            numbers=True,
+            content=lambda policy: policy.listed,
+        ),
         help=f"Threshold of each sensitive value: {_THETA}",
         weaker="higher",
+        weaker_than=may_exceed,
         compared=(FREQUENCY,),
         advised=(FREQUENCY, "0.4", "0.2"),
     )
@@ -86,14 +94,28 @@ class Request:
     )
     knowledge: Knowledge | None = parameter(
         None,
-        takes=Parsed(Knowledge, lambda path: load_knowledge(Path(path)), "the path of a CSV file"),
+        takes=Parsed(
+            Knowledge,
+            lambda path: load_knowledge(Path(path)),
+            "the path of a CSV file",
+            show_with=lambda known: known.source,
+            content=lambda known: sorted(known.pairs),
+        ),
         help="External knowledge: CSV with the columns drug, disease",
+        weaker="different",
     )
     symptoms: SymptomsRule = parameter(
         USUAL_RULE,
-        takes=Parsed(SymptomsRule, parse_symptoms_rule, _SS_RULE, show_with=lambda rule: rule.text),
+        takes=Parsed(
+            SymptomsRule,
+            parse_symptoms_rule,
+            _SS_RULE,
+            listed=True,
+            show_with=lambda rule: rule.text,
+        ),
         keyword="ss_rule",
         help=f"Substantially many symptoms: {_SS_RULE}",
+        weaker="different",
     )
     terms: DisassociationParameters | None = None
     """Which terms are told apart from records, and how."""
@@ -101,35 +123,52 @@ class Request:
         factory=lambda: secrets.randbits(63),
         takes=Whole(),
         help="Seed of the grouping, and of seeded noise",
+        of_run=True,
         usual="drawn at random",
     )
-    series: str = parameter(MAIN, takes=Text(), help="Series of releases")
+    series: str = parameter(MAIN, takes=Text(), help="Series of releases", of_run=True)
     ids: Ids | None = parameter(
         None,
         takes=OneOf(get_args(Ids)),
         help="Case and report ids of a new series, fixed for ever",
+        of_run=True,
         usual=f"{USUAL_IDS}, or those that the series has",
     )
-    draft: bool = parameter(False, takes=Flag(), help="Make it, but do not expose it yet")
+    draft: bool = parameter(
+        False, takes=Flag(), help="Make it, but do not expose it yet", of_run=True
+    )
     supersede: bool = parameter(
         False,
         takes=Flag(),
         help="Replace a released quarter, which stays on record: of ms and the like alone, since "
         "groups made anew can be intersected; or release an earlier one",
+        of_run=True,
+    )
+    change: bool = parameter(
+        False,
+        takes=Flag(),
+        help="Make it with other parameters than the series has, which has these from then on",
+        of_run=True,
     )
     weaker: bool = parameter(
-        False, takes=Flag(), help="Replace it although the new version promises less"
+        False,
+        takes=Flag(),
+        help="Although it promises less than the series, or than the version that it replaces",
+        of_run=True,
     )
     max_linkable: Fraction = parameter(
         MAX_LINKABLE,
         takes=Amount(1, noun="share"),
         help="Largest share of rows that may link to another series or version of the quarter",
+        of_run=True,
     )
     allow_linkable: bool = parameter(
-        False, takes=Flag(), help="Expose it although more rows link than that"
+        False, takes=Flag(), help="Expose it although more rows link than that", of_run=True
     )
     may_be_empty: bool = False
     """A quarter of which nothing can be released becomes an empty release."""
+    remembered: Remembered | None = None
+    """What the series remembers of it, and how that differs; None: it is asked of no series."""
 
     def __post_init__(self) -> None:
         """Read what was given as text."""
@@ -154,6 +193,8 @@ class Released:
     """How many rows link to each other release of the quarter, superseded ones included."""
     weaker: list[str] = field(default_factory=list)
     """What it promises less than the version that it replaces."""
+    changes: list[str] = field(default_factory=list)
+    """What it is made with otherwise than the series was."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +207,8 @@ class Range:
     """In order; each is committed on its own."""
     already: list[str]
     """Quarters that were out before, left as they are."""
+    missing: list[str] = field(default_factory=list)
+    """Where quarters of the range are not in the warehouse, in words."""
 
 
 def is_range(quarter: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from sqlglot import exp
 
@@ -12,6 +12,8 @@ from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
+from srsql.engine.release.series_commands import chosen_text, every_series
+from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import ROWS, SHAPES
 from srsql.engine.warehouse.releases import Release, series_over_lattice
 from srsql.engine.warehouse.series import PER_QUARTER, Series, schema_of, series_views
@@ -228,8 +230,10 @@ def set_figures(
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(Framed):
     """Rows as dictionaries, ready for a table or JSON."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("releases", "quarters", "series", "budget")
 
     path: str | None
     bytes_on_disk: int
@@ -238,6 +242,8 @@ class Status:
     budget: list[dict[str, Any]]
     """The worst case over all series of a dataset, then of each; amounts are exact fractions as
     text."""
+    series: list[dict[str, Any]] = field(default_factory=list)
+    """What each was made with; see ``srsql series show``."""
 
 
 def status(warehouse: Warehouse) -> Status:
@@ -263,6 +269,17 @@ def status(warehouse: Warehouse) -> Status:
                 "meaning": one.meaning,
             }
             for one in budgets(warehouse)
+        ],
+        series=[
+            {
+                "dataset": one.dataset,
+                "series": one.series,
+                "family": one.family,
+                "ids": one.ids,
+                "parameters": chosen_text(one.parameters),
+                "gaps": "; ".join(one.gaps),
+            }
+            for one in every_series(warehouse)
         ],
     )
 

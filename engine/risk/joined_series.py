@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, groupby
+from typing import ClassVar
 
 from sqlglot import exp
 
 from srsql.engine.errors import AuditError
 from srsql.engine.risk import linkability
+from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import in_units, store_of
 from srsql.engine.warehouse.releases import as_released, is_parted, perturbed_positions
 from srsql.engine.warehouse.statements import column, create, query, table, union_all
@@ -53,8 +55,10 @@ class JoinedRow:
 
 
 @dataclass(frozen=True)
-class SeriesAudit:
+class SeriesAudit(Framed):
     """All series of a dataset, as one attacker has them."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("releases",)
 
     dataset: str
     safe: bool

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from srsql.engine.signals.rules import Condition
+from srsql.engine.warehouse.frames import Framed
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,10 @@ class Quantiles:
 
 
 @dataclass(frozen=True)
-class Signals:
+class Signals(Framed):
     """What was asked for, in its order; all pairs come with the most cases first."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("signals",)
 
     dataset: str
     series: str

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from srsql.engine.errors import AdviseError, CompareError, SrsqlError
 from srsql.engine.models import MODELS
+from srsql.engine.release.memory import series_request
 from srsql.engine.release.series import check_turn
 from srsql.engine.study.choice import (
     Bounds,
@@ -32,7 +33,7 @@ from srsql.engine.study.sample import count_cases
 from srsql.engine.study.settings import FIRST, SEED, Advice, Setting, Sweep, setting, settings
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.releases import find_ingestion
-from srsql.engine.warehouse.series import check_name, find_series
+from srsql.engine.warehouse.series import check_name, find_series, stored_parameters
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -244,7 +245,8 @@ def _data(trial: _Trial, sample: tuple[int, int] | None) -> str:
     parameters = [trial.dataset.name, trial.series]
     earlier = trial.warehouse.rows(query("study/data", "exposed_releases"), parameters)
     loaded = fingerprint(trial.warehouse, trial.dataset, [trial.quarter], Rules())
-    return repr(("advise", FORMAT, loaded, trial.series, earlier, sample))
+    made_with = stored_parameters(trial.warehouse, trial.dataset.name, trial.series)
+    return repr(("advise", FORMAT, loaded, trial.series, earlier, made_with, sample))
 
 
 def _exposed_quarters(trial: _Trial) -> list[str]:
@@ -271,6 +273,14 @@ def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
     for name, value in options.items():
         if value is not None:
             words += [f"--{name}", str(value)]
+    asked = {name.replace("-", "_"): value for name, value in options.items()}
+    for name in ("quarter", "dataset"):
+        del asked[name]
+    found = series_request(trial.warehouse, trial.dataset, trial.quarter, asked).remembered
+    if found and found.changes:
+        words.append("--change")
+    if found and found.weaker:
+        words.append("--weaker")
     return words
 
 

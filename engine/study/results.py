@@ -10,14 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.study.grid import COMPARED, Cell
+from srsql.engine.warehouse.frames import Framed
 
 _VARIED = tuple(name for name in COMPARED if name != "theta")
 FIRST = ("quarter", "model", "theta", *_VARIED, "cases", "seed")
@@ -43,8 +46,10 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What became of a comparison."""
+class Compared(Framed):
+    """What became of a comparison; frames have its tidy table, as its file has it."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("",)
 
     dataset: str
     quarters: list[str]
@@ -58,6 +63,10 @@ class Compared:
     """Claims that hold, do not hold, cannot be told."""
     files: list[str]
     """Parquet, CSV, page."""
+
+    def arrow(self) -> pa.Table:
+        """The tidy table."""
+        return parquet.read_table(next(file for file in self.files if file.endswith(".parquet")))
 
 
 def finite(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
@@ -14,6 +14,7 @@ from srsql.engine.release.request import release_options
 from srsql.engine.risk.singling_out import PERCENT
 from srsql.engine.study.grid import Cell, Grid, cells
 from srsql.engine.study.results import Row
+from srsql.engine.warehouse.frames import Framed
 
 FIRST = (DEFAULT_MODEL, "ppms-dp-num")
 """Models for a series that has no release yet: both may be published."""
@@ -282,8 +283,10 @@ def _withheld_why(found: Mapping[tuple[str, Any], Row]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Framed):
     """What to release next, and what that follows from."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("settings",)
 
     dataset: str
     series: str

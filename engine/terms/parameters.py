@@ -56,6 +56,7 @@ class DisassociationParameters:
         help="columns whose terms are taken together, such as indi_pt,pt",
         usual="the first sensitive one",
         of=_OF,
+        weaker="different",
         compared=(),
     )
     m: int = parameter(
@@ -77,14 +78,23 @@ class DisassociationParameters:
     """l of Loukides 2014, section 7.2."""
     kept_apart: frozenset[str] = parameter(
         frozenset(),
-        takes=Parsed(frozenset, read_terms, "the path of a file with a term on each line"),
+        takes=Parsed(
+            frozenset, read_terms, "the path of a file with a term on each line", content=sorted
+        ),
         keyword="sensitive_terms",
         help="terms, in any spelling, that are told of clusters and never of a record, one a line",
         of="disassociated terms",
+        weaker="different",
     )
     policy: PolicyChoice | None = parameter(
         None,
-        takes=Parsed(PolicyChoice, parse_policy, WAYS),
+        takes=Parsed(
+            PolicyChoice,
+            parse_policy,
+            WAYS,
+            show_with=lambda choice: choice.name,
+            content=lambda choice: choice.fixed and list(choice.fixed.constraints.items()),
+        ),
         help="sets of terms that stay together where that is safe: a CSV file (constraint, term), "
         "level:N:FILE, sim:N:FILE or sup:PERCENT",
         of=_OF,

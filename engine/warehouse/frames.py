@@ -7,13 +7,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from html import escape
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pandas as pd
 import pyarrow as pa
 
-from srsql.engine.errors import FrameError
+from srsql.engine.errors import FrameError, printable
 
 Kind = Literal["pandas", "arrow", "polars"]
 _TYPES: dict[Any, pa.DataType] = {
@@ -25,7 +26,176 @@ _TYPES: dict[Any, pa.DataType] = {
 }
 
 
-def as_frame(rows: Iterable[Any], *, kind: Kind = "pandas", of: type | None = None) -> Any:
+class Framed:
+    """A result that has rows: it turns into a frame, and is shown as a table.
+
+    In a notebook it is shown by itself, elsewhere by ``print``; both shorten what is long.
+    """
+
+    _tables: ClassVar[tuple[str, ...]] = ()
+    """Fields with rows, the first of which is what frames have."""
+    _column_types: ClassVar[Mapping[str, Any]] = {}
+    """Types of columns of rows that are tuples, where no value may tell."""
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return self._table(self._tables[0])
+
+    def df(self) -> pd.DataFrame:
+        """The rows as a pandas frame, with the types of Arrow: integers with NULL stay integers."""
+        frame: pd.DataFrame = shaped(self.arrow(), "pandas")
+        return frame
+
+    def pl(self) -> Any:
+        """The rows as a Polars frame.
+
+        Raises:
+            FrameError: Polars is not installed.
+        """
+        return shaped(self.arrow(), "polars")
+
+    def _table(self, field: str) -> pa.Table:
+        rows = getattr(self, field)
+        if isinstance(rows, Lines):
+            return rows.table(self._column_types)
+        of = get_args(get_type_hints(type(self))[field])[0]
+        known = isinstance(of, type) and is_dataclass(of)
+        return as_frame(rows, kind="arrow", of=of if known else None)
+
+    def _shown(self) -> list[tuple[str, pa.Table]]:
+        """The tables to show with their headings: the first one even if it has no rows."""
+        first, *others = self._tables
+        tables = [(first, self.arrow()), *((name, self._table(name)) for name in others)]
+        alone = len(self._tables) == 1
+        return [
+            ("" if alone else name, table)
+            for name, table in tables
+            if name == first or table.num_rows
+        ]
+
+    def __str__(self) -> str:
+        """Every table of the result, as text."""
+        return "\n\n".join(_text_table(name, table) for name, table in self._shown())
+
+    def _repr_html_(self) -> str:
+        """Every table of the result, for a notebook."""
+        return "".join(_html_table(name, table) for name, table in self._shown())
+
+
+Row = TypeVar("Row")
+
+
+class Rows(list[Row], Framed):
+    """A list of records of one class, which is a list in every other respect."""
+
+    _tables = ("",)
+
+    def __init__(self, rows: Iterable[Row] = (), of: type | None = None) -> None:
+        super().__init__(rows)
+        self.of = of
+
+    def _table(self, field: str) -> pa.Table:
+        return as_frame(list(self), kind="arrow", of=self.of)
+
+
+class Lines(tuple[tuple[Any, ...], ...]):
+    """Rows that are tuples, with the names of their columns; else a tuple as any other."""
+
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[Any, ...]], columns: Iterable[str]) -> Lines:
+        """The rows, under these columns."""
+        made = cls(rows)
+        made.columns = tuple(columns)
+        return made
+
+    def table(self, types: Mapping[str, Any] = MappingProxyType({})) -> pa.Table:
+        """An Arrow table; a column without a value has the type given for it, else text."""
+        names = list(self.columns)
+        while len(set(names)) < len(names):  # Arrow tells columns by their places, frames cannot
+            names = [f"{name}_{n}" if name in names[:n] else name for n, name in enumerate(names)]
+        arrays = []
+        for n, name in enumerate(self.columns):
+            array = pa.array([row[n] for row in self])
+            empty = pa.types.is_null(array.type)
+            arrays.append(array.cast(_TYPES[types.get(name, str)]) if empty else array)
+        return pa.Table.from_arrays(arrays, names=names)
+
+
+SHOWN_ROWS, SHOWN_WIDTH, SHOWN_CELL = 40, 160, 60
+"""Of a table as text: rows, characters of a line, characters of a cell."""
+
+
+def _cells(table: pa.Table, most: int) -> list[list[str]]:
+    return [[_cell(value) for value in row.values()] for row in table.slice(0, most).to_pylist()]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    text = printable(str(value))
+    return text if len(text) <= SHOWN_CELL else f"{text[: SHOWN_CELL - 3]}..."
+
+
+def _more(table: pa.Table, columns: int) -> str:
+    """What of a table is not shown, as a sentence; empty: nothing."""
+    rows = f"{table.num_rows - SHOWN_ROWS:,} more rows" if table.num_rows > SHOWN_ROWS else ""
+    left = table.num_columns - columns
+    parts = [rows, f"{left:,} more columns" if left else ""]
+    told = " and ".join(part for part in parts if part)
+    return f"({told}: .df() has all)" if told else ""
+
+
+def _text_table(name: str, table: pa.Table) -> str:
+    """A table with aligned columns, as many as a line has room for."""
+    headings = [printable(column) for column in table.column_names]
+    rows = _cells(table, SHOWN_ROWS)
+    columns: list[list[str]] = []
+    width = 0
+    for n, heading in enumerate(headings):
+        cells = [heading, *(row[n] for row in rows)]
+        widest = max(map(len, cells))
+        if columns and width + widest > SHOWN_WIDTH:
+            break
+        right = _is_number(table.schema.field(n).type)
+        columns.append([cell.rjust(widest) if right else cell.ljust(widest) for cell in cells])
+        width += widest + 2
+    lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    told = [f"{name}:"] if name else []
+    none = [] if table.num_rows else ["(no rows)"]
+    more = _more(table, len(columns))
+    return "\n".join([*told, *lines, *none, *([more] if more else [])])
+
+
+def _html_table(name: str, table: pa.Table) -> str:
+    """A table in HTML; whatever comes from the data is escaped."""
+    head = "".join(f"<th>{escape(printable(column))}</th>" for column in table.column_names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in _cells(table, SHOWN_ROWS)
+    )
+    caption = f"<caption>{escape(name)}</caption>" if name else ""
+    more = _more(table, table.num_columns)
+    return (
+        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"{f'<p>{more}</p>' if more else ''}"
+    )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def as_frame(rows: Iterable[Any] | Framed, *, kind: Kind = "pandas", of: type | None = None) -> Any:
     """Rows of a result, such as those of ``engine.metrics`` or ``audit.releases``, as a table.
 
     Columns and their types are those of the rows' class, so they are there where every value is
@@ -33,13 +203,17 @@ def as_frame(rows: Iterable[Any], *, kind: Kind = "pandas", of: type | None = No
     each of them (``original_prr``); what has no column type (a dictionary) is JSON.
 
     Args:
-        rows: results of one class, or dictionaries.
+        rows: a result, such as ``engine.audit()``, results of one class, or dictionaries.
         kind: ``pandas`` (Arrow-backed: integers with NULL stay integers), ``arrow``, ``polars``.
         of: the class of the rows, so that no rows at all give its columns, too.
 
     Raises:
         FrameError: these are no rows of one class, or Polars is wanted and not installed.
     """
+    if isinstance(rows, Framed):
+        return shaped(rows.arrow(), kind)
+    if isinstance(rows, Lines):
+        return shaped(rows.table(), kind)
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise FrameError(
             f"a {type(rows).__name__} is not rows: give a list of results, such as audit.releases"

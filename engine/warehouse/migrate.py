@@ -16,7 +16,7 @@ from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
 STEPS: dict[int, tuple[str, ...]] = {
     1: ("warehouse/layout_1_to_2",),
     2: ("warehouse/layout_2_to_3_ids", "warehouse/layout_2_to_3_ledger"),
-    3: (),
+    3: ("warehouse/layout_3_to_4_series",),
 }
 """From a layout to the next one, in their order."""
 RENAMED = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -146,7 +147,10 @@ def open_series(
         known = PSEUDONYM if found.ids == OLD_PSEUDONYM else found.ids
         if ids is None or ids == known:
             return found
-        if warehouse.value(query(TOPIC, "others"), {**_names(found), "draft_of": draft_of}):
+        created = stored_parameters(warehouse, found.dataset, found.name)
+        if created or warehouse.value(
+            query(TOPIC, "others"), {**_names(found), "draft_of": draft_of}
+        ):
             raise ReleaseError(
                 f"series {name!r} has {known} ids since it was made, and --ids {ids} would change "
                 "them: leave --ids out, or give another --series"
@@ -220,11 +224,83 @@ def _numbered(label: str) -> list[tuple[int, str]]:
 
 
 def next_quarter(warehouse: Warehouse, dataset: Dataset, quarter: str) -> str | None:
-    """The earliest later quarter in the warehouse."""
+    """The quarter just after it, if the warehouse has it; where labels have no calendar, the
+    earliest later one."""
     found = warehouse.value(
         query(TOPIC, "next_period"), {"dataset": dataset.name, "quarter": quarter}
     )
     return None if found is None else str(found)
+
+
+def period_numbers(warehouse: Warehouse, labels: Iterable[str]) -> dict[str, int]:
+    """Numbers of periods, of which those of two that follow on each other differ by one."""
+    return dict(warehouse.rows(query(TOPIC, "numbers"), {"labels": sorted(set(labels))}))
+
+
+def gaps(warehouse: Warehouse, labels: Iterable[str]) -> list[str]:
+    """Where periods are missing between others, each such place in a few words."""
+    rows = warehouse.rows(query(TOPIC, "gaps"), {"labels": sorted(set(labels))})
+    return [
+        f"{_span(missing)} missing between {before} and {after}" for before, after, missing in rows
+    ]
+
+
+def _span(labels: list[str]) -> str:
+    if len(labels) == 1:
+        return f"{labels[0]} is"
+    return f"{labels[0]} to {labels[-1]} ({len(labels):,} periods) are"
+
+
+def without_calendar(warehouse: Warehouse, labels: Iterable[str]) -> list[str]:
+    """The periods of which no calendar tells what comes next: there the order of labels counts."""
+    rows = warehouse.rows(query(TOPIC, "without_calendar"), {"labels": sorted(set(labels))})
+    return [label for (label,) in rows]
+
+
+@dataclass(frozen=True)
+class SeriesParameter:
+    """One parameter that a series was made with."""
+
+    keyword: str
+    value: str | None
+    """As text that the keyword takes; None: an earlier version did not keep it."""
+    sha256: str | None = None
+    """Of what the file said whose path the text has; None: the text says all, or nobody knows."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The parameters of a release that its series remembers, and how they differ from what it has
+    (see :mod:`srsql.engine.release.memory`)."""
+
+    parameters: tuple[SeriesParameter, ...]
+    changes: tuple[str, ...] = ()
+    """Each parameter that differs, with its values before and now."""
+    weaker: tuple[str, ...] = ()
+    """What is promised less, in a few words."""
+
+
+def stored_parameters(warehouse: Warehouse, dataset: str, name: str) -> list[SeriesParameter]:
+    """What the series was made with; nothing of one that was never exposed nor created."""
+    rows = warehouse.rows(query(TOPIC, "parameters"), {"dataset": dataset, "series": name})
+    return [SeriesParameter(*row) for row in rows]
+
+
+def store_parameters(
+    warehouse: Warehouse, dataset: str, name: str, parameters: Sequence[SeriesParameter]
+) -> None:
+    """Have the series remember these parameters and no others; within a transaction."""
+    names = {"dataset": dataset, "series": name}
+    warehouse.run(query(TOPIC, "forget_parameters"), names)
+    warehouse.run(
+        query(TOPIC, "keep_parameters"),
+        {
+            **names,
+            "keywords": [each.keyword for each in parameters],
+            "contents": [each.value for each in parameters],
+            "digests": [each.sha256 for each in parameters],
+        },
+    )
 
 
 def next_cases_query(dataset: Dataset, quarter: str) -> exp.Query:

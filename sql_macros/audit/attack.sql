@@ -6,7 +6,7 @@
 -- What:    the other releases of the series that the attacker has, drafts aside.
 -- Inputs:  of_release.
 -- Outputs: release_id, quarter, earlier (before of_release in the order of quarter, release_id),
---          before (of an earlier quarter), next, previous (of the nearest quarter after or before),
+--          before (of an earlier quarter), next, previous (of the quarter just after or before),
 --          newer (a later version of its own quarter).
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 9.
 CREATE OR REPLACE MACRO srsql.attack_releases(of_release) AS TABLE
@@ -14,6 +14,7 @@ WITH known AS (
     SELECT
         r.release_id,
         r.quarter,
+        own.quarter AS own_quarter,
         (r.quarter, r.release_id) < (own.quarter, own.release_id) AS earlier,
         r.quarter < own.quarter AS before,
         r.quarter = own.quarter AND r.release_id > own.release_id AS newer,
@@ -31,8 +32,10 @@ SELECT
     k.earlier,
     k.before,
     k.newer,
-    coalesce(k.quarter = k.quarter_after, false) AS next,
-    coalesce(k.quarter = k.quarter_before, false) AS previous
+    coalesce(k.quarter = k.quarter_after, false)
+    AND srsql.follows_on(k.own_quarter, k.quarter) AS next,
+    coalesce(k.quarter = k.quarter_before, false)
+    AND srsql.follows_on(k.quarter, k.own_quarter) AS previous
 FROM known AS k;
 
 -- What:    the candidates C: the cases of a release whose region covers what is known.

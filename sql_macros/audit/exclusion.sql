@@ -84,11 +84,12 @@ weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 -- What:    where each followed-up case of a series was before and will be after each of its
 --          releases.
 -- Inputs:  releases(release_id, seq, quarter_no, reported) of one series: seq in the order of
---          quarter and release_id, quarter_no counts the quarters; regions(release_id, group_id,
---          box).
+--          quarter and release_id, quarter_no of the next quarter is higher by one;
+--          regions(release_id, group_id, box).
 -- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in some
 --          version of an earlier quarter; in_next_quarter, in_previous_quarter: in some version of
---          the next, the previous quarter; earlier, later: the box that all earlier (later) regions cover, NULL without
+--          the next, the previous quarter; earlier, later: the box that all earlier (later) regions
+--          cover, NULL without
 --          any; bounds_all,
 --          bounds_earliest: whether the region covers all earlier regions, the earliest one.
 -- Source:  Huang 2021, Definitions 1 to 4: c is in B for t if and only if t is outside the

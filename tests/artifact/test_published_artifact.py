@@ -362,7 +362,7 @@ class TestRefusals:
                 engine.publish("2011Q4", tmp_path / "out")
             engine.confirm("2011Q4")
             yes: dict[str, Any] = {"allow_linkable": True}
-            engine.release("2011Q4", model="ms", supersede=True, k=4, theta="0.5", seed=1, **yes)
+            engine.release("2011Q4", model="ms", supersede=True, k=4, change=True, seed=1, **yes)
             engine.publish("2011Q4", tmp_path / "out", **yes)
         assert manifest_of(tmp_path / "out")["k"] == 4
         assert manifest_of(tmp_path / "out")["earlier_releases"] == ["2011Q4"]

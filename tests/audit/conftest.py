@@ -25,7 +25,7 @@ def exposed_series(own_sql: Any) -> Any:
     publish(own_sql, 2, "2011Q2", {0: (((15, 25), (1, 1)), "abc"), 1: (((40, 50), (2, 2)), "d")},
             status="superseded")  # fmt: skip
     publish(own_sql, 3, "2011Q2", {0: (((15, 25), (0, 2)), "abcd")})
-    publish(own_sql, 4, "2011Q4", {0: (((24, 26), (1, 1)), "ac")})
+    publish(own_sql, 4, "2011Q3", {0: (((24, 26), (1, 1)), "ac")})
     publish(own_sql, 5, "2011Q3", {0: (((0, 1), (1, 1)), "abcd")}, status="draft")
     publish(own_sql, 6, "2011Q3", {0: (((0, 1), (1, 1)), "abcd")}, series="other")
     own_sql.table("knows", "position INTEGER, low BIGINT, high BIGINT", [(0, 18, 18), (1, 1, 1)])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from support.catalog import publish
+
 
 def test_the_attacker_has_what_was_ever_exposed_in_the_series(exposed_series: Any) -> None:
     rows = exposed_series.rows(
@@ -13,6 +15,25 @@ def test_the_attacker_has_what_was_ever_exposed_in_the_series(exposed_series: An
         (1, True, False, True),
         (2, True, False, False),
         (4, False, True, False),
+    ]
+
+
+def test_the_quarter_behind_a_gap_is_nobody_s_neighbour(own_sql: Any) -> None:
+    for number, quarter in enumerate(("2022Q4", "2025Q4", "2026Q1", "extra"), start=1):
+        publish(own_sql, number, quarter, {0: (((10, 20), (1, 1)), "ab")})
+    neighbours = [
+        own_sql.rows(
+            "SELECT release_id, next, previous FROM srsql.attack_releases($1)"
+            " WHERE next OR previous ORDER BY 1",
+            [number],
+        )
+        for number in range(1, 5)
+    ]
+    assert neighbours == [
+        [],
+        [(3, True, False)],
+        [(2, False, True), (4, True, False)],  # a label without a calendar: by order
+        [(3, False, True)],
     ]
 
 

@@ -160,9 +160,8 @@ def test_srsql_toml_gives_defaults_and_the_command_line_wins_over_them(
     )
     first = json.loads(srsql("release", "--quarter", "2011Q3", "--json", env={}).stdout)
     assert [first["manifest"][name] for name in ("k", "theta", "seed")] == [4, "1/2", 11]
-    second = json.loads(
-        srsql("release", "--quarter", "2011Q4", "--k", "3", "--json", env={}).stdout
-    )
+    asked = ("release", "--quarter", "2011Q4", "--k", "3", "--change", "--weaker", "--json")
+    second = json.loads(srsql(*asked, env={}).stdout)
     assert [second["manifest"][name] for name in ("k", "theta", "seed")] == [3, "1/2", 11]
 
 

@@ -51,7 +51,7 @@ def test_weaker_terms_are_told_in_one_line_and_need_their_own_yes(db: Path) -> N
     refused = srsql(*asked)
     assert (refused.code, refused.out) == (2, "")
     assert "promises less (k 2, was 3)" in refused.err
-    made = srsql(*asked, "--weaker")
+    made = srsql(*asked, "--weaker", "--change")
     assert made.code == 0
     assert "promises less than the version before: k 2, was 3" in made.out
 

@@ -144,18 +144,19 @@ def test_a_superseding_release_is_a_second_draw_and_charges_again(engine: Engine
     engine.release("2011Q1", **single)
     first = weights(engine)
     with pytest.raises(ReleaseError, match=r"60 case\(s\) would have spent an epsilon of 2"):
-        engine.release("2011Q1", **single, supersede=True, epsilon_limit="1.5")
+        engine.release("2011Q1", **single, supersede=True, change=True, epsilon_limit="1.5")
     assert weights(engine) == first
-    engine.release("2011Q1", **single, supersede=True, epsilon_limit="2")
+    engine.release("2011Q1", **single, supersede=True, change=True, epsilon_limit="2")
     assert weights(engine) != first
     assert engine.status().budget[0]["worst_epsilon"] == "2"
 
 
 def test_a_limit_counts_all_series_of_the_warehouse_unless_it_is_for_one(engine: Engine) -> None:
     engine.release("2011Q1", **OPTIONS, epsilon="3/2", epsilon_limit="3/2")
+    asked: dict[str, Any] = OPTIONS | {"change": True, "weaker": True}
     for series in ("main", "other"):
         with pytest.raises(ReleaseError, match="--epsilon-limit 2"):
-            engine.release("2011Q2", **OPTIONS, epsilon="1", epsilon_limit="2", series=series)
+            engine.release("2011Q2", **asked, epsilon="1", epsilon_limit="2", series=series)
     assert engine.sql("SELECT count(*) FROM srsql.release") == [(1,)]
     alone = {"series": "other", "epsilon_scope": "series", "epsilon_limit": "2"}
     made = engine.release("2011Q2", **OPTIONS, epsilon="1", **alone)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from oracles.audit import follows
+
 Interval = tuple[int, int]
 Region = tuple[Interval | None, ...]
 """One interval a quasi-identifier; None where it is missing, which covers everything."""
@@ -52,9 +54,11 @@ def play(
     target = series[at]
     quarters = sorted({release.quarter for release in series})
     place = quarters.index(target.quarter)
+    after = quarters[place + 1] if place + 1 < len(quarters) else None
+    before = quarters[place - 1] if place else None
     neighbours = {
-        "next": quarters[place + 1] if place + 1 < len(quarters) else None,
-        "previous": quarters[place - 1] if place else None,
+        "next": after if after and follows(target.quarter, after) else None,
+        "previous": before if before and follows(before, target.quarter) else None,
     }
 
     def present(quarter: str | None) -> set[int]:

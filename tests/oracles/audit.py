@@ -63,6 +63,12 @@ class Finding:
     persistent: bool
 
 
+def follows(earlier: str, later: str) -> bool:
+    """Whether a quarter such as 2011Q4 is the one just after another."""
+    numbers = [4 * int(label[:4]) + int(label[5:]) for label in (earlier, later)]
+    return numbers[1] - numbers[0] == 1
+
+
 def covers(region: Box, value: Box) -> bool:
     return all(
         r is None or (v is not None and r[0] <= v[0] and v[1] <= r[1])
@@ -98,11 +104,14 @@ class Attacker:
         quarters = sorted({release.quarter for release in series})
         at = quarters.index(self.own.quarter)
 
-        def present(quarter: int) -> set[str]:
-            return set().union(*(r.ids for r in series if r.quarter == quarters[quarter]))
+        def present(quarter: int, neighbours: bool) -> set[str]:
+            releases = [r for r in series if neighbours and r.quarter == quarters[quarter]]
+            return set().union(*(r.ids for r in releases))
 
-        self.after = present(at + 1) if at + 1 < len(quarters) else next_ids
-        self.before = present(at - 1) if at else set()
+        self.after = next_ids
+        if at + 1 < len(quarters):
+            self.after = present(at + 1, follows(quarters[at], quarters[at + 1]))
+        self.before = present(at - 1, follows(quarters[at - 1], quarters[at])) if at else set()
         past = (release for release in self.earlier if release.quarter < self.own.quarter)
         self.old = set().union(*(release.ids for release in past))
         self.cases = {case.case_id: case for group in self.own.groups for case in group.cases}

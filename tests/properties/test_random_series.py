@@ -246,6 +246,7 @@ class Run:
 
     def release(self, model: str, quarter: str, **options: Any) -> None:
         options = self.options | options | {"seed": self.rng.randrange(99), "allow_linkable": True}
+        options |= {"change": True, "weaker": True}  # alpha is another one in every quarter
         if model == "ppms-alpha":
             options["alpha"] = self.rng.choice(["1/2", "1/3"])
         name = model.replace("+", "p")

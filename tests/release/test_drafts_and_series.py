@@ -125,7 +125,7 @@ def test_a_superseded_release_stays_in_the_catalog_and_the_views_show_the_new_on
         name: rows(loaded.con, f"SELECT * FROM srsql.{name} WHERE release_id = 1 ORDER BY ALL")
         for name in ("member", "region", "threshold", "case_qid", "case_term", "withheld")
     }
-    second = loaded.release("2011Q3", **OPTIONS | {"k": 6}, supersede=True)
+    second = loaded.release("2011Q3", **OPTIONS | {"k": 6}, supersede=True, change=True)
     assert (first.release_id, second.release_id) == (1, 2)
     assert loaded.sql("SELECT release_id, status FROM srsql.release ORDER BY 1") == [
         (1, "superseded"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -132,12 +133,12 @@ WEAKER = [
 def test_a_version_with_weaker_terms_is_refused_unless_it_is_meant(
     loaded: Engine, options: dict[str, Any], said: str
 ) -> None:
-    weaker = {**options, "supersede": True, "allow_linkable": True}
-    unchanged(loaded, weaker, ReleaseError, f"promises less .{said}.*--weaker")
+    weaker = {**options, "supersede": True, "allow_linkable": True, "change": True}
+    unchanged(loaded, weaker, ReleaseError, "promises less .*--weaker")
     made = loaded.release("2011Q3", **OPTIONS | weaker, weaker=True)
-    assert made.weaker
-    stronger = loaded.release("2011Q3", **OPTIONS, supersede=True, allow_linkable=True)
-    assert stronger.weaker == []
+    assert re.match(said, "; ".join(made.weaker))
+    again = OPTIONS | {"supersede": True, "allow_linkable": True, "change": True}
+    assert loaded.release("2011Q3", **again).weaker == []
 
 
 def test_a_draft_with_weaker_terms_is_refused_when_it_is_to_be_exposed(loaded: Engine) -> None:
@@ -145,7 +146,9 @@ def test_a_draft_with_weaker_terms_is_refused_when_it_is_to_be_exposed(loaded: E
     assert loaded.release("2011Q3", **options, draft=True).weaker == ["k 2, was 3"]
     with pytest.raises(ReleaseError, match="k 2, was 3"):
         loaded.confirm("2011Q3", allow_linkable=True)
-    made = loaded.confirm("2011Q3", allow_linkable=True, weaker=True)
+    with pytest.raises(ReleaseError, match=r"has other parameters \(k 2, was 3\)"):
+        loaded.confirm("2011Q3", allow_linkable=True, weaker=True)
+    made = loaded.confirm("2011Q3", allow_linkable=True, weaker=True, change=True)
     assert (made.status, made.weaker) == ("released", ["k 2, was 3"])
 
 
@@ -167,9 +170,11 @@ def test_a_draft_with_weaker_terms_is_refused_when_it_is_to_be_exposed(loaded: E
 def test_what_other_models_promise_is_compared_too(
     kept: Path, tmp_path: Path, first: dict[str, Any], second: dict[str, Any], said: str
 ) -> None:
-    yes: dict[str, Any] = {"supersede": True, "allow_linkable": True}
+    yes: dict[str, Any] = {"supersede": True, "allow_linkable": True, "change": True}
     with Engine(copied(kept / "sixty", tmp_path / "w.duckdb", {"2011Q3": crowd(60)})) as engine:
         engine.release("2011Q3", k=3, seed=1, **first)
+        draft = engine.release("2011Q3", k=3, seed=1, **second, **yes, draft=True)
+        assert re.fullmatch(said, "; ".join(draft.weaker))
         with pytest.raises(ReleaseError, match=f"promises less .{said}.: give"):
-            engine.release("2011Q3", k=3, seed=1, **second, **yes)
+            engine.confirm("2011Q3", allow_linkable=True, change=True)
         assert engine.release("2011Q3", k=3, seed=1, **second, **yes, weaker=True).weaker

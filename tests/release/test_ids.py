@@ -186,7 +186,7 @@ def test_pseudonyms_depend_on_the_key_and_the_ids_alone(kept: Path, tmp_path: Pa
 def test_an_id_keeps_its_pseudonym_when_a_quarter_is_made_again(loaded: Engine) -> None:
     release_both(loaded, ids="pseudonym")
     before = shown(loaded, "release_2011q4")
-    loaded.release("2011Q4", **OPTIONS | {"k": 4}, supersede=True)
+    loaded.release("2011Q4", **OPTIONS | {"k": 4}, supersede=True, change=True)
     assert shown(loaded, "release_2011q4") == before
 
 
@@ -327,7 +327,7 @@ def test_the_ids_of_a_series_are_fixed_when_it_is_made(loaded: Engine, first: st
         with pytest.raises(ReleaseError, match=rf"has {first} ids .* --ids {other} would change"):
             loaded.release("2011Q4", **OPTIONS, ids=other)
     assert loaded.release("2011Q4", **OPTIONS).manifest["ids"] == first
-    loaded.release("2011Q4", **OPTIONS | {"k": 4}, ids=first, supersede=True)
+    loaded.release("2011Q4", **OPTIONS | {"k": 4, "change": True}, ids=first, supersede=True)
     with pytest.raises(ReleaseError, match="--ids"):
         loaded.release("2011Q4", **OPTIONS, series="x", ids="hashed")
 

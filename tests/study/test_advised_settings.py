@@ -82,7 +82,8 @@ def test_risk_and_loss_are_those_of_the_real_release(
     found = measured(db, tmp_path / "m", "ppms++")
     assert hashlib.sha256(db.read_bytes()).hexdigest() == before
     with Engine(db) as engine:
-        engine.release("2011Q4", model="ppms++", k=5, theta="0.4", **OPTIONS)
+        asked: dict[str, Any] = {"k": 5, "theta": "0.4", "change": True, "weaker": True}
+        engine.release("2011Q4", model="ppms++", **asked, **OPTIONS)
         rows = figures(engine)
         sizes = [n for (n,) in engine.sql(
             "SELECT count(*) FROM srsql.member AS m WHERE m.release_id = "

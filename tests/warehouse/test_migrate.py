@@ -15,13 +15,16 @@ import pytest
 from support.command import srsql
 
 from srsql import Engine
-from srsql.engine.errors import WarehouseError
+from srsql.engine.errors import ReleaseError, WarehouseError
 from srsql.engine.warehouse import migrate as module
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
-# "ids": version 0.1 did not say which ids a series has
-VARIES = {"bytes_on_disk", "software_version", "path", "ids"}
+# "ids", "series", "gaps": version 0.1 did not say which ids and parameters a series has, nor what
+# is missing in it
+VARIES = {
+    "bytes_on_disk", "software_version", "path", "ids", "series", "gaps", "without_calendar",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -117,6 +120,27 @@ def test_released_rows_are_byte_for_byte_those_of_version_0_1(old: Path) -> None
             assert (len(rows), digest(rows)) == (told["rows"], told["sha256"]), view
 
 
+def test_series_of_version_0_1_remember_what_their_manifests_tell(old: Path) -> None:
+    migrate(old)
+    with Engine(old, dataset="faers") as engine:
+        made = {one.series: one.parameters for one in engine.series() if one.family != "imported"}
+        latest = engine.sql(
+            "SELECT r.series, r.private_manifest FROM srsql.release AS r WHERE r.status <> 'draft'"
+            " AND r.model <> 'imported' ORDER BY r.quarter, r.release_id"
+        )
+        manifests = {series: json.loads(text) for series, text in latest}
+        assert made.keys() >= manifests.keys() != set()
+        for series, told in manifests.items():
+            for keyword in ("model", "k", "theta", "missing", "leftovers", "on_infeasible"):
+                assert made[series][keyword] == str(told[keyword]), (series, keyword)
+        with pytest.raises(ReleaseError, match="promises less"):
+            engine.release("2020Q3", k=2)
+        first = manifests["main"]
+        made_now = engine.release("2020Q3", seed=1, allow_linkable=True).manifest
+        for keyword in ("model", "k", "theta", "missing", "leftovers", "on_infeasible", "ss_rule"):
+            assert made_now[keyword] == first[keyword]
+
+
 def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
@@ -128,7 +152,7 @@ def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
         assert told == [("original",)]
         for series, model in (("main", "ppms++"), ("partners", "ms")):
             engine.release("2020Q3", k=3, theta="1", seed=1, model=model, series=series,
-                           allow_linkable=True)  # fmt: skip
+                           allow_linkable=True, change=True, weaker=True)  # fmt: skip
         (key,) = engine.sql("SELECT pseudonym_key FROM srsql.series WHERE series = 'partners'")[0]
         cases = engine.sql(
             "SELECT DISTINCT m.case_id FROM srsql.member AS m JOIN srsql.release AS r"

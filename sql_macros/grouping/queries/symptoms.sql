@@ -25,7 +25,7 @@ FROM (
 ORDER BY r.attribute;
 
 -- name: released_next_cases
--- Adds the cases of the next release of the series that are not in the data of the next quarter.
+-- Adds the cases that the series released of the next quarter $quarter and that its data lack.
 INSERT INTO temp.main.srsql_next_case
 SELECT DISTINCT m.case_id
 FROM srsql.member AS m
@@ -34,11 +34,7 @@ INNER JOIN srsql.release AS own ON own.release_id = $release_id
 WHERE
     r.dataset = own.dataset
     AND r.series = own.series
-    AND r.quarter = (
-        SELECT min(l.quarter)
-        FROM srsql.exposed_release AS l
-        WHERE l.dataset = own.dataset AND l.series = own.series AND l.quarter > own.quarter
-    )
+    AND r.quarter = $quarter
     AND m.case_id NOT IN (SELECT n.case_id FROM temp.main.srsql_next_case AS n);
 
 -- name: no_next_cases

@@ -170,7 +170,7 @@ WITH
 -- stopping), in the quarter just before it.
 promised_absent AS MATERIALIZED (
     WITH before AS (
-        SELECT r.release_id, r.quarter
+        SELECT r.release_id, r.quarter, own.quarter AS own_quarter
         FROM srsql.exposed_release AS r
         INNER JOIN srsql.release AS own ON own.release_id = $release_id
         WHERE
@@ -186,7 +186,9 @@ promised_absent AS MATERIALIZED (
     INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
     INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
     INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
-    WHERE b.quarter = (SELECT max(l.quarter) FROM before AS l)
+    WHERE
+        b.quarter = (SELECT max(l.quarter) FROM before AS l)
+        AND srsql.follows_on(b.quarter, b.own_quarter)
 )
 
 SELECT

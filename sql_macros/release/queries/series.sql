@@ -12,6 +12,12 @@ SELECT count(*)
 FROM srsql.exposed_release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.quarter = $quarter;
 
+-- name: quarter_before
+-- The latest quarter before $quarter that is or was out.
+SELECT max(r.quarter)
+FROM srsql.exposed_release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.quarter < $quarter;
+
 -- name: drafts
 -- Number and schema of the drafts of a quarter.
 SELECT r.release_id, r.schema_name

@@ -57,7 +57,89 @@ SELECT r.quarter FROM srsql.release AS r WHERE r.dataset = $dataset
 ORDER BY ALL;
 
 -- name: next_period
--- The earliest later period in the warehouse.
-SELECT min(i.quarter)
-FROM srsql.ingestion AS i
-WHERE i.dataset = $dataset AND i.quarter > $quarter AND NOT i.replaced;
+-- The period just after $quarter, if the warehouse has it: by the calendar of the labels, else the
+-- earliest later one.
+WITH later AS (
+    SELECT min(i.quarter) AS quarter
+    FROM srsql.ingestion AS i
+    WHERE i.dataset = $dataset AND i.quarter > $quarter AND NOT i.replaced
+)
+
+SELECT l.quarter FROM later AS l WHERE srsql.follows_on($quarter, l.quarter);
+
+-- name: numbers
+-- Numbers of the periods $labels: those of two periods of which one follows on the other differ by
+-- one.
+WITH labels AS (SELECT unnest($labels::VARCHAR[]) AS label),
+
+steps AS (
+    SELECT
+        l.label,
+        2 - srsql.follows_on(lag(l.label) OVER (ORDER BY l.label), l.label)::INTEGER AS step
+    FROM labels AS l
+)
+
+SELECT s.label, (sum(s.step) OVER (ORDER BY s.label))::INTEGER AS number
+FROM steps AS s
+ORDER BY s.label;
+
+-- name: gaps
+-- Neighbours among the periods $labels of which one does not follow on the other, and the periods
+-- between them.
+WITH labels AS (SELECT unnest($labels::VARCHAR[]) AS label),
+
+pairs AS (
+    SELECT l.label, lead(l.label) OVER (ORDER BY l.label) AS following FROM labels AS l
+)
+
+SELECT p.label, p.following, srsql.periods_between(p.label, p.following) AS missing
+FROM pairs AS p
+WHERE p.following IS NOT NULL AND len(srsql.periods_between(p.label, p.following)) > 0
+ORDER BY p.label;
+
+-- name: without_calendar
+-- Those of the periods $labels of which no calendar tells what comes next.
+SELECT l.label
+FROM (SELECT unnest($labels::VARCHAR[]) AS label) AS l
+WHERE srsql.period_months(l.label) IS NULL
+ORDER BY l.label;
+
+-- name: parameters
+-- What a series was made with.
+SELECT p.keyword, p.value, p.sha256
+FROM srsql.series_parameter AS p
+WHERE p.dataset = $dataset AND p.series = $series
+ORDER BY p.keyword;
+
+-- name: forget_parameters
+-- What a series was made with goes, before it is told anew.
+DELETE FROM srsql.series_parameter AS p
+WHERE p.dataset = $dataset AND p.series = $series;
+
+-- name: keep_parameters
+-- What a series was made with: $keywords, $contents and $digests, side by side.
+INSERT INTO srsql.series_parameter
+SELECT
+    $dataset,
+    $series,
+    unnest($keywords::VARCHAR[]) AS keyword,
+    unnest($contents::VARCHAR[]) AS value,
+    unnest($digests::VARCHAR[]) AS sha256;
+
+-- name: every_series
+-- Every series with the quarters that are out, in the order of dataset and name.
+SELECT
+    s.dataset,
+    s.series,
+    s.family,
+    s.ids,
+    coalesce(
+        (
+            SELECT list(DISTINCT r.quarter ORDER BY r.quarter)
+            FROM srsql.exposed_release AS r
+            WHERE r.dataset = s.dataset AND r.series = s.series
+        ),
+        []
+    ) AS quarters
+FROM srsql.series AS s
+ORDER BY s.dataset, s.series;

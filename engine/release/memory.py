@@ -1,0 +1,333 @@
+"""What a series remembers: the parameters that it was made with, and what may differ from them.
+
+A series has its parameters from `srsql series create`, or else from its first release. A release
+takes them for whatever is not given. One that differs needs a yes (``--change``), one that promises
+less than the series a second one (``--weaker``): no value that protects less is taken silently
+(SPEC section 5).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.models import MODELS, make_model
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.parameters import (
+    Parameter,
+    declared,
+    option_name,
+    protects_less,
+)
+from srsql.engine.parameters.takes import Flag, Parsed, RefusedError, Whole
+from srsql.engine.release.request import (
+    MODEL,
+    TERMS,
+    Request,
+    make_request,
+    release_options,
+)
+from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
+from srsql.engine.warehouse.series import (
+    MAIN,
+    Remembered,
+    Series,
+    SeriesParameter,
+    store_parameters,
+    stored_parameters,
+)
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+_FILE = re.compile(r"(?P<way>levels:|level:\d+:|sim:\d+:)?(?P<path>.+)", re.DOTALL)
+"""A path, and what may stand before it."""
+UNTOLD = (
+    "series {series!r} was made with {option} by a version that did not keep its value: give "
+    "{option} once, or take it away with 'srsql series set {series} --unset {keyword}'"
+)
+
+
+def series_request(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, options: Mapping[str, Any]
+) -> Request:
+    """What is asked of a release: as given, and for the rest as the series was made.
+
+    Args:
+        warehouse: with the series, if there is one.
+        dataset: of the series.
+        quarter: the period, or a range of periods.
+        options: by keyword, as ``release_options`` lists them.
+
+    Raises:
+        ReleaseError: see ``make_request``; or a file that the series refers to cannot be read.
+    """
+    known = release_options()
+    given = {name: value for name, value in options.items() if value is not None}
+    name = _read(known["series"].first, given.get("series", MAIN))
+    stored = {each.keyword: each for each in stored_parameters(warehouse, dataset.name, name)}
+    merged = inherited(stored, given) | given
+    for keyword, each in stored.items():
+        if each.value is None and keyword in known and keyword not in merged:
+            raise ReleaseError(
+                UNTOLD.format(series=name, option=option_name(keyword), keyword=keyword)
+            )
+    request = make_request(quarter, merged)
+    return replace(request, remembered=compared(request, merged, stored))
+
+
+def compared(
+    request: Request, asked: Mapping[str, Any], stored: Mapping[str, SeriesParameter]
+) -> Remembered:
+    """What the series would remember of a request, and how that differs from what it has."""
+    found = {each.keyword: each for each in _parameters(request, asked)}
+    if not stored:
+        return Remembered(tuple(found.values()))
+    before = _model_of(stored)
+    changes, weaker = [], list(_promised_less(before, request.model))
+    other = request.model.name != before.name
+    for keyword, told in _declarations(request).items():
+        was, now = stored.get(keyword), found.get(keyword)
+        if was is None and (other or keyword == "model"):
+            continue  # the model before had no such parameter
+        if was is not None and now is not None and _same(told, was, now):
+            found[keyword] = replace(now, value=was.value or now.value)
+            continue
+        if was is None and (now is None or now.value == _shown(told, told.default)):
+            continue
+        if was is not None and now is not None and was.sha256 and was.value == now.value:
+            changes.append(f"{keyword} {was.value}, whose content has changed")
+        else:
+            changes.append(f"{keyword} {_text(now)}, was {_text(was)}")
+        if _less(told, was, now):
+            weaker.append(changes[-1])
+    return Remembered(tuple(found.values()), tuple(changes), tuple(dict.fromkeys(weaker)))
+
+
+def _text(parameter: SeriesParameter | None) -> str:
+    return "none" if parameter is None else str(parameter.value or "(not kept)")
+
+
+def _same(told: Parameter, was: SeriesParameter, now: SeriesParameter) -> bool:
+    """Whether a value is the one before; of a file, what it says. Where an earlier version kept no
+    more than the name of the file, a file of that name counts as the same."""
+    if now.sha256 and was.sha256:
+        return was.sha256 == now.sha256
+    if now.sha256:
+        return was.value is None or _name(was.value) == _name(str(now.value))
+    return was.sha256 is None and was.value is not None and _plain(told, was.value) == now.value
+
+
+def _name(text: str) -> tuple[str, str]:
+    found = _FILE.fullmatch(text)
+    return (found["way"] or "", Path(found["path"]).name) if found else ("", "")
+
+
+def _less(told: Parameter, was: SeriesParameter | None, now: SeriesParameter | None) -> bool:
+    """Whether a value may protect less: what a file said that is another one now nobody knows."""
+    if was is not None and (was.sha256 or was.value is None):
+        return bool(told.weaker)
+    try:
+        before = None if was is None else _read(told, recalled(told, was.value))
+    except SrsqlError:  # of a file that an earlier version kept the name of
+        return bool(told.weaker)
+    if _digest(told, before) is not None:
+        return bool(told.weaker)
+    after = None if now is None else _read(told, recalled(told, now.value))
+    return protects_less(told, after, before)
+
+
+def _promised_less(was: GroupingModel, now: GroupingModel) -> Iterator[str]:
+    """What a model promises less than another one, its parameters aside."""
+    lost = [name for name in was.defended_attacks if name not in now.defended_attacks]
+    if lost:
+        yield f"attacks {','.join(lost)} are not defended"
+    for bound in sorted(was.guaranteed_bounds - now.guaranteed_bounds):
+        yield f"{bound} is not kept"
+    for claim in sorted(was.claims.keys() - now.claims.keys()):
+        yield f"{claim} is not claimed"
+    if was.symptoms_limit is not None and now.symptoms_limit is None:
+        yield "alpha is not bounded"
+    if was.releases_case_rows != now.releases_case_rows:
+        yield f"what is released: {now.output}, was {was.output}"
+
+
+def _model_of(stored: Mapping[str, SeriesParameter]) -> GroupingModel:
+    """The model that a series was made with, and its parameters."""
+    name = str(stored["model"].value) if "model" in stored else MODEL.default
+    known = declared(MODELS[name])
+    given = {k: recalled(told, stored[k].value) for k, told in known.items() if k in stored}
+    return make_model(name, **given)
+
+
+def _declarations(request: Request) -> dict[str, Parameter]:
+    """What a series remembers of such a request: declarations by keyword."""
+    found = {"model": MODEL, "terms": TERMS, **declared(type(request.model)), **declared(Request)}
+    if request.terms is not None:
+        found |= declared(DisassociationParameters)
+    return {keyword: told for keyword, told in found.items() if not told.of_run}
+
+
+def _parameters(request: Request, asked: Mapping[str, Any]) -> Iterator[SeriesParameter]:
+    """What a series remembers of a request; ``asked``: as given, where files have their paths."""
+    for keyword, told in _declarations(request).items():
+        if keyword == "model":
+            yield SeriesParameter(keyword, request.model.name)
+        elif keyword == "terms":
+            if request.terms is not None and request.model.releases_case_rows:
+                yield SeriesParameter(keyword, DISASSOCIATE)
+        else:
+            owners = (request.terms, request, request.model)
+            owner = next(o for o in owners if o is not None and keyword in declared(type(o)))
+            value = getattr(owner, told.field)
+            digest = _digest(told, value)
+            if digest is not None:
+                yield SeriesParameter(keyword, _located(told, asked.get(keyword), value), digest)
+            elif (shown := _shown(told, value)) is not None:
+                yield SeriesParameter(keyword, shown)
+
+
+def _digest(told: Parameter, value: Any) -> str | None:
+    """Of what a file said; None: the text says all."""
+    takes = told.takes
+    if value is None or not isinstance(takes, Parsed) or takes.content is None:
+        return None
+    content = takes.content(value)
+    if not content:
+        return None
+    return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+def _located(told: Parameter, given: Any, value: Any) -> str:
+    """The text that names a file, with its whole path: the next release may be made elsewhere."""
+    if isinstance(given, Path):
+        given = str(given)
+    found = _FILE.fullmatch(given) if isinstance(given, str) else None
+    if found is None:
+        return told.takes.show(value)
+    return f"{found['way'] or ''}{Path(found['path']).absolute()}"
+
+
+def _shown(told: Parameter, value: Any) -> str | None:
+    if value is None or (isinstance(told.takes, Parsed) and value == frozenset()):
+        return None
+    return told.takes.show(value)
+
+
+def _plain(told: Parameter, text: str) -> str | None:
+    """A stored text as this version writes it."""
+    try:
+        return _shown(told, _read(told, recalled(told, text)))
+    except ReleaseError:
+        return text
+
+
+def recalled(told: Parameter, text: str | None) -> Any:
+    """A stored text as a caller gives it."""
+    if text is None:
+        return None
+    if isinstance(told.takes, Whole):
+        return int(text)
+    return text == str(True) if isinstance(told.takes, Flag) else text
+
+
+def _read(told: Parameter, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return told.takes.read(value, told.option)
+    except RefusedError as why:
+        raise ReleaseError(str(why)) from None
+
+
+def inherited(stored: Mapping[str, SeriesParameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a series' parameters goes with what is given."""
+    if not stored:
+        return {}
+    named = given.get("model", stored["model"].value if "model" in stored else MODEL.default)
+    model = MODELS.get(str(named))
+    if model is None:  # which is refused when the request is made
+        return {}
+    known = {"model": MODEL, **declared(model), **declared(Request)}
+    if model.releases_case_rows:
+        known["terms"] = TERMS
+    terms = given.get("terms", stored["terms"].value if "terms" in stored else None)
+    if terms is not None or not (model.releases_case_rows or model.releases_synthetic_rows):
+        known |= declared(DisassociationParameters)
+        if "sensitive_terms" not in {**stored, **given}:
+            known.pop("l")  # it is of sensitive terms
+    return {
+        keyword: recalled(told, stored[keyword].value)
+        for keyword, told in known.items()
+        if keyword in stored and stored[keyword].value is not None and keyword not in given
+    }
+
+
+def need_consent_to_change(series: str, request: Remembered, *, change: bool, weaker: bool) -> None:
+    """Refuse what differs from what the series was made with, and was not said yes to.
+
+    Raises:
+        ReleaseError: the text names each parameter with its values, and what to do.
+    """
+    if not request.changes and not request.weaker:
+        return
+    listed = "; ".join(request.changes or request.weaker)
+    less = "; ".join(request.weaker)
+    if request.weaker and not weaker:
+        both = "--weaker" if change else "--change --weaker"
+        raise ReleaseError(
+            f"this promises less ({less}) than series {series!r} does: leave it out, give {both} "
+            "if it is meant, or give another --series"
+        )
+    if not change:
+        raise ReleaseError(
+            f"series {series!r} has other parameters ({listed}): leave it out, give --change (the "
+            f"series has it from then on), use 'srsql series set {series}', or give another "
+            "--series"
+        )
+
+
+def remember(warehouse: Warehouse, series: Series, found: Remembered) -> None:
+    """Have a series remember what its release was made with; within its transaction."""
+    store_parameters(warehouse, series.dataset, series.name, found.parameters)
+
+
+def draft_memory(warehouse: Warehouse, series: Series, found: Remembered) -> dict[str, Any]:
+    """What a draft has the series remember once it is exposed, for its private manifest."""
+    before = stored_parameters(warehouse, series.dataset, series.name)
+    return asdict(found) | {"before": [asdict(each) for each in before]}
+
+
+def remember_draft(
+    warehouse: Warehouse,
+    series: Series,
+    memory: Mapping[str, Any],
+    *,
+    change: bool,
+    weaker: bool,
+) -> list[str]:
+    """The same of a draft that is exposed; what it is made with otherwise than the series was.
+
+    Raises:
+        ReleaseError: it differs from the series, and nobody said yes; or the series was changed
+            since.
+    """
+    before = [asdict(each) for each in stored_parameters(warehouse, series.dataset, series.name)]
+    if before != memory["before"]:
+        raise ReleaseError(
+            f"since this draft was made the parameters of series {series.name!r} changed: make the "
+            "draft again"
+        )
+    found = Remembered(
+        tuple(SeriesParameter(**each) for each in memory["parameters"]),
+        tuple(memory["changes"]),
+        tuple(memory["weaker"]),
+    )
+    need_consent_to_change(series.name, found, change=change, weaker=weaker)
+    remember(warehouse, series, found)
+    return list(found.changes)
