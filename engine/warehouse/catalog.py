@@ -48,7 +48,8 @@ def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | N
 def hmac_pads(key: bytes) -> dict[str, bytes]:
     """The inner and the outer key of HMAC (RFC 2104), as ``srsql.hmac_sha256`` takes them."""
     return {
-        f"{name}_pad": bytes(b ^ pad for b in key) for name, pad in (("inner", 0x36), ("outer", 0x5C))
+        f"{name}_pad": bytes(b ^ pad for b in key)
+        for name, pad in (("inner", 0x36), ("outer", 0x5C))
     }
 
 
