@@ -225,9 +225,7 @@ class _PeriodIngestion:
         return rows[0] if rows else None
 
     def _take_out(self, ingestion: int) -> None:
-        known_cases.digest_cases(
-            self.warehouse, self.dataset, self.source.quarter, known_cases.BEFORE
-        )
+        known_cases.keep_digests(self.warehouse, self.dataset, self.source.quarter)
         delete_period(self.warehouse, self.dataset, self.source.quarter)
         self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
         # a withdrawal outlives the list that it stood on: srsql.deleted_case stays

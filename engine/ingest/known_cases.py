@@ -15,13 +15,21 @@ from srsql.engine.ingest.raw_tables import JUDGED, identifier, qids_of, term_pla
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
 from srsql.engine.warehouse.catalog import forgotten_pads
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, create, query, temporary, union_all
+from srsql.engine.warehouse.statements import (
+    SPACES,
+    column,
+    create,
+    query,
+    temporary,
+    union_all,
+    with_rows,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 TOPIC = "ingest/known_cases"
 FOUND, LINE = "srsql_forgotten_id", "srsql_forgotten_line"
-BEFORE, AFTER = "srsql_replaced_before", "srsql_replaced_after"
+BEFORE = "srsql_replaced_before"
 Pads = dict[str, bytes]
 
 
@@ -64,32 +72,20 @@ def reject_forgotten(
         place = places.get(dataset.case_id)
         case_id = identifier(dataset, field_at(place)) if place else exp.null()
         report_id = identifier(dataset, field_at(places[dataset.report_id]))
-    field = identifier(dataset, column("text", "f"))
     lines = exp.select(
         "line",
-        "reason",
         exp.alias_(exp.cast(case_id, "VARCHAR"), "case_id"),
         exp.alias_(exp.cast(report_id, "VARCHAR"), "report_id"),
-        "field",
+        "CASE WHEN reason IS NOT NULL THEN field ELSE [] END AS field",
     ).from_(temporary(JUDGED))
     warehouse.run(create(temporary(LINE), lines, temp=True))
-    texts = (
-        exp.select("f.line", exp.alias_(exp.cast(field, "VARCHAR"), "id"))
-        .from_(
-            exp.select("l.line", exp.alias_(call("unnest", column("field", "l")), "text"))
-            .from_(temporary(LINE, alias="l"))
-            .where("l.reason IS NOT NULL")
-            .subquery("f")
-        )
-        .sql(dialect="duckdb")
-    )
-    warehouse.run(f"CREATE OR REPLACE TEMP TABLE srsql_forgotten_text AS {texts}")
-    warehouse.run(query(TOPIC, "recognize"), {**pads, "dataset": dataset.name})
+    written = {"ends": SPACES, "integer": dataset.id_type == "integer"}
+    warehouse.run(query(TOPIC, "recognize"), {**pads, **written, "dataset": dataset.name})
     if declared is not None and declared.name == dataset.report_table:
         warehouse.run(query(TOPIC, "reports"))
     warehouse.run(query(TOPIC, "reject"))
-    warehouse.run(query(TOPIC, "blank"))
-    drop_temporary(warehouse, LINE, "srsql_forgotten_text")
+    warehouse.run(query(TOPIC, "blank"), written)
+    drop_temporary(warehouse, LINE)
 
 
 def close_forgotten(warehouse: Warehouse) -> None:
@@ -97,17 +93,14 @@ def close_forgotten(warehouse: Warehouse) -> None:
     drop_temporary(warehouse, FOUND)
 
 
-def digest_cases(warehouse: Warehouse, dataset: Dataset, quarter: str, name: str) -> None:
-    """Fill the temporary table ``name`` (case_id, digest) with what releases read of each case.
+def case_digests(dataset: Dataset) -> exp.Select:
+    """What releases read of each case of the period $quarter: (case_id, digest).
 
     That is the ids of its reports, their quasi-identifiers as they are used, the terms in their
     normal form, and every published column. A digest is a sum over the rows, in whatever order.
 
     Args:
-        warehouse: with the raw rows of the period.
         dataset: says what releases read.
-        quarter: the period.
-        name: of the table.
     """
     parts: list[exp.Query] = []
     for declared in dataset.tables:
@@ -131,7 +124,7 @@ def digest_cases(warehouse: Warehouse, dataset: Dataset, quarter: str, name: str
             )
         parts.append(rows.where(column("quarter", "t").eq(exp.Parameter(this="quarter"))))
     total = exp.Sum(this=exp.cast(column("digest", "d"), "HUGEINT"))
-    digests = (
+    return (
         exp.select(
             exp.alias_(exp.cast(column("case_id", "d"), "VARCHAR"), "case_id"),
             exp.alias_(total, "digest"),
@@ -139,7 +132,18 @@ def digest_cases(warehouse: Warehouse, dataset: Dataset, quarter: str, name: str
         .from_(union_all(parts).subquery("d"))
         .group_by(column("case_id", "d"))
     )
-    warehouse.run(create(temporary(name), digests, temp=True), {"quarter": quarter})
+
+
+def keep_digests(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
+    """Note what the cases of a period have before its source is replaced.
+
+    Args:
+        warehouse: with the raw rows of the period.
+        dataset: of the period.
+        quarter: the period.
+    """
+    digests = create(temporary(BEFORE), case_digests(dataset), temp=True)
+    warehouse.run(digests, {"quarter": quarter})
 
 
 def record_replaced(warehouse: Warehouse, dataset: Dataset, quarter: str, ingestion: int) -> None:
@@ -151,10 +155,9 @@ def record_replaced(warehouse: Warehouse, dataset: Dataset, quarter: str, ingest
         quarter: the period.
         ingestion: the one that replaced the other.
     """
-    digest_cases(warehouse, dataset, quarter, AFTER)
-    warehouse.run(
-        query(TOPIC, "replaced"),
-        {"dataset": dataset.name, "quarter": quarter, "ingestion": ingestion},
-    )
+    statement = with_rows(query(TOPIC, "replaced"), present=case_digests(dataset))
+    asked = {"dataset": dataset.name, "quarter": quarter, "ingestion": ingestion}
+    rows = statement.sql(dialect="duckdb")
+    warehouse.run(f"INSERT INTO srsql.replaced_case {rows}", asked)
     warehouse.run(query(TOPIC, "compared"), {"ingestion": ingestion})
-    drop_temporary(warehouse, BEFORE, AFTER)
+    drop_temporary(warehouse, BEFORE)

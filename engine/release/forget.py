@@ -166,8 +166,7 @@ def _forgotten(
     pads = _prepare(warehouse, dataset, cases)
     tables = [declared for declared in dataset.tables if _exists(warehouse, dataset, declared)]
     for declared in sorted(tables, key=lambda each: each.name != dataset.report_table):
-        for statement in _find_statements(dataset, declared):
-            warehouse.run(statement)
+        warehouse.run(_find_statement(dataset, declared))
     warehouse.run(query(TOPIC, "create_places"), own)
     found = {case for (case,) in warehouse.rows(query(TOPIC, "found"), own)}
     erased = {"srsql.reject": _blank_rejects(warehouse, dataset)}
@@ -207,7 +206,7 @@ def _forgotten(
         ],
         stale=stale,
         commands=[
-            *dict.fromkeys(each.command for each in stale if each.command),
+            *dict.fromkeys(each.command for each in stale),
             *([REBUILD] if stale else []),
         ],
     )
@@ -219,14 +218,12 @@ def _prepare(warehouse: Warehouse, dataset: Dataset, cases: Sequence[str]) -> di
     warehouse.run(query(TOPIC, "make_key"), {**own, "key": secrets.token_bytes(KEY_BYTES)})
     pads = hmac_pads(bytes(warehouse.value(query(TOPIC, "key"), own)))
     warehouse.run(query(TOPIC, "create_cases"), {**pads, "cases": list(cases)})
-    for name in ("create_reports", "create_lines"):
-        warehouse.run(query(TOPIC, name))
+    warehouse.run(query(TOPIC, "create_lines"))
     return pads
 
 
 def _drop(warehouse: Warehouse) -> None:
-    made = ("case", "report", "line", "place", "term")
-    warehouse.drop_temporary_tables(f"srsql_forget_{name}" for name in made)
+    warehouse.drop_temporary_tables(f"srsql_forget_{name}" for name in ("case", "line", "place"))
 
 
 def _exists(warehouse: Warehouse, dataset: Dataset, declared: Table) -> bool:
@@ -248,7 +245,8 @@ def _of_cases(dataset: Dataset, declared: Table) -> exp.Expr:
     if declared.name != dataset.report_table:
         reports = (
             exp.select("1")
-            .from_(temporary("srsql_forget_report", alias="r"))
+            .from_(temporary("srsql_forget_line", alias="r"))
+            .where(column("table_name", "r").eq(exp.Literal.string(dataset.report_table)))
             .where(column("quarter", "r").eq(column("quarter", "t")))
             .where(column("report_id", "r").eq(exp.cast(column(dataset.report_id, "t"), "VARCHAR")))
         )
@@ -256,25 +254,22 @@ def _of_cases(dataset: Dataset, declared: Table) -> exp.Expr:
     return exp.or_(*parts)
 
 
-def _find_statements(dataset: Dataset, declared: Table) -> list[str]:
-    """What notes the reports and the lines of the cases to forget."""
-    rows = exp.select().from_(raw_table(dataset, declared.name, alias="t"))
-    rows = rows.where(_of_cases(dataset, declared))
+def _find_statement(dataset: Dataset, declared: Table) -> str:
+    """What notes the lines of the cases to forget, of the report table first."""
     told = declared.name == dataset.report_table or dataset.case_id in source_columns(declared)
     case = column(dataset.case_id, "t") if told else exp.null()
-    lines = rows.select(
-        column("quarter", "t"),
-        exp.Literal.string(declared.name),
-        column(derived("line"), "t"),
-        exp.cast(case, "VARCHAR"),
+    lines = (
+        exp.select(
+            column("quarter", "t"),
+            exp.Literal.string(declared.name),
+            column(derived("line"), "t"),
+            exp.cast(case, "VARCHAR"),
+            exp.cast(column(dataset.report_id, "t"), "VARCHAR"),
+        )
+        .from_(raw_table(dataset, declared.name, alias="t"))
+        .where(_of_cases(dataset, declared))
     )
-    found = [exp.Insert(this=temporary("srsql_forget_line"), expression=lines)]
-    if declared.name == dataset.report_table:
-        reports = rows.select(
-            column("quarter", "t"), exp.cast(column(dataset.report_id, "t"), "VARCHAR")
-        ).distinct()
-        found.append(exp.Insert(this=temporary("srsql_forget_report"), expression=reports))
-    return [statement.sql(dialect="duckdb") for statement in found]
+    return exp.Insert(this=temporary("srsql_forget_line"), expression=lines).sql(dialect="duckdb")
 
 
 def _erase_statement(dataset: Dataset, declared: Table) -> str:
@@ -308,8 +303,7 @@ def _find_terms(warehouse: Warehouse, dataset: Dataset, pads: dict[str, bytes]) 
 
     Before the values of withheld cases are erased, since these show whose they are.
     """
-    warehouse.run(query(TOPIC, "create_terms"), {"dataset": dataset.name, **pads})
-    return dict(warehouse.rows(query(TOPIC, "terms")))
+    return dict(warehouse.rows(query(TOPIC, "terms"), {"dataset": dataset.name, **pads}))
 
 
 def _sweep(warehouse: Warehouse, dataset: Dataset, terms: dict[str, str]) -> dict[str, int]:
@@ -321,7 +315,8 @@ def _sweep(warehouse: Warehouse, dataset: Dataset, terms: dict[str, str]) -> dic
         for name, rows in _clean_stores(warehouse, dataset, release_id, series, quarter).items():
             erased[f"{STORE}.{name}"] = rows
     if terms:
-        erased["srsql.threshold"] = _count(warehouse, query(TOPIC, "name_terms"), own)
+        listed = {"terms": list(terms), "tokens": list(terms.values())}
+        erased["srsql.threshold"] = _count(warehouse, query(TOPIC, "name_terms"), own | listed)
         for release_id, text in warehouse.rows(query(TOPIC, "manifests"), own):
             manifest = json.loads(text)
             blanked = _without(manifest, terms)

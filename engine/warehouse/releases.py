@@ -186,21 +186,16 @@ class Stale:
 
     @property
     def command(self) -> str:
-        """What takes them out of the release; empty: nobody can tell who changed."""
-        if not any(self.cases.values()):
-            return ""
+        """What takes them out of the release, after a comparison with the newest data."""
         series = "" if self.series == MAIN else f" --series {self.series}"
         return f"srsql correct --quarter {self.quarter}{series}"
 
     @property
     def line(self) -> str:
         """One line: what is stale, why, and what to do."""
-        way_out = (
-            f"run '{self.command}'"
-            if self.command
-            else "which of its cases changed cannot be told: release the quarter in a new series"
+        return (
+            f"{self.quarter} in series {self.series} is stale ({self.text}): run '{self.command}'"
         )
-        return f"{self.quarter} in series {self.series} is stale ({self.text}): {way_out}"
 
 
 def staleness(
@@ -223,8 +218,10 @@ def staleness(
     """
     asked = {"dataset": dataset, "series": series, "quarter": quarter, "release_id": release_id}
     found: dict[int, Stale] = {}
-    for number, *names, reason, cases in warehouse.rows(query(TOPIC, "staleness"), asked):
-        found.setdefault(number, Stale(number, *names, {})).cases[reason] = cases
+    for row in warehouse.rows(query(TOPIC, "staleness"), asked):
+        number, of, name, period, status, reason, cases = row
+        stale = found.setdefault(number, Stale(number, of, name, period, status, {}))
+        stale.cases[reason] = cases
     return list(found.values())
 
 

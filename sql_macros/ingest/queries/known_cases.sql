@@ -11,7 +11,8 @@ INSERT INTO temp.main.srsql_forgotten_id
 WITH asked AS (
     SELECT l.case_id AS id FROM temp.main.srsql_forgotten_line AS l
     UNION
-    SELECT t.id FROM temp.main.srsql_forgotten_text AS t
+    SELECT srsql.identifier(t.text, $ends, $integer) AS id
+    FROM (SELECT unnest(l.field) AS text FROM temp.main.srsql_forgotten_line AS l) AS t
 )
 
 SELECT 'case' AS kind, a.id
@@ -49,22 +50,25 @@ UPDATE temp.main.srsql_judged AS j
 SET field = list_transform(j.field, LAMBDA part: '')
 WHERE j.reason <> 'forgotten_case' AND j.line IN (
     SELECT t.line
-    FROM temp.main.srsql_forgotten_text AS t
-    INNER JOIN temp.main.srsql_forgotten_id AS f ON t.id = f.id
+    FROM (
+        SELECT l.line, unnest(l.field) AS text FROM temp.main.srsql_forgotten_line AS l
+    ) AS t
+    INNER JOIN temp.main.srsql_forgotten_id AS f
+        ON srsql.identifier(t.text, $ends, $integer) = f.id
 );
 
 -- name: replaced
--- The cases that are absent from what replaced a source, or changed in it.
-INSERT INTO srsql.replaced_case
+-- The rows of srsql.replaced_case: cases that are absent from what replaced a source (present:
+-- case_id, digest), or changed in it.
 SELECT
-    $dataset,
-    $quarter,
+    $dataset AS dataset,
+    $quarter AS quarter,
     b.case_id,
-    CASE WHEN a.case_id IS NULL THEN 'absent' ELSE 'changed' END,
-    $ingestion
+    CASE WHEN p.case_id IS NULL THEN 'absent' ELSE 'changed' END AS change,
+    $ingestion AS ingestion_id
 FROM temp.main.srsql_replaced_before AS b
-LEFT JOIN temp.main.srsql_replaced_after AS a ON b.case_id = a.case_id
-WHERE a.case_id IS NULL OR a.digest <> b.digest
+LEFT JOIN present AS p ON b.case_id = p.case_id
+WHERE p.case_id IS NULL OR p.digest <> b.digest
 ORDER BY b.case_id;
 
 -- name: compared

@@ -30,15 +30,11 @@ SELECT
 FROM (SELECT DISTINCT unnest($cases::VARCHAR[]) AS case_id) AS c
 ORDER BY c.case_id;
 
--- name: create_reports
--- The reports of the cases to forget; filled from the raw tables.
-CREATE OR REPLACE TEMP TABLE srsql_forget_report (quarter VARCHAR, report_id VARCHAR);
-
 -- name: create_lines
--- The lines of the current files that the rows to erase were read from, with the case where it is
--- told; filled from the raw tables.
+-- The lines of files that the rows to erase were read from, with the ids that they have; those of
+-- the report table are the reports of the cases. Filled from the raw tables.
 CREATE OR REPLACE TEMP TABLE srsql_forget_line (
-    quarter VARCHAR, table_name VARCHAR, line BIGINT, case_id VARCHAR
+    quarter VARCHAR, table_name VARCHAR, line BIGINT, case_id VARCHAR, report_id VARCHAR
 );
 
 -- name: create_places
@@ -184,7 +180,7 @@ WHERE
             FROM (
                 SELECT f.case_id AS id FROM temp.main.srsql_forget_case AS f
                 UNION ALL
-                SELECT r.report_id AS id FROM temp.main.srsql_forget_report AS r
+                SELECT l.report_id AS id FROM temp.main.srsql_forget_line AS l
             ) AS i
         )
     );
@@ -223,10 +219,9 @@ INNER JOIN srsql.forgotten_case AS f ON r.dataset = f.dataset AND m.case_id = f.
 WHERE r.dataset = $dataset AND r.status = 'superseded'
 ORDER BY r.release_id;
 
--- name: create_terms
+-- name: terms
 -- Values that forgotten cases alone have, in all releases of a dataset, each with the token of its
 -- text; those that a release which is out shows are left for later.
-CREATE OR REPLACE TEMP TABLE srsql_forget_term AS
 WITH
 forgotten_place AS MATERIALIZED (
     SELECT m.release_id, m.case_no
@@ -278,17 +273,16 @@ SELECT
 FROM asked AS a
 WHERE
     a.term NOT IN (SELECT o.term FROM held_by_others AS o)
-    AND a.term NOT IN (SELECT s.term FROM still_shown AS s);
-
--- name: terms
--- These values, with their tokens.
-SELECT t.term, t.token FROM temp.main.srsql_forget_term AS t ORDER BY t.term;
+    AND a.term NOT IN (SELECT s.term FROM still_shown AS s)
+ORDER BY a.term;
 
 -- name: name_terms
--- The token stands for such a value among the thresholds.
+-- Tokens ($tokens) stand for such values ($terms) among the thresholds.
 UPDATE srsql.threshold AS h
 SET term = t.token
-FROM temp.main.srsql_forget_term AS t
+FROM (
+    SELECT unnest($terms::VARCHAR[]) AS term, unnest($tokens::VARCHAR[]) AS token
+) AS t
 WHERE
     h.term = t.term
     AND h.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
