@@ -95,9 +95,9 @@ CREATE TABLE IF NOT EXISTS srsql.deleted_case (
     ingestion_id INTEGER NOT NULL
 );
 
--- Cases that are forgotten (erased): of one stays its token, "forgotten:" and a keyed hash of its id,
--- which stands for the id in every other table, so that audits of earlier releases still count the
--- case, and files that have it are recognized. Nothing else in the warehouse tells who it was.
+-- Cases that are forgotten (erased): of one stays its token, "forgotten:" and a keyed hash of its
+-- id, which stands for the id in every other table, so that audits of earlier releases still count
+-- the case, and files that have it are recognized. Nothing else in the warehouse tells who it was.
 CREATE TABLE IF NOT EXISTS srsql.forgotten_case (
     dataset VARCHAR NOT NULL,
     token VARCHAR NOT NULL,

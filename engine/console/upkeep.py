@@ -126,7 +126,7 @@ def _files_beside(db: Path) -> list[str]:
     """Copies that the commands of srsql left beside the warehouse."""
     found = sorted(
         file.name
-        for pattern in ("layout-*", "before-restore*")
+        for pattern in ("layout-*", "before-restore*", "tmp")
         for file in db.absolute().parent.glob(f"{db.name}.{pattern}")
     )
     return [f"{name}: a copy beside the warehouse: delete it" for name in found]

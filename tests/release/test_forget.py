@@ -15,8 +15,9 @@ from support.command import srsql
 from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import ForgetError, LookUpError
+from srsql.engine.errors import ForgetError, LookUpError, WarehouseError
 from srsql.engine.release import forget as module
+from srsql.engine.warehouse import backup
 
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
@@ -250,6 +251,42 @@ def test_a_caller_is_told_how_the_file_is_written_anew(tmp_path: Path) -> None:
     assert SECRET.encode() not in db.read_bytes()
     with duckdb.connect(str(db)) as con:
         assert con.execute("FROM theirs").fetchall() == [(SECRET[:8],)]
+
+
+def test_a_file_that_cannot_be_written_anew_is_as_it_was(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cases are forgotten all the same, and the message says how to go on."""
+    engine.ingest([write_quarter(tmp_path, "2011Q3", quarter())])
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backup.os, "replace", full)
+        with pytest.raises(WarehouseError, match=r"are forgotten, but .*No space left") as refused:
+            engine.forget([CASE], reason="asked for")
+    assert "srsql forget --rebuild" in str(refused.value)
+    assert sorted(file.name for file in tmp_path.glob(".*")) == []
+    assert holders(engine, SECRET) == set()
+    assert engine.sql("SELECT count(*) FROM raw_faers.demo") == [(40,)]
+    db = tmp_path / "w.duckdb"
+    assert SECRET.encode() in db.read_bytes()
+    engine.rebuild()
+    assert SECRET.encode() not in db.read_bytes()
+
+
+def test_a_forgotten_case_is_in_no_later_release_and_not_new_there(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.ingest([write_quarter(tmp_path, "2011Q3", quarter())])
+    engine.release("2011Q3", **OPTIONS)
+    engine.forget([CASE, 5], reason="asked for")
+    again = [*crowd(40, version=2), next_version(quarter()[-1]), *crowd(10, first=50)]
+    engine.ingest([write_quarter(tmp_path, "2011Q4", again)])
+    made = engine.release("2011Q4", **OPTIONS)
+    assert made.manifest["cases"] == {"released": 49, "new": 10, "old": 39, "withheld": 0}
+    assert {5, CASE}.isdisjoint(c for (c,) in engine.sql("SELECT caseid FROM release_2011q4.demo"))
 
 
 def test_what_makes_no_sense_is_refused_in_one_line(engine: Engine, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 -- Step: the targets of one release ($release_id) whose cases' raw quasi-identifiers are known.
 --   Cases of a group that an attacker's questions cannot tell apart are one target, case_no the
---   least of them. A forgotten case, whose values are erased, is a candidate but no target. No released value tells targets apart by what was perturbed. $l, $md: whether
---   the attacker knows that a target is new, that it stopped.
+--   least of them. A forgotten case, whose values are erased, is a candidate but no target. No
+--   released value tells targets apart by what was perturbed. $l, $md: whether the attacker knows
+--   that a target is new, that it stopped.
 -- Reads: audit_member(case_no, case_id, group_id, old, in_next_quarter, in_previous_quarter),
 --   audit_group_size(group_id, box), srsql.case_qid, srsql.forgotten_case
 -- Writes: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
