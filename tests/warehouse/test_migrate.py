@@ -20,8 +20,8 @@ from srsql.engine.warehouse import migrate as module
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
-# "ids": version 0.1 did not say which ids a series has
-VARIES = {"bytes_on_disk", "software_version", "path", "ids"}
+# "ids", "stale": version 0.1 did not say which ids a series has, nor what has left a release
+VARIES = {"bytes_on_disk", "software_version", "path", "ids", "stale"}
 
 
 @pytest.fixture
