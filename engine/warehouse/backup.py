@@ -24,6 +24,8 @@ Place = tuple[str, str]
 Counts = dict[Place, int]
 """Rows of every stored table and of every released view, by schema and name."""
 COPY = "srsql_copy"
+UNFINISHED = ".copying"
+"""How the name of a folder ends in which a copy is made."""
 REBUILD = "srsql forget --rebuild"
 """What takes the place of a rebuilding that could not be done."""
 
@@ -106,7 +108,8 @@ def copied(
 ) -> Iterator[tuple[Path, Counts]]:
     """A checked copy of an attached database beside ``target``, removed at the end if still there.
 
-    It is made in a folder that its owner alone can enter, and readable by its owner alone.
+    It is made in a folder that its owner alone can enter, and readable by its owner alone. What a
+    run that was killed left there is removed first.
 
     Args:
         con: a connection without a transaction.
@@ -120,7 +123,11 @@ def copied(
     Raises:
         WarehouseError: it cannot be written, or has other rows than the original.
     """
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.absolute().parent))
+    parent, prefix = target.absolute().parent, f".{target.name}."
+    for leftover in parent.iterdir():  # of a run that was killed
+        if leftover.name.startswith(prefix) and leftover.name.endswith(UNFINISHED):
+            shutil.rmtree(leftover, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=UNFINISHED, dir=parent))
     made = folder / target.name
     try:
         try:

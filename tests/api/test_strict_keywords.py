@@ -47,6 +47,7 @@ NEEDED: dict[str, Any] = {
     "sets": [["Rash"]],
     "qids": {"age": 37},
     "ids": ["1"],
+    "cases": ["1"],
 }
 """What a call cannot do without."""
 READ = [

@@ -272,8 +272,12 @@ def test_a_file_that_cannot_be_written_anew_is_as_it_was(
     assert engine.sql("SELECT count(*) FROM raw_faers.demo") == [(40,)]
     db = tmp_path / "w.duckdb"
     assert SECRET.encode() in db.read_bytes()
+    killed = tmp_path / ".w.duckdb.x1.copying"
+    killed.mkdir()
+    (killed / "w.duckdb").write_text(SECRET)
     engine.rebuild()
     assert SECRET.encode() not in db.read_bytes()
+    assert not killed.exists()
 
 
 def test_a_forgotten_case_is_in_no_later_release_and_not_new_there(
