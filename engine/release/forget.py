@@ -22,7 +22,7 @@ from srsql.engine.ingest.raw_tables import source_columns
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.series import remove_draft
 from srsql.engine.warehouse.backup import REBUILD, rebuild
-from srsql.engine.warehouse.catalog import dataset_names, hmac_pads
+from srsql.engine.warehouse.catalog import dataset_names, forgotten_pads, hmac_pads
 from srsql.engine.warehouse.layout import derived, raw_table, store_of
 from srsql.engine.warehouse.releases import Stale, staleness
 from srsql.engine.warehouse.series import MAIN, find_series
@@ -205,10 +205,7 @@ def _forgotten(
             for row in exposed
         ],
         stale=stale,
-        commands=[
-            *dict.fromkeys(each.command for each in stale),
-            *([REBUILD] if stale else []),
-        ],
+        commands=[*dict.fromkeys(each.command for each in stale), *[REBUILD][: len(stale)]],
     )
 
 
@@ -343,8 +340,7 @@ def _clean_stores(
     """Keep the rows of the other cases of a superseded release; what has no ids is dropped."""
     series = find_series(warehouse, dataset, series_name)
     assert series is not None
-    kept = exp.select(exp.cast(column("case_id", "m"), "VARCHAR").as_("id"))
-    kept = kept.from_(table("srsql", "member", alias="m"))
+    kept = exp.select(column("case_id", "m").as_("id")).from_(table("srsql", "member", alias="m"))
     kept = kept.where(column("release_id", "m").eq(exp.convert(release_id)))
     if series.id_scope is not None:
         kept = exp.select(exp.cast(column("pseudonym", "p"), "VARCHAR").as_("id"))
@@ -356,8 +352,7 @@ def _clean_stores(
     elif series.key is not None:
         made = pseudonym(dataset, series.key, dataset.case_id, column("case_id", "m"))
         kept = kept.select(exp.cast(made, "VARCHAR").as_("id"), append=False)
-    erased = {}
-    stores = {"store": STORE, "prefix": store_of(release_id, "")}
+    erased, stores = {}, {"store": STORE, "prefix": store_of(release_id, "")}
     for (store,) in warehouse.rows(query("release/series", "stores"), stores):
         cursor = warehouse.con.execute(f"SELECT s.* FROM {dotted(STORE, store)} AS s LIMIT 0")
         columns = [entry[0] for entry in cursor.description or ()]
@@ -380,6 +375,8 @@ def sweep(warehouse: Warehouse, dataset: Dataset) -> None:
         warehouse: to write to.
         dataset: whose cases.
     """
+    if forgotten_pads(warehouse, dataset.name) is None:
+        return
     with warehouse.transaction():
         pads = _prepare(warehouse, dataset, [])
         warehouse.run(query(TOPIC, "create_places"), {"dataset": dataset.name})
