@@ -37,10 +37,12 @@ from srsql.engine.console import audit as show_audit
 from srsql.engine.console import measures as show_measures
 from srsql.engine.console import release as show_release
 from srsql.engine.console import study as show_study
+from srsql.engine.console import upkeep as show_upkeep
 from srsql.engine.errors import OutdatedError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
+from srsql.engine.release.restore import restore
 from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
@@ -172,6 +174,52 @@ def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> Non
     show(found, as_json, show_release.looked_up_parts(found))
 
 
+@cli.command("forget")
+@click.argument("cases", nargs=-1)
+@click.option("--file", type=click.Path(path_type=Path), help="File with one case id a line.")
+@options_of(Engine.forget, "reason", "dry_run", "dataset")
+@click.option("--receipt", type=click.Path(path_type=Path), help="File (JSON) for the receipt.")
+@click.option("--rebuild", is_flag=True, help="Only write the file anew, after corrections.")
+@warehouse
+def forget_cases(
+    cases: tuple[str, ...], file: Path | None, reason: str | None, receipt: Path | None,
+    rebuild: bool, db: Path, as_json: bool, **options: Any,
+) -> None:  # fmt: skip
+    """Erase patients from the warehouse and say what was erased, what stays and what is stale."""
+    show_upkeep.need_forget(cases, file, reason, receipt, options["dry_run"], rebuild=rebuild)
+    with _engine(existing(db), read_only=False) as engine:
+        if rebuild:
+            engine.rebuild()
+            return show({"path": str(db), "rebuilt": True}, as_json, [f"{db} was written anew"])
+        ids = [*cases, *(show_upkeep.listed_ids(file) if file else [])]
+        made = engine.forget(ids, reason=reason, **given(options))
+    if receipt:
+        show_upkeep.write_receipt(made, receipt)
+    show(made, as_json, show_upkeep.receipt_parts(made, db))
+
+
+@cli.command()
+@options_of(Engine.backup)
+@warehouse
+def backup(to: Path, db: Path, as_json: bool) -> None:
+    """Copy the warehouse to a new file, consistent and checked."""
+    with _engine(existing(db)) as engine:
+        made = engine.backup(to)
+    show(made, as_json, [show_upkeep.backup_line(made)])
+
+
+@cli.command(name="restore")
+@click.option("--from", "source", type=click.Path(path_type=Path), required=True,
+              help="Backup to restore.")  # fmt: skip
+@click.option("--without-forgotten", is_flag=True,
+              help="No warehouse is left that tells who was forgotten since.")  # fmt: skip
+@warehouse
+def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
+    """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
+    made = restore(db, source, without_forgotten=without_forgotten)
+    show(made, as_json, show_upkeep.restored_parts(made))
+
+
 @cli.command()
 @options_of(Engine.metrics)
 @warehouse
@@ -179,6 +227,8 @@ def metrics(quarter: str, series: str, db: Path, as_json: bool, **options: Any) 
     """Risk and loss of a released quarter."""
     with _engine(existing(db)) as engine:
         rows = engine.metrics(quarter, series=series, **given(options))
+        stale = engine.stale(quarter=quarter, series=series, dataset=options["dataset"])
+    show_upkeep.warn_of_stale(stale)
     show(rows, as_json, show_measures.metrics_parts(rows, f"{quarter}, series {series}"))
 
 
@@ -219,7 +269,7 @@ def status(db: Path, as_json: bool) -> None:
 def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
     made = migrate(existing(db))
-    show(made, as_json, [show_release.migrated_line(made)])
+    show(made, as_json, [show_upkeep.migrated_line(made)])
 
 
 @cli.command()
@@ -280,6 +330,9 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
     with _engine(existing(db)) as engine:
         found = engine.audit(evidence=show_audit.EVIDENCE, **given(options))
+        asked = {name: options[name] for name in ("quarter", "dataset", "series")}
+        stale = engine.stale(**asked if not options["all_series"] else {})
+    show_upkeep.warn_of_stale(stale)
     show(found, as_json, show_audit.parts_of(found))
     if not found.safe:
         click.get_current_context().exit(1)

@@ -89,6 +89,10 @@ class LookUpError(SrsqlError):
     """Ids cannot be looked up: there is no such series, or its ids are the source's own."""
 
 
+class ForgetError(SrsqlError):
+    """Cases cannot be forgotten, or a backup not restored; nothing was changed."""
+
+
 class FrameError(SrsqlError):
     """A result cannot be given in the form that was asked for."""
 

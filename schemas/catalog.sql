@@ -122,6 +122,12 @@ CREATE TABLE IF NOT EXISTS srsql.replaced_case (
     ingestion_id INTEGER NOT NULL
 );
 
+-- Ingestions that replaced an earlier one and were compared with it: srsql.replaced_case has all
+-- that differs. Versions before layout 4 compared nothing.
+CREATE TABLE IF NOT EXISTS srsql.compared_ingestion (
+    ingestion_id INTEGER PRIMARY KEY
+);
+
 -- External knowledge E that a release took into account: drug -> disease, both normalized.
 CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
     release_id INTEGER NOT NULL,
@@ -253,6 +259,37 @@ SELECT
 FROM srsql.member AS m
 INNER JOIN left_since AS l ON m.release_id = l.release_id AND m.case_id = l.case_id
 GROUP BY m.release_id, m.case_no, m.case_id;
+
+-- Releases that are out, and drafts, of which cases have left since, by reason as above; reason
+-- replaced, cases NULL: their data were replaced by a version that compared nothing.
+CREATE OR REPLACE VIEW srsql.stale_release AS
+SELECT
+    w.release_id,
+    w.reason,
+    count(DISTINCT w.case_id) AS cases
+FROM srsql.withdrawn_member AS w
+INNER JOIN srsql.release AS r ON w.release_id = r.release_id
+WHERE r.status <> 'superseded'
+GROUP BY w.release_id, w.reason
+UNION ALL
+SELECT
+    r.release_id,
+    'replaced' AS reason,
+    NULL AS cases
+FROM srsql.release AS r
+WHERE
+    r.status <> 'superseded'
+    AND EXISTS (
+        SELECT 1
+        FROM srsql.ingestion AS i
+        WHERE
+            i.dataset = r.dataset
+            AND i.quarter = r.quarter
+            AND i.ingestion_id > r.ingestion_id
+            AND NOT EXISTS (
+                SELECT 1 FROM srsql.compared_ingestion AS c WHERE c.ingestion_id = i.ingestion_id
+            )
+    );
 
 -- The generalized QID of each group, coded as in case_qid; NULL where the QID is missing.
 CREATE TABLE IF NOT EXISTS srsql.region (

@@ -92,7 +92,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "keep_remainder": Argument(
         "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"
     ),
-    "dry_run": Argument("Say what would leave, and change nothing"),
+    "correct.dry_run": Argument("Say what would leave, and change nothing"),
     "change": Argument(declared(Request)["change"].help),
     "weaker": Argument(declared(Request)["weaker"].help),
     # series
@@ -104,7 +104,13 @@ ARGUMENTS: Mapping[str, Argument] = {
     "ids": Argument(takes=Several(Text(), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
     "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
+    # forget, backup
+    "cases": Argument(takes=Several(Text(numbers=True), as_read=True)),
+    "reason": Argument("Why, in a few words that name nobody; it is kept"),
+    "forget.dry_run": Argument("Tell what would be erased, and change nothing"),
+    "backup.to": Argument("File to make, readable by its owner alone"),
     # report, publish
+    "stale": Argument("Publish the release although cases have left it since it was made"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
     "to": Argument("Folder to make; empty or absent"),

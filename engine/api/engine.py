@@ -25,6 +25,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.correct import Correction, correct
 from srsql.engine.release.draft import confirm
+from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import release, release_range
@@ -49,8 +50,17 @@ from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
+from srsql.engine.warehouse.backup import Backup, backup, rebuild
+from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.frames import Kind, Rows, shaped
-from srsql.engine.warehouse.releases import need_cases, over_lattice, released_id, series_dataset
+from srsql.engine.warehouse.releases import (
+    Stale,
+    need_cases,
+    over_lattice,
+    released_id,
+    series_dataset,
+    staleness,
+)
 from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -223,6 +233,45 @@ class Engine:
             return look_up(self.warehouse, self._of(quarter, dataset), series, ids, by_case=case,
                            quarter=quarter)  # fmt: skip
 
+    @api.reads(errors.ForgetError)
+    def forget(
+        self, cases: Sequence[str], *, reason: Word = None, dry_run: bool = False,
+        dataset: Name = None,
+    ) -> Receipt:  # fmt: skip
+        """Erase what the warehouse has of cases; see ``srsql forget``.
+
+        The file is rebuilt, so that nothing is left in it; one of a connection that is not ours
+        cannot be, which the receipt says.
+        """
+        with self.warehouse.guarded():
+            schema = self.dataset(dataset)
+            receipt = forget(self.warehouse, schema, cases, reason or "", dry_run=dry_run)
+        return receipt if dry_run else with_rebuilt(self.warehouse, receipt)
+
+    @api.reads(errors.WarehouseError)
+    def rebuild(self) -> None:
+        """Erase what corrections left of forgotten cases, then write the file anew without what
+        was deleted; see ``srsql forget --rebuild``."""
+        with self.warehouse.guarded():
+            for name in dataset_names(self.warehouse):
+                sweep(self.warehouse, self.dataset(name))
+        rebuild(self.warehouse)
+
+    @api.reads(errors.WarehouseError)
+    def backup(self, to: str | Path) -> Backup:
+        """A copy of the warehouse in a new file; see ``srsql backup``."""
+        with self.warehouse.guarded():
+            return backup(self.warehouse, Path(to))
+
+    @api.reads(errors.WarehouseError)
+    def stale(
+        self, *, quarter: Word = None, dataset: Name = None, series: Word = None
+    ) -> list[Stale]:
+        """The releases that are out, and drafts, with cases that have left since, and why."""
+        with self.warehouse.guarded():
+            name = None if dataset is None else self.dataset(dataset).name
+            return staleness(self.warehouse, name, series, quarter)
+
     @api.reads(errors.ReportError)
     def report(
         self, quarter: Word = None, *, public: bool = False, dataset: Name = None,
@@ -255,13 +304,13 @@ class Engine:
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
         storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
-        allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
-        progress: Progress = None,
+        allow_linkable: bool = False, stale: bool = False, dataset: Name = None,
+        series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
-                            api.consent(max_linkable, allow_linkable), keys[1])  # fmt: skip
+                            api.consent(max_linkable, allow_linkable), keys[1], stale)  # fmt: skip
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return publish(self.warehouse, schema, asked, progress)

@@ -80,9 +80,12 @@ def status_parts(found: Status) -> Parts:
             )
         else:
             yield f"no {title} yet"
+    yield from found.stale
 
 
 def _status_cell(value: Any) -> str:
+    if isinstance(value, dict):  # what has left a release, by reason
+        return ", ".join(reason if n is None else f"{n:,} {reason}" for reason, n in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value or "")
 
 

@@ -16,7 +16,6 @@ from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released
 from srsql.engine.release.series_commands import SeriesInfo
-from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
 if TYPE_CHECKING:  # it brings matplotlib
@@ -293,11 +292,8 @@ def published_lines(published: Published) -> Iterator[str]:
             f"  a new key is in {published.new_key}: keep it secret, and give it again for every "
             "later quarter"
         )
-    if published.withdrawn:
-        yield (
-            f"  {published.withdrawn:,} of its cases were withdrawn by the regulator since it was "
-            "released: 'srsql correct' makes a version without them and their groups"
-        )
+    if published.stale:
+        yield f"  {published.stale}"
     for folder in published.unfinished:
         yield f"  {folder} is left from a publication that was cut off: remove it"
     yield f"  anybody can check it: srsql verify {published.path}"
@@ -356,17 +352,6 @@ def verified_document(verified: Verified) -> dict[str, Any]:
         "not_run": list(verified.not_run),
         "cannot_show": list(verified.cannot_show),
     }
-
-
-def migrated_line(made: Migration) -> str:
-    """What became of a warehouse of an earlier layout."""
-    if made.kept is None:
-        return f"{made.path} has layout {made.to_layout} already: nothing to do"
-    return (
-        f"{made.path} was brought from layout {made.from_layout} to {made.to_layout}: "
-        f"{made.tables:,} tables and views with {made.rows:,} rows as before; the file as it was "
-        f"is {made.kept}: delete it when you need it no more, it holds raw rows"
-    )
 
 
 def report_document(made: Report, file: Path, written: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import IngestError, one_line
-from srsql.engine.ingest import account, rejects, relations
+from srsql.engine.ingest import account, known_cases, rejects, relations
 from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
 from srsql.engine.ingest.raw_tables import (
     CODE,
@@ -171,6 +171,8 @@ class _PeriodIngestion:
     options: IngestOptions
     progress: Callable[[str], None]
     ingestion: int = 0
+    forgotten: known_cases.Pads | None = None
+    """What recognizes forgotten cases; None: there are none."""
 
     def ingest(self, origin: str) -> IngestedPeriod:
         """Take in every file of the period, in one transaction, or change nothing."""
@@ -197,12 +199,18 @@ class _PeriodIngestion:
             if loaded is not None:
                 self._take_out(self.ingestion)
             self._open_ingestion()
+            self.forgotten = known_cases.open_forgotten(self.warehouse, self.dataset)
             fill_codes(self.warehouse, self.dataset)
             files = [self._file(member, folder) for member in self.source.members]
             account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
             drop_temporary(self.warehouse, CODE)
+            known_cases.close_forgotten(self.warehouse)
+            if loaded is not None:
+                known_cases.record_replaced(
+                    self.warehouse, self.dataset, self.source.quarter, self.ingestion
+                )
         return self._result("loaded" if loaded is None else "replaced")
 
     def _result(self, status: Status) -> IngestedPeriod:
@@ -217,6 +225,7 @@ class _PeriodIngestion:
         return rows[0] if rows else None
 
     def _take_out(self, ingestion: int) -> None:
+        known_cases.keep_digests(self.warehouse, self.dataset, self.source.quarter)
         delete_period(self.warehouse, self.dataset, self.source.quarter)
         self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
         # a withdrawal outlives the list that it stood on: srsql.deleted_case stays
@@ -276,6 +285,8 @@ class _PeriodIngestion:
         places = column_places(key.file, dataset, declared, records)
         warehouse.run(rejects.judge_statement(dataset, declared, places, records))
         drop_temporary(warehouse, records.table)
+        if self.forgotten is not None:
+            known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten)
         warehouse.run(load_statement(dataset, declared, places, key.quarter))
         rejects.store_rejects(warehouse, dataset, declared, places, key)
         loaded = account.count_loaded(warehouse, dataset, declared, key.quarter)
@@ -290,9 +301,13 @@ class _PeriodIngestion:
                 **line_parameters(extracted),
                 "ends": SPACES.removesuffix("]") + '$,;"]',
                 "integer": self.dataset.id_type == "integer",
-                "ingestion": key.ingestion,
-                "dataset": self.dataset.name,
             },
+        )
+        if self.forgotten is not None:
+            known_cases.reject_forgotten(self.warehouse, self.dataset, None, {}, self.forgotten)
+        self.warehouse.run(
+            query("ingest/account", "store_withdrawn"),
+            {"dataset": self.dataset.name, "ingestion": key.ingestion},
         )
         rejects.store_records(self.warehouse, self.dataset, key)
         loaded = self.warehouse.value(query("ingest/account", "records_to_load"))

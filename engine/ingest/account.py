@@ -142,15 +142,15 @@ def check_rates(
         [file] for file in files if file.table == WITHDRAWN or file.records >= _JUDGED_ALONE_FROM
     ]
     for group in [*alone, tables]:
-        # a blank line of a list of withdrawn cases withdraws nobody
         lists = [file.file for file in group if file.table == WITHDRAWN]
-        blank = warehouse.value(
-            query("ingest/rejects", "blank_lines"), {"ingestion": ingestion, "files": lists}
+        names = [file.file for file in group]
+        aside = warehouse.value(
+            query("ingest/rejects", "not_judged"),
+            {"ingestion": ingestion, "files": names, "lists": lists},
         )
-        records = sum(file.records for file in group) - blank
-        rejected = sum(file.rejected for file in group) - blank
+        records = sum(file.records for file in group) - aside
+        rejected = sum(file.rejected for file in group) - aside
         if rejected > highest * records:
-            names = [file.file for file in group]
             reason, file, line = warehouse.rows(
                 query("ingest/rejects", "commonest"), {"ingestion": ingestion, "files": names}
             )[0]

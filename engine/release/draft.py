@@ -22,6 +22,7 @@ from srsql.engine.warehouse.releases import (
     as_released,
     over_lattice,
     perturbed_positions,
+    staleness,
     terms_without_rows,
 )
 from srsql.engine.warehouse.series import Series, create_views, find_series, schema_of
@@ -121,7 +122,8 @@ def _need_current(
         raise ReleaseError(
             f"{later} was released after this draft of {quarter} was made: make the draft again"
         )
-    if warehouse.rows(query(TOPIC, "staleness"), {"release_id": release_id}) != [(False, 0)]:
+    replaced = warehouse.value(query(TOPIC, "source_replaced"), {"release_id": release_id})
+    if replaced or staleness(warehouse, release_id=release_id):
         raise ReleaseError(
             f"since this draft of {quarter} was made its source was replaced or cases of it "
             "were deleted: make the draft again"

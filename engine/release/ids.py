@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from sqlglot import exp
 
 from srsql.engine.errors import LookUpError, ReleaseError
+from srsql.engine.warehouse.catalog import hmac_pads
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import Release
@@ -73,15 +74,10 @@ def pseudonym(dataset: Dataset, key: bytes, name: str, value: exp.Expr) -> exp.E
 
     A report id that is the case id at the same time gets the case's pseudonym.
     """
-    pads = [exp.func("unhex", exp.Literal.string(pad.hex())) for pad in _pads(key)]
+    pads = [exp.func("unhex", exp.Literal.string(pad.hex())) for pad in hmac_pads(key).values()]
     kind = exp.Literal.string("case" if name == dataset.case_id else "report")
     call = exp.func("pseudonym", *pads, kind, exp.cast(value, "VARCHAR"))
     return exp.Dot.build([exp.to_identifier("srsql"), call])
-
-
-def _pads(key: bytes) -> list[bytes]:
-    """The inner and the outer key of HMAC (RFC 2104)."""
-    return [bytes(b ^ pad for b in key) for pad in (0x36, 0x5C)]
 
 
 def make_identity(release: Release, series: Series, reports: exp.Select) -> None:
@@ -118,14 +114,13 @@ def _assign(release: Release, series: Series) -> None:
     """
     assert series.key is not None
     warehouse, dataset = release.warehouse, release.dataset
-    inner, outer = _pads(series.key)
     names = {
         "dataset": series.dataset,
         "series": series.name,
         "quarter": release.quarter if series.id_scope == "quarter" else None,
     }
     warehouse.run_step("release/unnamed_ids", {**names, "report_kind": _report_kind(dataset)})
-    hashed = {**names, "inner_pad": inner, "outer_pad": outer, "bits": BITS}
+    hashed = {**names, **hmac_pads(series.key), "bits": BITS}
     for attempt in range(ATTEMPTS):
         if not warehouse.value(query(TOPIC, "unnamed")):
             return

@@ -15,7 +15,7 @@ from srsql.engine.release.request import Request
 from srsql.engine.release.series_commands import chosen_text, every_series
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import ROWS, SHAPES
-from srsql.engine.warehouse.releases import Release, series_over_lattice
+from srsql.engine.warehouse.releases import Release, series_over_lattice, staleness
 from srsql.engine.warehouse.series import PER_QUARTER, Series, schema_of, series_views
 from srsql.engine.warehouse.statements import STORE, column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -239,6 +239,9 @@ class Status(Framed):
     bytes_on_disk: int
     quarters: list[dict[str, Any]]
     releases: list[dict[str, Any]]
+    """``stale``: how many cases have left since it was made, by reason."""
+    stale: list[str]
+    """A line for each release that is out and stale: what has left, and what to do."""
     budget: list[dict[str, Any]]
     """The worst case over all series of a dataset, then of each; amounts are exact fractions as
     text."""
@@ -256,7 +259,8 @@ def status(warehouse: Warehouse) -> Status:
         path=str(warehouse.path) if warehouse.path else None,
         bytes_on_disk=size,
         quarters=_dicts(warehouse, query("release/status", "quarters")),
-        releases=_dicts(warehouse, query("release/status", "releases")),
+        releases=_releases(warehouse),
+        stale=[each.line for each in staleness(warehouse) if each.status == "released"],
         budget=[
             {
                 "dataset": one.dataset,
@@ -282,6 +286,13 @@ def status(warehouse: Warehouse) -> Status:
             for one in every_series(warehouse)
         ],
     )
+
+
+def _releases(warehouse: Warehouse) -> list[dict[str, Any]]:
+    """Every release with what has left it since: by reason, or empty."""
+    stale = {each.release_id: each.cases for each in staleness(warehouse)}
+    rows = _dicts(warehouse, query("release/status", "releases"))
+    return [row | {"stale": stale.get(row.pop("release_id"), {})} for row in rows]
 
 
 def _dicts(warehouse: Warehouse, statement: str) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ from srsql.engine.risk.linkability import measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
-from srsql.engine.warehouse.releases import Release, as_released, is_parted
+from srsql.engine.warehouse.releases import Release, as_released, is_parted, staleness
 from srsql.engine.warehouse.series import IDS
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -126,6 +126,7 @@ def internal_quarter(subject: Subject) -> str:
         parameters=_parameters(subject),
         files=_files(subject.manifest),
         changed=_raw_rows_replaced(release),
+        stale=[each.line for each in staleness(warehouse, release_id=release.release_id)],
         risk=_risk(rows, verdict),
         measures=_measures(rows + checks),
         ids=IDS.get(subject.manifest.get("ids", "")),

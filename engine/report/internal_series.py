@@ -10,6 +10,7 @@ from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Table, render
+from srsql.engine.warehouse.releases import staleness
 from srsql.engine.warehouse.series import IDS
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -61,6 +62,11 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
         series=series,
         first=rows[0].quarter,
         last=rows[-1].quarter,
+        stale=[
+            each.line
+            for each in staleness(warehouse, dataset.name, series)
+            if each.status == "released"
+        ],
         facts=[
             Fact("quarters", "quarters", len(rows)),
             Fact("cases", "cases in all", rows[-1].everyone),

@@ -45,6 +45,20 @@ def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | N
     ]
 
 
+def hmac_pads(key: bytes) -> dict[str, bytes]:
+    """The inner and the outer key of HMAC (RFC 2104), as ``srsql.hmac_sha256`` takes them."""
+    return {
+        f"{name}_pad": bytes(b ^ pad for b in key)
+        for name, pad in (("inner", 0x36), ("outer", 0x5C))
+    }
+
+
+def forgotten_pads(warehouse: Warehouse, dataset: str) -> dict[str, bytes] | None:
+    """What makes the tokens of the forgotten cases of a dataset; None: no case is forgotten."""
+    key = warehouse.value(query(TOPIC, "forgotten_key"), {"dataset": dataset})
+    return None if key is None else hmac_pads(key)
+
+
 def dataset_names(warehouse: Warehouse) -> list[str]:
     """Names of the datasets the warehouse knows."""
     return [name for (name,) in warehouse.rows("SELECT dataset FROM srsql.dataset ORDER BY 1")]

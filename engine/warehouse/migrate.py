@@ -9,9 +9,10 @@ from pathlib import Path
 
 import duckdb
 
-from srsql.engine.errors import WarehouseError, one_line
-from srsql.engine.warehouse.statements import dotted, literal, query, step_file
-from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
+from srsql.engine.errors import WarehouseError
+from srsql.engine.warehouse.backup import Counts, attached, need_all, row_counts
+from srsql.engine.warehouse.statements import query, step_file
+from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 
 STEPS: dict[int, tuple[str, ...]] = {
     1: ("warehouse/layout_1_to_2",),
@@ -27,9 +28,6 @@ RENAMED = {
 """Catalog tables of earlier layouts, and what they are called now."""
 GROWN = frozenset({("srsql", "budget_ledger")})
 """Tables to which a step adds rows: charges that earlier versions did not make."""
-
-Counts = dict[tuple[str, str], int]
-"""Rows of every stored table and of every released view, by schema and name."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,8 @@ def migrate(path: Path) -> Migration:
         for layout in range(found, LAYOUT):
             _take(copy, layout)
         with Warehouse(copy) as opened:
-            after = _counts(opened.con)
-        _check(before, after)
+            after = row_counts(opened.con)
+        need_all(before, after, "the warehouse was not migrated and is as it was", RENAMED, GROWN)
         os.link(path, kept)
         os.replace(copy, path)
     finally:
@@ -89,26 +87,15 @@ def migrate(path: Path) -> Migration:
     return Migration(str(path), found, LAYOUT, len(after), sum(after.values()), str(kept))
 
 
-def _attached(path: Path) -> duckdb.DuckDBPyConnection:
-    con = duckdb.connect()
-    try:
-        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}")
-        con.execute(f"USE {ALIAS}")
-    except duckdb.Error as error:
-        con.close()
-        raise WarehouseError(f"{path} cannot be opened: {one_line(error)}") from None
-    return con
-
-
 def _inspect(path: Path) -> tuple[int, Counts]:
     """Layout and rows; what a write-ahead log still holds is in the file afterwards."""
-    con = _attached(path)
+    con = attached(path)
     try:
         try:
             ((layout,),) = con.execute(query("warehouse/migrate", "layout")).fetchall()
         except (duckdb.CatalogException, duckdb.BinderException, ValueError):
             raise WarehouseError(f"{path} is no warehouse of srsql") from None
-        counts = _counts(con)
+        counts = row_counts(con)
         con.execute("CHECKPOINT")
     finally:
         con.close()
@@ -117,7 +104,7 @@ def _inspect(path: Path) -> tuple[int, Counts]:
 
 def _take(copy: Path, layout: int) -> None:
     """One step, from ``layout`` to the next; it needs no transaction, since a copy is discarded."""
-    con = _attached(copy)
+    con = attached(copy)
     try:
         for step in STEPS[layout]:
             for statement in step_file(step).statements():
@@ -128,28 +115,3 @@ def _take(copy: Path, layout: int) -> None:
         con.execute("CHECKPOINT")
     finally:
         con.close()
-
-
-def _counts(con: duckdb.DuckDBPyConnection) -> Counts:
-    """Rows of the catalog, the raw and the stored tables, and of the released views."""
-    names = con.execute(query("warehouse/migrate", "stored"), {"database": ALIAS}).fetchall()
-    return {
-        (schema, name): con.execute(f"SELECT count(*) FROM {dotted(schema, name)}").fetchall()[0][0]
-        for schema, name in names
-    }
-
-
-def _check(before: Counts, after: Counts) -> None:
-    """Refuse a copy in which something is missing, or has other rows.
-
-    Raises:
-        WarehouseError: the text names what differs.
-    """
-    for place, rows in before.items():
-        now = RENAMED.get(place, place)
-        kept = after.get(now)
-        if kept != rows and not (now in GROWN and kept is not None and kept > rows):
-            raise WarehouseError(
-                f"{'.'.join(now)} would have {after.get(now, 'no')} rows instead of {rows:,}: the "
-                "warehouse was not migrated and is as it was"
-            )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -162,6 +163,66 @@ def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
             "ingest it first"
         )
     return int(found)
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A release that is out, or a draft, of which cases have left since."""
+
+    release_id: int
+    dataset: str
+    series: str
+    quarter: str
+    status: str
+    cases: dict[str, int | None]
+    """How many have left by reason: forgotten, deleted, absent or changed (see the view
+    ``srsql.withdrawn_member``); ``replaced``, None: its data were replaced and not compared."""
+
+    @property
+    def text(self) -> str:
+        """How many have left, and why."""
+        told = [f"{n:,} {reason}" for reason, n in self.cases.items() if n is not None]
+        return ", ".join([*told, *(["data replaced"] if None in self.cases.values() else [])])
+
+    @property
+    def command(self) -> str:
+        """What takes them out of the release, after a comparison with the newest data."""
+        series = "" if self.series == MAIN else f" --series {self.series}"
+        return f"srsql correct --quarter {self.quarter}{series}"
+
+    @property
+    def line(self) -> str:
+        """One line: what is stale, why, and what to do."""
+        return (
+            f"{self.quarter} in series {self.series} is stale ({self.text}): run '{self.command}'"
+        )
+
+
+def staleness(
+    warehouse: Warehouse,
+    dataset: str | None = None,
+    series: str | None = None,
+    quarter: str | None = None,
+    release_id: int | None = None,
+) -> list[Stale]:
+    """The releases that are out, and drafts, with cases that have left since they were made.
+
+    Somebody else's are not among them.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: of the releases; None: all, as for those that follow.
+        series: of the releases.
+        quarter: of the releases.
+        release_id: the only one.
+    """
+    asked = {"dataset": dataset, "series": series, "quarter": quarter, "release_id": release_id}
+    found: dict[int, Stale] = {}
+    for row in warehouse.rows(query(TOPIC, "staleness"), asked):
+        number, of, name, period, status, reason, cases = row
+        stale = found.setdefault(number, Stale(number, of, name, period, status, {}))
+        stale.cases[reason] = cases
+    return list(found.values())
 
 
 TermFormat = Literal["chunks", "nodes"]

@@ -40,3 +40,11 @@ CREATE OR REPLACE MACRO srsql.pseudonym_attempt(
     1,
     14
 ))::BIGINT >> (56 - bits);
+
+-- What:    the token of a forgotten case: it stands for the id, and tells it to nobody without the
+--          key of the dataset.
+-- Inputs:  inner_pad, outer_pad: see srsql.hmac_sha256; case_id: text.
+-- Outputs: 'forgotten:' and 64 hexadecimal digits.
+-- Source:  SPEC section 16 (remanence); RFC 2104.
+CREATE OR REPLACE MACRO srsql.forgotten_token(inner_pad, outer_pad, case_id) AS
+'forgotten:' || srsql.hmac_sha256(inner_pad, outer_pad, case_id);

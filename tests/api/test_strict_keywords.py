@@ -48,6 +48,7 @@ NEEDED: dict[str, Any] = {
     "qids": {"age": 37},
     "ids": ["1"],
     "name": "other",
+    "cases": ["1"],
 }
 """What a call cannot do without."""
 READ = [

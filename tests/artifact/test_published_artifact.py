@@ -434,7 +434,8 @@ def test_what_was_withdrawn_since_the_release_is_told(tmp_path: Path) -> None:
         engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(30))])
         engine.release("2011Q3", **OPTIONS)
         engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(9, first=90), deleted=[7, 8])])
-        assert engine.publish("2011Q3", tmp_path / "out").withdrawn == 2
+        made = engine.publish("2011Q3", tmp_path / "out", stale=True)
+        assert "is stale (2 deleted)" in made.stale
 
 
 def test_the_rights_of_an_artifact_are_those_of_any_new_folder(

@@ -20,10 +20,11 @@ from srsql.engine.warehouse import migrate as module
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
-# "ids", "series", "gaps": version 0.1 did not say which ids and parameters a series has, nor what
-# is missing in it
+# "ids", "series", "gaps", "stale": version 0.1 did not say which ids and parameters a series has,
+# what is missing in it, nor what has left a release
 VARIES = {
     "bytes_on_disk", "software_version", "path", "ids", "series", "gaps", "without_calendar",
+    "stale",
 }  # fmt: skip
 
 
@@ -172,6 +173,26 @@ def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
         assert set(engine.sql("SELECT DISTINCT caseid FROM release_2020q3.demo")) == set(
             engine.sql(f"{real} USING (release_id) WHERE r.schema_name = 'release_2020q3'")
         )
+
+
+def test_a_case_is_forgotten_where_pseudonyms_are_computed_and_not_stored(old: Path) -> None:
+    migrate(old)
+    with Engine(old, dataset="faers") as engine:
+        ((release_id,),) = engine.sql(
+            "SELECT r.release_id FROM srsql.release AS r "
+            "WHERE r.series = 'partners' AND r.status = 'superseded'"
+        )
+        members = engine.sql(
+            "SELECT m.case_id FROM srsql.member AS m WHERE m.release_id = ? ORDER BY 1",
+            [release_id],
+        )
+        asked = [case for (case,) in members[:3]]
+        demo = f"SELECT count(DISTINCT caseid) FROM srsql_data.release_{release_id}_demo"
+        assert engine.sql(demo) == [(len(members),)]
+        receipt = engine.forget(asked, reason="asked for")
+        assert engine.sql(demo) == [(len(members) - 3,)]
+        assert {each.cases.get("forgotten") for each in receipt.stale} <= {1, 2, 3}
+        assert engine.audit(series="partners").releases
 
 
 def old_pseudonym(key: bytes, case: str) -> int:

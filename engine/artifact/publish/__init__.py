@@ -34,8 +34,8 @@ from srsql.engine.errors import PublishError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
-from srsql.engine.warehouse.releases import released_terms
-from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.backup import sync
+from srsql.engine.warehouse.releases import released_terms, staleness
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -64,6 +64,8 @@ class Publication:
     """To the rows that link to other releases of the quarter."""
     sign: Path | None = None
     """PEM file with the Ed25519 key that the hashes are signed with."""
+    stale: bool = False
+    """Publish a release although cases have left it since it was made."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -104,8 +106,8 @@ class Published:
     """Names of the checks of ``srsql verify`` that it passed before it was moved into place."""
     new_key: str | None
     """The key file, if it was made now."""
-    withdrawn: int
-    """Released cases that the regulator has withdrawn since."""
+    stale: str
+    """What has left the release since it was made, which the artifact does not tell; or empty."""
     unfinished: list[str]
     """Folders that publications which crashed left behind."""
     links: list[MeasureRow]
@@ -138,6 +140,9 @@ def publish(
         with warehouse.transaction():
             release = find_release(warehouse, dataset, publication.series, quarter)
             _refuse_unpublishable(warehouse, release)
+            stale = staleness(warehouse, release_id=release.release_id)
+            if stale and not publication.stale:
+                raise PublishError(f"{stale[0].line}, or give --stale to publish it as it is")
             step("links")
             links = _links(warehouse, dataset, release, publication.consent)
             with built_beside(to) as (folder, scratch):
@@ -161,9 +166,6 @@ def publish(
                         f"{quarter} was not published, the artifact fails its own check: "
                         + found.failures[0]
                     )
-            withdrawn = warehouse.value(
-                query("artifact/publish", "withdrawn_cases"), [release.release_id]
-            )
     except (duckdb.Error, OSError) as error:
         raise PublishError(
             f"{quarter} was not published, nothing is at {to}: {one_line(error)}"
@@ -178,7 +180,7 @@ def publish(
         files=_files(to, manifest),
         checks=[check.name for check in found.checks],
         new_key=str(key_file) if new_key else None,
-        withdrawn=int(withdrawn),
+        stale=stale[0].line if stale else "",
         unfinished=[str(path) for path in unfinished(to)],
         links=links,
     )
@@ -275,15 +277,6 @@ def _exists(target: Path) -> PublishError:
 
 def _is_empty(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
-
-
-def sync(path: Path) -> None:
-    """Let a file, or the names in a folder, survive a loss of power."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def read_or_make_key(path: Path) -> tuple[bytes, bool]:

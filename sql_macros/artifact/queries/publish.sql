@@ -20,11 +20,3 @@ SELECT t.term, t.theta_num, t.theta_den
 FROM srsql.threshold AS t
 WHERE t.release_id = $1 AND t.released AND $2
 ORDER BY t.term;
-
--- name: withdrawn_cases
--- How many cases of release $1 the regulator has withdrawn since.
-SELECT count(DISTINCT m.case_id) AS cases
-FROM srsql.member AS m
-INNER JOIN srsql.release AS r ON m.release_id = r.release_id
-INNER JOIN srsql.deleted_case AS d ON r.dataset = d.dataset AND m.case_id = d.case_id
-WHERE m.release_id = $1;

@@ -5,6 +5,17 @@
 -- Records of a file that are loaded, where they are not as many rows of a raw table.
 SELECT count(*) AS records FROM temp.main.srsql_judged AS j WHERE j.reason IS NULL;
 
+-- name: store_withdrawn
+-- The cases that the judged lines of a list withdraw.
+INSERT INTO srsql.deleted_case
+SELECT DISTINCT
+    $dataset AS dataset,
+    j.case_id,
+    $ingestion AS ingestion_id
+FROM temp.main.srsql_judged AS j
+WHERE j.reason IS NULL
+ORDER BY j.case_id;
+
 -- name: store_file
 -- Store what became of one file.
 INSERT INTO srsql.ingested_file (

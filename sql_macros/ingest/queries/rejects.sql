@@ -39,14 +39,18 @@ WHERE r.ingestion_id = $ingestion AND r.file = $file
 GROUP BY ALL
 ORDER BY rejects DESC, reason ASC;
 
--- name: blank_lines
--- Blank lines of lists of withdrawn cases ($files), which withdraw nobody.
-SELECT count(*) AS blank_lines
+-- name: not_judged
+-- Records of $files that say nothing of their quality: those of forgotten cases, and blank lines of
+-- lists of withdrawn cases ($lists), which withdraw nobody.
+SELECT count(*) AS records
 FROM srsql.reject AS r
 WHERE
     r.ingestion_id = $ingestion
-    AND r.reason = 'blank line'
-    AND list_contains($files::VARCHAR[], r.file);
+    AND list_contains($files::VARCHAR[], r.file)
+    AND (
+        r.reason = 'forgotten_case'
+        OR (r.reason = 'blank line' AND list_contains($lists::VARCHAR[], r.file))
+    );
 
 -- name: commonest
 -- The commonest reason of the rejected records of some files, and the first line that has it; blank
@@ -59,6 +63,7 @@ FROM srsql.reject AS r
 WHERE
     r.ingestion_id = $ingestion
     AND r.kind = 'row'
+    AND r.reason <> 'forgotten_case'
     AND list_contains($files::VARCHAR[], r.file)
 GROUP BY r.reason
 ORDER BY r.reason = 'blank line' ASC, count(*) DESC, r.reason ASC

@@ -4,7 +4,7 @@
 --   $integer says whether ids are integers; for $path, $separator, $returns and $return_mark see
 --   srsql.physical_lines.
 -- Reads: nothing
--- Writes: judged(line, lines, field, reason, case_id), srsql.deleted_case
+-- Writes: judged(line, lines, field, reason, case_id)
 -- Source: SPEC section 16 (deleted cases; rejects keep file, line and reason).
 
 CREATE OR REPLACE TEMP TABLE srsql_judged AS
@@ -27,12 +27,3 @@ SELECT
     END AS reason,
     l.case_id
 FROM listed AS l;
-
-INSERT INTO srsql.deleted_case
-SELECT DISTINCT
-    $dataset AS dataset,
-    j.case_id,
-    $ingestion AS ingestion_id
-FROM temp.main.srsql_judged AS j
-WHERE j.case_id IS NOT NULL
-ORDER BY j.case_id;

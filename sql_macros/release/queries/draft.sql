@@ -17,16 +17,9 @@ WHERE
     AND r.series = $series
     AND NOT list_contains($known_then::INTEGER[], r.release_id);
 
--- name: staleness
--- Whether the source of a release was replaced, and how many of its cases were withdrawn since.
-SELECT
-    i.replaced,
-    (
-        SELECT count(*)
-        FROM srsql.member AS m
-        INNER JOIN srsql.deleted_case AS d ON m.case_id = d.case_id
-        WHERE m.release_id = r.release_id AND d.dataset = r.dataset
-    ) AS withdrawn
+-- name: source_replaced
+-- Whether the source of a release was replaced.
+SELECT i.replaced
 FROM srsql.release AS r
 INNER JOIN srsql.ingestion AS i ON r.ingestion_id = i.ingestion_id
 WHERE r.release_id = $release_id;

@@ -18,6 +18,7 @@ ORDER BY i.dataset, i.quarter;
 -- name: releases
 -- Every release, drafts and superseded ones included.
 SELECT
+    r.release_id,
     r.dataset,
     r.series,
     r.quarter,

@@ -18,3 +18,11 @@ WHERE dataset = $dataset;
 SELECT
     EXISTS (SELECT 1 FROM srsql.ingestion AS i WHERE i.dataset = $dataset)
     OR EXISTS (SELECT 1 FROM srsql.release AS r WHERE r.dataset = $dataset);
+
+-- name: forgotten_key
+-- The key of the tokens of a dataset, if some case of it is forgotten.
+SELECT k.key
+FROM srsql.forgotten_key AS k
+WHERE
+    k.dataset = $dataset
+    AND EXISTS (SELECT 1 FROM srsql.forgotten_case AS f WHERE f.dataset = k.dataset);

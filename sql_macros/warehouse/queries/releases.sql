@@ -58,3 +58,17 @@ SELECT DISTINCT d.attribute, d.with_rows
 FROM srsql.disassociated AS d
 INNER JOIN srsql.release AS r ON d.release_id = r.release_id
 WHERE r.dataset = $dataset AND r.series = $series;
+
+-- name: staleness
+-- The releases that are out, and drafts, with cases that have left since, by reason (see the view
+-- srsql.stale_release); NULL asks for all datasets, series, quarters, releases.
+SELECT r.release_id, r.dataset, r.series, r.quarter, r.status, s.reason, s.cases
+FROM srsql.stale_release AS s
+INNER JOIN srsql.release AS r ON s.release_id = r.release_id
+WHERE
+    r.model <> 'imported'
+    AND ($dataset::VARCHAR IS NULL OR r.dataset = $dataset)
+    AND ($series::VARCHAR IS NULL OR r.series = $series)
+    AND ($quarter::VARCHAR IS NULL OR r.quarter = $quarter)
+    AND ($release_id::INTEGER IS NULL OR r.release_id = $release_id)
+ORDER BY r.dataset, r.series, r.quarter, r.release_id, s.reason;

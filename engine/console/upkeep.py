@@ -1,0 +1,165 @@
+"""What a terminal shows of the upkeep of a warehouse: `migrate`, `forget`, `backup`, `restore`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from srsql.engine.console import Parts, Table, err, printable
+from srsql.engine.errors import ForgetError
+from srsql.engine.release.forget import Receipt
+from srsql.engine.release.restore import Restored
+from srsql.engine.warehouse.backup import Backup
+from srsql.engine.warehouse.migrate import Migration
+from srsql.engine.warehouse.releases import Stale
+
+LISTED = 10
+"""Ids that are named."""
+
+
+def migrated_line(made: Migration) -> str:
+    """What became of a warehouse of an earlier layout."""
+    if made.kept is None:
+        return f"{made.path} has layout {made.to_layout} already: nothing to do"
+    return (
+        f"{made.path} was brought from layout {made.from_layout} to {made.to_layout}: "
+        f"{made.tables:,} tables and views with {made.rows:,} rows as before; the file as it was "
+        f"is {made.kept}: delete it when you need it no more, it holds raw rows"
+    )
+
+
+def need_forget(
+    cases: Sequence[str],
+    file: Path | None,
+    reason: str | None,
+    receipt: Path | None,
+    dry_run: bool,
+    *,
+    rebuild: bool,
+) -> None:
+    """Refuse options that contradict each other, before anything is erased.
+
+    Raises:
+        ForgetError: ``--rebuild`` is not alone, or the receipt would overwrite a file.
+    """
+    if rebuild and (cases or file or reason or receipt or dry_run):
+        raise ForgetError("--rebuild forgets nobody: give it alone, or leave it out")
+    if receipt and receipt.exists():
+        raise ForgetError(f"{receipt} is there already: give --receipt the name of a new file")
+
+
+def listed_ids(file: Path) -> list[str]:
+    """The ids of a file, one a line; blank lines are left out.
+
+    Raises:
+        ForgetError: the file cannot be read.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ForgetError(f"{file} cannot be read: {error}") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def write_receipt(receipt: Receipt, file: Path) -> None:
+    """Write a receipt as JSON; it names no case but by its token.
+
+    Raises:
+        ForgetError: there is a file already, or it cannot be written.
+    """
+    told = {**asdict(receipt), "not_found": len(receipt.not_found)}
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            file.chmod(0o600)
+            json.dump(told, opened, ensure_ascii=False, indent=1)
+    except OSError as error:
+        raise ForgetError(f"the receipt {file} cannot be written: {error.strerror}") from None
+
+
+def receipt_parts(made: Receipt, db: Path) -> Parts:
+    """What was erased where, what stays and why, and what is to be done."""
+    done = "would be erased" if made.dry_run else "erased"
+    known = len(made.tokens) - len(made.not_found)
+    yield (
+        f"{made.dataset}: {known:,} of {len(made.tokens):,} cases "
+        f"{'would be forgotten' if made.dry_run else 'forgotten'} ({printable(made.reason)})"
+    )
+    if made.not_found:
+        named = ", ".join(map(printable, made.not_found[:LISTED]))
+        more = len(made.not_found) - LISTED
+        yield (
+            f"not found: {named}{f' and {more:,} more' if more > 0 else ''}: a file that brings "
+            "them is recognized all the same"
+        )
+    for title, rows in ((f"rows {done}", made.erased), ("rows under a token", made.renamed)):
+        if rows:
+            yield Table(title, ["table", "rows"], [[name, f"{n:,}"] for name, n in rows.items()])
+    for draft in made.drafts:
+        yield f"draft removed: {draft}"
+    yield "what stays:"
+    yield from (f"  {text}" for text in made.stays)
+    if made.exposed:
+        yield "what left the house before, if it was published:"
+        yield from (
+            f"  {one['quarter']} in series {one['series']} (release {one['release_id']}, "
+            f"{one['status']})"
+            for one in made.exposed
+        )
+    yield "what nothing here reaches:"
+    yield from (f"  {text}" for text in (*made.elsewhere, *_files_beside(db)))
+    for each in made.stale:
+        yield each.line
+    if not made.dry_run:
+        yield (
+            "the file was written anew: nothing that was erased is left in it"
+            if made.rebuilt
+            else "the file still holds what was erased, until it is written anew"
+        )
+    if made.commands:
+        yield "to do, in this order:"
+        yield from (f"  {command}" for command in made.commands)
+
+
+def _files_beside(db: Path) -> list[str]:
+    """Copies that the commands of srsql left beside the warehouse."""
+    found = sorted(
+        file.name
+        for pattern in ("layout-*", "before-restore*", "tmp")
+        for file in db.absolute().parent.glob(f"{db.name}.{pattern}")
+    )
+    return [f"{name}: a copy beside the warehouse: delete it" for name in found]
+
+
+def backup_line(made: Backup) -> str:
+    """What became of a backup."""
+    return (
+        f"{made.path}: {made.tables:,} tables and views with {made.rows:,} rows, as in the "
+        f"warehouse ({made.bytes_on_disk / 2**20:,.1f} MiB); it holds raw rows, and whoever is "
+        "forgotten later"
+    )
+
+
+def restored_parts(made: Restored) -> Parts:
+    """What became of a restored warehouse."""
+    yield (
+        f"{made.path} is {made.backup}: {made.tables:,} tables and views with {made.rows:,} rows "
+        "in the backup"
+    )
+    for name, cases in made.forgotten.items():
+        yield f"{cases:,} cases of {name} that were forgotten since were forgotten anew"
+    if made.kept:
+        yield f"the file as it was is {made.kept}: delete it when you need it no more"
+    if not made.carried:
+        yield (
+            "nobody could tell who was forgotten since the backup was made: forget them again "
+            "('srsql forget')"
+        )
+
+
+def warn_of_stale(stale: Sequence[Stale]) -> None:
+    """Say in one line each on stderr which releases cases have left, and what to do."""
+    for each in stale:
+        if each.status == "released":
+            err.print(f"warning: {printable(each.line)}")

@@ -1,0 +1,217 @@
+"""A backup takes the place of a warehouse, and whoever was forgotten since then stays forgotten.
+
+A backup that was made before a case was forgotten holds it. The tokens of the warehouse that is
+replaced, and their keys, are carried over; cases of the backup that they recognize are forgotten
+in it before it takes the place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from srsql.engine.errors import ForgetError, WarehouseError
+from srsql.engine.release.forget import TOPIC, forget
+from srsql.engine.warehouse.backup import attached, copied, rebuild, sync
+from srsql.engine.warehouse.catalog import dataset_names, hmac_pads, registered_dataset
+from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
+from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
+from srsql.schemas import Dataset
+
+UNCHANGED = "nothing was restored"
+CARRIED_FROM = 4
+"""The first layout that knows forgotten cases."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What became of a warehouse."""
+
+    path: str
+    backup: str
+    tables: int
+    rows: int
+    kept: str | None
+    """The file as it was; None: there was none."""
+    forgotten: dict[str, int]
+    """Cases of the backup that had been forgotten since and were forgotten anew, by dataset."""
+    carried: bool
+    """There was a warehouse whose forgotten cases could be looked at."""
+
+
+@dataclass(frozen=True)
+class _Token:
+    dataset: str
+    key: bytes
+    token: str
+    reason: str
+    day: Any
+
+
+def restore(path: Path, source: Path, *, without_forgotten: bool = False) -> Restored:
+    """Put a backup in the place of a warehouse; the file that was there stays beside it.
+
+    Args:
+        path: of the warehouse.
+        source: the backup.
+        without_forgotten: restore although there is no warehouse that tells who was forgotten
+            since the backup was made.
+
+    Raises:
+        ForgetError: that cannot be told, or not be carried over.
+        WarehouseError: the backup is no warehouse of this layout, or somebody uses one of the two;
+            both are as they were.
+    """
+    kept = path.with_name(f"{path.name}.before-restore")
+    if not source.is_file():
+        raise WarehouseError(f"no backup at {source}: give --from the file to restore")
+    if path.exists() and path.samefile(source):
+        raise WarehouseError(f"{source} is the warehouse itself: give --from its backup")
+    if kept.exists():
+        raise WarehouseError(f"{kept} is there already: move it away, it would be overwritten")
+    with ExitStack() as stack:
+        con = attached(source, read_only=True)
+        stack.callback(con.close)
+        _need_layout(con, source)
+        tokens = None
+        if path.exists():  # open until the end, so that nobody writes to it
+            tokens = _tokens(path, stack, without_forgotten=without_forgotten)
+        elif not without_forgotten:
+            raise ForgetError(
+                f"there is no warehouse at {path}, so nobody can tell who was forgotten since "
+                f"{source} was made: give --without-forgotten, then forget them again"
+            )
+        made, counts = stack.enter_context(copied(con, ALIAS, path, UNCHANGED))
+        with Warehouse(made) as restored:
+            with restored.guarded():
+                forgotten = _carry(restored, tokens or [])
+            if forgotten:
+                rebuild(restored)
+        if path.exists():
+            made.chmod(path.stat().st_mode & 0o777)
+            os.link(path, kept)
+            wal = path.with_name(f"{path.name}.wal")
+            if wal.exists():
+                shutil.move(wal, kept.with_name(f"{kept.name}.wal"))
+        os.replace(made, path)
+        sync(path.absolute().parent)
+    return Restored(
+        str(path),
+        str(source),
+        len(counts),
+        sum(counts.values()),
+        str(kept) if kept.exists() else None,
+        forgotten,
+        tokens is not None,
+    )
+
+
+def _layout(con: duckdb.DuckDBPyConnection) -> int | None:
+    """The layout of a warehouse; None: it is none."""
+    try:
+        ((layout,),) = con.execute(query("warehouse/migrate", "layout")).fetchall()
+    except (duckdb.CatalogException, duckdb.BinderException, ValueError):
+        return None
+    return int(layout)
+
+
+def _need_layout(con: duckdb.DuckDBPyConnection, source: Path) -> None:
+    layout = _layout(con)
+    if layout is None:
+        raise WarehouseError(f"{source} is no warehouse of srsql")
+    if layout != LAYOUT:
+        way_out = (
+            f"run 'srsql migrate --db {source}' first"
+            if layout < LAYOUT
+            else "use the srsql version that made it"
+        )
+        raise WarehouseError(f"{source} has layout {layout}, this srsql needs {LAYOUT}: {way_out}")
+
+
+def _tokens(path: Path, stack: ExitStack, *, without_forgotten: bool) -> list[_Token] | None:
+    """The forgotten cases of the warehouse; None: they cannot be read, and need not be.
+
+    Raises:
+        ForgetError: they cannot be read.
+    """
+    try:
+        con = attached(path, read_only=True)
+        stack.callback(con.close)
+        layout = _layout(con)
+        if layout is not None and layout < CARRIED_FROM:
+            return []
+        rows = con.execute(query(TOPIC, "carried")).fetchall()
+    except (WarehouseError, duckdb.Error) as error:
+        if "lock" in str(error).lower():
+            raise
+        if without_forgotten:
+            return None
+        raise ForgetError(
+            f"{path} cannot be read, so nobody can tell who was forgotten since the backup was "
+            "made: give --without-forgotten, then forget them again"
+        ) from None
+    return [_Token(row[0], bytes(row[1]), *row[2:]) for row in rows]
+
+
+def _carry(restored: Warehouse, tokens: Iterable[_Token]) -> dict[str, int]:
+    """Bring tokens into a restored warehouse, and forget the cases of it that they recognize."""
+    found: dict[str, int] = {}
+    of: dict[str, list[_Token]] = {}
+    for token in tokens:
+        of.setdefault(token.dataset, []).append(token)
+    for name, own in of.items():
+        key = own[0].key
+        restored.run(query(TOPIC, "make_key"), {"dataset": name, "key": key})
+        if bytes(restored.value(query(TOPIC, "key"), {"dataset": name})) != key:
+            raise ForgetError(
+                f"the backup has forgotten cases of {name} under another key than the warehouse, "
+                "so those of one cannot be told in the other: restore it under another --db with "
+                "--without-forgotten, then forget them again"
+            )
+        if name in dataset_names(restored):
+            dataset = registered_dataset(restored, name)
+            for reason, cases in _recognized(restored, dataset, own).items():
+                forget(restored, dataset, cases, reason)
+                found[name] = found.get(name, 0) + len(cases)
+        for token in own:
+            told = {"token": token.token, "reason": token.reason, "day": token.day}
+            restored.run(query(TOPIC, "carry_token"), {"dataset": name, **told})
+    return found
+
+
+def _recognized(
+    restored: Warehouse, dataset: Dataset, tokens: list[_Token]
+) -> dict[str, list[str]]:
+    """The ids of cases that are forgotten by the tokens, by reason."""
+    parts: list[exp.Query] = []
+    if restored.rows(query(TOPIC, "raw_tables"), {"schema": f"raw_{dataset.name}"}):
+        case = exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id")
+        parts.append(
+            exp.select(case).distinct().from_(raw_table(dataset, dataset.report_table, alias="t"))
+        )
+    for name in ("member", "withheld"):
+        rows = exp.select(column("case_id", "t"))
+        rows = rows.from_(table("srsql", name, alias="t"))
+        own = table("srsql", "release", alias="r")
+        rows = rows.join(own, on=column("release_id", "r").eq(column("release_id", "t")))
+        parts.append(rows.where(column("dataset", "r").eq(exp.Literal.string(dataset.name))))
+    for name in ("budget_ledger", "deleted_case", "replaced_case", "id_pseudonym"):
+        rows = exp.select(column("case_id", "t"))
+        rows = rows.from_(table("srsql", name, alias="t"))
+        parts.append(rows.where(column("dataset", "t").eq(exp.Literal.string(dataset.name))))
+    statement = with_rows(query(TOPIC, "recognize"), held=union_all(parts))
+    asked = {**hmac_pads(tokens[0].key), "tokens": [each.token for each in tokens]}
+    reasons = {each.token: each.reason for each in tokens}
+    found: dict[str, list[str]] = {}
+    for case, token in restored.rows(statement.sql(dialect="duckdb"), asked):
+        found.setdefault(reasons[token], []).append(case)
+    return found

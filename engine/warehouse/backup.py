@@ -1,0 +1,223 @@
+"""Copies of a warehouse: a backup, and a file without what was deleted from it.
+
+Rows that were deleted stay in the blocks of a file, after a checkpoint as well (remanence; SPEC
+section 16). A copy made table by table (``COPY FROM DATABASE``) holds none of them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from srsql.engine.errors import WarehouseError, one_line
+from srsql.engine.warehouse.statements import dotted, literal, query
+from srsql.engine.warehouse.warehouse import ALIAS, Warehouse
+
+Place = tuple[str, str]
+Counts = dict[Place, int]
+"""Rows of every stored table and of every released view, by schema and name."""
+COPY = "srsql_copy"
+UNFINISHED = ".copying"
+"""How the name of a folder ends in which a copy is made."""
+REBUILD = "srsql forget --rebuild"
+"""What takes the place of a rebuilding that could not be done."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A copy of a warehouse."""
+
+    path: str
+    tables: int
+    """Stored tables and released views whose rows were counted in both."""
+    rows: int
+    bytes_on_disk: int
+
+
+def attached(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection with the file attached as a warehouse's is, and nothing installed in it.
+
+    Raises:
+        WarehouseError: it is no database, or another process has it open.
+    """
+    con = duckdb.connect()
+    try:
+        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}{' (READ_ONLY)' if read_only else ''}")
+        con.execute(f"USE {ALIAS}")
+    except duckdb.Error as error:
+        con.close()
+        raise WarehouseError(f"{path} cannot be opened: {one_line(error)}") from None
+    return con
+
+
+def row_counts(con: duckdb.DuckDBPyConnection, database: str = ALIAS) -> Counts:
+    """Rows of the catalog, the raw and the stored tables, and of the released views.
+
+    Args:
+        con: a connection on which ``database`` is the current one.
+        database: which is counted.
+    """
+    names = con.execute(query("warehouse/migrate", "stored"), {"database": database}).fetchall()
+    return {
+        (schema, name): con.execute(
+            f"SELECT count(*) FROM {dotted(database, schema, name)}"
+        ).fetchall()[0][0]
+        for schema, name in names
+    }
+
+
+def need_all(
+    before: Counts,
+    after: Counts,
+    otherwise: str,
+    renamed: Mapping[Place, Place] | None = None,
+    grown: Collection[Place] = (),
+) -> None:
+    """Refuse a copy in which something is missing, or has other rows.
+
+    Args:
+        before: of the original.
+        after: of the copy.
+        otherwise: what is so if it is refused, for the message.
+        renamed: tables with another name in the copy.
+        grown: tables that may have more rows there.
+
+    Raises:
+        WarehouseError: the text names what differs.
+    """
+    for place, rows in before.items():
+        now = (renamed or {}).get(place, place)
+        kept = after.get(now)
+        if kept != rows and not (now in grown and kept is not None and kept > rows):
+            raise WarehouseError(
+                f"{'.'.join(now)} would have {after.get(now, 'no')} rows instead of {rows:,}: "
+                f"{otherwise}"
+            )
+
+
+@contextmanager
+def copied(
+    con: duckdb.DuckDBPyConnection, database: str, target: Path, otherwise: str
+) -> Iterator[tuple[Path, Counts]]:
+    """A checked copy of an attached database beside ``target``, removed at the end if still there.
+
+    It is made in a folder that its owner alone can enter, and readable by its owner alone. What a
+    run that was killed left there is removed first.
+
+    Args:
+        con: a connection without a transaction.
+        database: which is copied.
+        target: where the copy is to go to; it is made in the same folder.
+        otherwise: what is so if it fails, for messages.
+
+    Yields:
+        The copy, not attached any more, and the rows that were counted in it.
+
+    Raises:
+        WarehouseError: it cannot be written, or has other rows than the original.
+    """
+    parent, prefix = target.absolute().parent, f".{target.name}."
+    for leftover in parent.iterdir():  # of a run that was killed
+        if leftover.name.startswith(prefix) and leftover.name.endswith(UNFINISHED):
+            shutil.rmtree(leftover, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=UNFINISHED, dir=parent))
+    made = folder / target.name
+    try:
+        try:
+            con.execute(f"ATTACH {literal(str(made))} AS {COPY}")
+            try:
+                con.execute("BEGIN TRANSACTION")
+                before = row_counts(con, database)
+                con.execute(f"COPY FROM DATABASE {dotted(database)} TO {COPY}")
+                con.execute("COMMIT")
+            except BaseException:
+                con.execute("ROLLBACK")
+                raise
+            finally:
+                con.execute(f"DETACH {COPY}")
+        except duckdb.Error as error:
+            raise WarehouseError(f"{target}: {one_line(error)}; {otherwise}") from None
+        made.chmod(0o600)
+        opened = attached(made, read_only=True)
+        try:
+            after = row_counts(opened)
+        finally:
+            opened.close()
+        need_all(before, after, otherwise)
+        sync(made)
+        yield made, after
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def backup(warehouse: Warehouse, to: Path) -> Backup:
+    """Copy the whole warehouse to a new file; nobody writes to it meanwhile.
+
+    Args:
+        warehouse: may be read-only, or on a connection of the caller's, whose database is copied
+            with all that is in it.
+        to: the new file, readable by its owner alone.
+
+    Raises:
+        WarehouseError: there is a file already, or the copy cannot be made.
+    """
+    if to.exists() or to.with_name(f"{to.name}.wal").exists():
+        raise WarehouseError(f"{to} is there already: give --to the name of a new file")
+    if not to.absolute().parent.is_dir():
+        raise WarehouseError(f"there is no folder {to.absolute().parent}: make it first")
+    try:
+        with copied(warehouse.con, warehouse.database, to, "no backup was made") as (made, counts):
+            os.link(made, to)  # never over a file that is there
+            sync(to.absolute().parent)
+    except FileExistsError:
+        raise WarehouseError(f"{to} is there already: give --to the name of a new file") from None
+    except OSError as error:
+        raise WarehouseError(f"{to}: {error.strerror or one_line(error)}") from None
+    return Backup(str(to), len(counts), sum(counts.values()), to.stat().st_size)
+
+
+def rebuild(warehouse: Warehouse) -> None:
+    """Put a copy in the place of the file, so that nothing that was deleted is left in it.
+
+    Until the copy takes the place, in one step, the file is as it was. The connection goes on with
+    the new file; its rights are those of the old one.
+
+    Raises:
+        WarehouseError: the warehouse is on a connection of the caller's, or the copy cannot be
+            made.
+    """
+    path, con = warehouse.path, warehouse.con
+    if path is None or warehouse.read_only:
+        raise WarehouseError(
+            "the file of a connection that is not ours cannot be rebuilt: close it, then run "
+            f"'{REBUILD} --db FILE'"
+        )
+    con.execute("CHECKPOINT")
+    try:
+        otherwise = f"the file was not rebuilt: run '{REBUILD}'"
+        with copied(con, ALIAS, path, otherwise) as (made, _):
+            made.chmod(path.stat().st_mode & 0o777)
+            os.replace(made, path)
+            sync(path.absolute().parent)
+        con.execute("USE memory")
+        con.execute(f"DETACH {ALIAS}")
+        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}")
+        con.execute(f"USE {ALIAS}")
+    except OSError as error:
+        raise WarehouseError(f"{path}: {error.strerror or one_line(error)}; {otherwise}") from None
+
+
+def sync(path: Path) -> None:
+    """Let a file, or the names in a folder, survive a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
