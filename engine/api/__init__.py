@@ -105,7 +105,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
     "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
     # forget, backup
-    "cases": Argument(takes=Several(Text(numbers=True), as_read=True)),
+    "cases": Argument(takes=Several(Text(), as_read=True)),
     "reason": Argument("Why, in a few words that name nobody; it is kept"),
     "forget.dry_run": Argument("Tell what would be erased, and change nothing"),
     "backup.to": Argument("File to make, readable by its owner alone"),
