@@ -142,6 +142,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "released_only": Argument("Read released views only: for analysts"),
     "query.quarter": _RELEASED,
     "include_withheld": Argument("Add what was withheld to the upper bound"),
+    "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
     "compare.rules": Argument(),

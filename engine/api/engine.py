@@ -311,13 +311,14 @@ class Engine:
     @api.reads(errors.QueryError)
     def query(
         self, sql: str, *, quarter: Word = None, include_withheld: bool = False,
-        dataset: Name = None, series: str = MAIN,
+        allow_unknown: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Answer:  # fmt: skip
         """A question over the original tables, from released views; see ``srsql query``."""
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return query(self.warehouse, schema, series, sql, quarter=quarter,
-                         include_withheld=include_withheld)  # fmt: skip
+                         include_withheld=include_withheld,
+                         allow_unknown=allow_unknown)  # fmt: skip
 
     @api.reads(errors.CompareError)
     def compare(

@@ -234,10 +234,10 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
     """The cells of ``Answer.columns``."""
     groups = len(answer.columns) - len(BOUNDS)
     for row in answer.rows[:SHOWN_ANSWERS]:
-        lower, expected, upper = row[groups:]
+        lower, expected, upper, known = row[groups:]
         point = f"{expected:,.0f}" if lower == upper else f"{expected:,.1f}"
         keys = ["-" if key is None else printable(str(key)) for key in row[:groups]]
-        yield [*keys, f"{lower:,}", point, f"{upper:,}"]
+        yield [*keys, f"{lower:,}", point, f"{upper:,}", f"{known:,}"]
 
 
 def answer_lines(answer: Answer) -> Iterator[str]:

@@ -11,10 +11,14 @@ from pathlib import Path
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
+from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid
 
 AGE, SEX = "age", "sex"
 """Names of the quasi-identifiers that conditions speak of."""
+_ALIKE = 0.85
+"""Similarity (Jaro-Winkler) from which a name may be meant."""
 COLUMNS = ("drug", "reaction", "min_age", "max_age", "sex")
 
 
@@ -129,6 +133,31 @@ def intervals(dataset: Dataset, condition: Condition) -> list[Interval]:
         ends = leaves(tree)
         found.append(Interval(position, *ends[tree.number[condition.sex]], ends[0]))
     return found
+
+
+def did_you_mean(warehouse: Warehouse, names: exp.Query, wanted: str) -> str:
+    """What a message adds for a name that is not there: those that are spelled most like it.
+
+    Args:
+        warehouse: where the names are.
+        names: rows of one column, ``name``.
+        wanted: what was asked for.
+    """
+    like = exp.func(
+        "jaro_winkler_similarity",
+        exp.func("upper", column("name", "n")),
+        exp.func("upper", exp.Literal.string(wanted)),
+    )
+    nearest = (
+        exp.select(column("name", "n"))
+        .distinct()
+        .from_(names.subquery("n"))
+        .where(exp.GTE(this=like, expression=exp.Literal.number(_ALIKE)))
+        .order_by(exp.Ordered(this=like.copy(), desc=True), column("name", "n"))
+        .limit(3)
+    )
+    found = [repr(name) for (name,) in warehouse.rows(nearest.sql(dialect="duckdb"))]
+    return f": did you mean {' or '.join(found)}?" if found else ", and none like it"
 
 
 def leaves(tree: Hierarchy) -> list[tuple[int, int]]:
