@@ -33,7 +33,7 @@ from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
-from srsql.engine.signals.results import Signals
+from srsql.engine.signals.results import Missing, Signals
 from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
@@ -297,6 +297,7 @@ class Engine:
         self, *, drug: Word = None, reaction: Word = None, rules: Name = None,
         every_pair: bool = False, min_age: Number = None, max_age: Number = None, sex: Word = None,
         roles: Sequence[str] | None = None, quarter: Word = None, released_only: bool = False,
+        missing: Missing = "spread", allow_unknown: bool = False,
         dataset: Name = None, series: str = MAIN,
     ) -> Signals:  # fmt: skip
         """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
@@ -306,7 +307,8 @@ class Engine:
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
-                           roles=api.drug_roles(roles), released_only=released_only)  # fmt: skip
+                           roles=api.drug_roles(roles), released_only=released_only,
+                           missing=missing, allow_unknown=allow_unknown)  # fmt: skip
 
     @api.reads(errors.QueryError)
     def query(

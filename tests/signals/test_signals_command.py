@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from oracles.signals import measures
 from support.command import Answer, srsql
 from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 
 PAIR = ("--drug", "drug 1", "--reaction", "REACTION 01")
+MANY = crowd(80, terms=3)
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +48,100 @@ def test_json_is_one_document_with_every_measure(db: Path) -> None:
     assert answer.json["roles"] == ["PS", "SS"]
 
 
+def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_path: Path) -> None:
+    reports = [
+        replace(r, age="" if n % 4 == 0 else r.age) for n, r in enumerate(crowd(80, terms=3))
+    ]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", reports)])
+        engine.release("2011Q4", k=3, theta="1", seed=1)
+    shown = signals(tmp_path / "w.duckdb", *PAIR, "--min-age", 40)
+    assert (shown.code, shown.err) == (0, "")
+    for label in ("original ", "original, known", "released ", "released, known"):
+        assert label in shown.out
+    assert "a missing value counts by the condition's share of the domain" in shown.out
+    both, alone = (
+        signals(tmp_path / "w.duckdb", *PAIR, "--min-age", 40, "--json", *more).json
+        for more in ((), ("--missing", "exclude"))
+    )
+    (spread,), (known,) = both["signals"], alone["signals"]
+    assert spread["original"]["a"] > spread["original_known"]["a"]
+    cases = [r for r in reports if r.age and int(r.age) >= 40]
+    table = [0, 0, 0, 0]
+    for r in cases:
+        table[2 * (r.drugs != ("Drug 1",)) + (r.pt != ("Reaction 01",))] += 1
+    for name, wanted in zip("abcd", table, strict=True):
+        own = known["original"]
+        assert own[name] == own[f"{name}_lower"] == own[f"{name}_upper"] == own[f"{name}_known"]
+        assert own[name] == spread["original_known"][name] == wanted
+    assert known["original"]["prr"] == pytest.approx(measures(*table)["prr"])
+    # without a condition nobody lacks what is asked for
+    free = signals(tmp_path / "w.duckdb", *PAIR, "--missing", "exclude", "--json").json
+    assert free["signals"][0]["original"]["a_upper"] == sum(
+        r.drugs == ("Drug 1",) and r.pt == ("Reaction 01",) for r in reports
+    )
+    assert free["signals"][0]["original_known"] is None
+
+
+def test_a_sex_that_is_released_as_the_root_is_missing(tmp_path: Path) -> None:
+    reports = [replace(r, sex="" if n % 4 == 0 else "F") for n, r in enumerate(crowd(40, terms=3))]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", reports)])
+        engine.release("2011Q4", k=3, theta="1", seed=1)
+        for only in (True, False):
+            (found,) = engine.signals(
+                drug="Drug 1", reaction="Reaction 01", sex="F", missing="exclude",
+                released_only=only,
+            ).signals  # fmt: skip
+            one = found.released
+            assert one.a + one.b + one.c + one.d == 30
+            assert (one.a_lower, one.d_lower) == (one.a_upper, one.d_upper)
+
+
+def test_originals_that_were_dropped_for_want_of_a_value_are_not_compared(tmp_path: Path) -> None:
+    reports = [
+        replace(r, age="" if n % 4 == 0 else r.age) for n, r in enumerate(crowd(80, terms=3))
+    ]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", reports)])
+        engine.release("2011Q4", k=3, theta="1", seed=1, missing="drop")
+        found = engine.signals(drug="Drug 1", reaction="Reaction 01")
+        only = engine.signals(drug="Drug 1", reaction="Reaction 01", released_only=True)
+    (one,) = found.signals
+    assert one.original is not None
+    assert one.original == one.released
+    assert one.original.a + one.original.b + one.original.c + one.original.d == 60
+    assert (found.dropped, only.dropped) == (20, 0)
+
+
+def test_a_name_that_nobody_has_is_refused_and_only_released_ones_are_named(
+    tmp_path: Path,
+) -> None:
+    reports = crowd(40, terms=3)
+    rare = replace(reports[0], age="", sex="", wt="", drugs=("Drugg 1",))
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", [rare, *reports[1:]])])
+        engine.release("2011Q4", k=3, theta="1", seed=1, missing="drop")
+    asked = ("--drug", "Drugg 11", "--reaction", "reaction 1")
+    steward, analyst = (signals(tmp_path / "w.duckdb", *asked, *more)
+                        for more in ((), ("--released-only",)))  # fmt: skip
+    assert steward.code == analyst.code == 2
+    assert "no case has the drug 'Drugg 11': did you mean 'DRUGG 1'" in steward.err
+    assert "no released case has the drug 'Drugg 11': did you mean 'DRUG 1'" in analyst.err
+    assert "DRUGG 1'" not in analyst.err
+    allowed = signals(tmp_path / "w.duckdb", *asked, "--released-only", "--allow-unknown")
+    assert allowed.code == 0
+    assert "no released case has the drug 'Drugg 11': it counts as none" in allowed.out
+    nobody = signals(tmp_path / "w.duckdb", *PAIR, "--min-age", 119, "--json")
+    assert nobody.json["signals"][0]["released"]["a_upper"] == 0
+
+
 def test_all_pairs_come_with_the_quantiles_of_their_bias(db: Path) -> None:
     answer = signals(db, "--all", "--max-age", 50)
     assert answer.code == 0, answer.err
     assert "PRR, released / original" in answer.out
-    assert "pairs of at least 3 cases" in answer.out
+    assert "pairs of surely at least 3 cases" in answer.out
+    assert "undecided; " in answer.out
 
 
 @pytest.mark.parametrize(
@@ -99,7 +191,9 @@ def test_a_rule_that_makes_no_sense_is_named_with_its_line(
 
 
 def test_hostile_names_are_data(db: Path) -> None:
-    answer = signals(db, "--drug", "x'); DROP TABLE demo; --", "--reaction", '"', "--json")
+    names = ("--drug", "x'); DROP TABLE demo; --", "--reaction", '"')
+    assert signals(db, *names).code == 2
+    answer = signals(db, *names, "--allow-unknown", "--json")
     assert answer.json["signals"][0]["released"]["prr"] is None
     roles = signals(db, *PAIR, "--roles", "PS'; --", "--json").json
     assert roles["roles"] == ["PS'; --"]
