@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from srsql.engine.console import Parts, Table, printable
@@ -12,7 +13,7 @@ from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
-from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals, agreement
+from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreement
 from srsql.engine.signals.rules import Condition
 
 SHOWN_PAIRS = 10
@@ -108,6 +109,28 @@ def signal_rows(found: Signals) -> Iterator[list[str]]:
             if measures is not None:
                 yield [name, data, *_measures(measures)]
                 name = ""
+
+
+def signal_table(found: Signals) -> Iterator[list[Any]]:
+    """Every signal for a CSV file, a row for each of its data, the header first."""
+    names = [field.name for field in fields(Measures)]
+    biases = [field.name for field in fields(Bias)]
+    yield ["drug", "reaction", "min_age", "max_age", "sex", "data", "missing", *names, *biases]
+    for signal in found.signals:
+        where = signal.condition
+        rule = [signal.drug, signal.reaction, where.min_age, where.max_age, where.sex]
+        for data, missing, measures in (
+            ("original", found.missing, signal.original),
+            ("original", "exclude", signal.original_known),
+            ("released", found.missing, signal.released),
+            ("released", "exclude", signal.released_known),
+        ):
+            if measures is not None:
+                bias = signal.bias if measures is signal.released else None
+                yield [
+                    *rule, data, missing, *(getattr(measures, name) for name in names),
+                    *(getattr(bias, name, None) for name in biases),
+                ]  # fmt: skip
 
 
 def quantile_rows(found: Signals) -> Iterator[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import random
 import shutil
@@ -342,6 +343,20 @@ def test_not_like_is_the_negation_of_like(engine: Engine) -> None:
         }
         denied, negated, met = counts.values()
         assert denied == negated != met
+
+
+def test_csv_holds_what_json_does_whatever_is_in_the_names(db: Path, tmp_path: Path) -> None:
+    label = 'a "quoted", name\nof two lines'
+    text = label.replace('"', '""')
+    sql = f"SELECT pt AS \"{text}\", COUNT(*) FROM reac WHERE pt LIKE 'R%' GROUP BY 1"
+    file = tmp_path / "answer.csv"
+    assert query(db, sql, "--csv", file).code == 0
+    with file.open(newline="", encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream)
+    told = query(db, sql, "--json").json
+    assert header == [label, "lower", "expected", "upper", "known"]
+    assert [[row[0], *map(float, row[1:])] for row in rows] == told["rows"]
+    assert query(db, sql, "--csv", "-").out == file.read_text(encoding="utf-8")
 
 
 def test_what_steers_a_terminal_is_written_out(db: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +82,31 @@ def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_pa
         r.drugs == ("Drug 1",) and r.pt == ("Reaction 01",) for r in reports
     )
     assert free["signals"][0]["original_known"] is None
+
+
+def test_csv_has_a_row_for_each_of_the_data(db: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.csv"
+    asked = (*PAIR, "--min-age", 40)
+    beside = signals(db, *asked, "--csv", file)
+    assert "PRR" in beside.out
+    with file.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["data"], row["missing"]) for row in rows] == [
+        ("original", "spread"), ("original", "exclude"),
+        ("released", "spread"), ("released", "exclude"),
+    ]  # fmt: skip
+    told = signals(db, *asked, "--json").json["signals"][0]
+    assert float(rows[2]["prr"]) == told["released"]["prr"]
+    assert float(rows[2]["prr_bias"]) == told["bias"]["prr_bias"]
+    assert (rows[0]["min_age"], rows[0]["sex"], rows[0]["prr_bias"]) == ("40", "", "")
+    alone = signals(db, *asked, "--csv", "-")
+    assert alone.out == file.read_text(encoding="utf-8")
+    two = signals(db, *asked, "--csv", "-", "--json")
+    assert (two.code, two.out) == (2, "")
+    assert "exclude each other" in two.err
+    nowhere = signals(db, *asked, "--csv", tmp_path / "none" / "out.csv")
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert "cannot be written" in nowhere.err
 
 
 def test_a_sex_that_is_released_as_the_root_is_missing(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ WHERE p.surely OR NOT $surely::BOOLEAN;
 
 -- name: measure
 -- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
--- the prior of these parameters, and whether it meets the criteria; $alpha1 is NULL where none could
+-- the prior of these parameters, and what the criteria say; $alpha1 is NULL where none could
 -- be fitted.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
