@@ -33,7 +33,8 @@ from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
-from srsql.engine.signals.results import Missing, Signals
+from srsql.engine.signals.results import Signals
+from srsql.engine.signals.rules import Counting, Missing
 from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
@@ -306,9 +307,9 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
+            counting = Counting(api.drug_roles(roles), missing, allow_unknown)
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
-                           roles=api.drug_roles(roles), released_only=released_only,
-                           missing=missing, allow_unknown=allow_unknown)  # fmt: skip
+                           released_only=released_only, counting=counting)  # fmt: skip
 
     @api.reads(errors.QueryError)
     def query(

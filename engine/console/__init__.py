@@ -81,7 +81,7 @@ def progress_shown() -> Iterator[Callable[[str], None]]:
 
 
 def show(
-    found: Any, as_json: bool, parts: Iterable[str | Table], table: CsvTable | None = None
+    found: Any, as_json: bool, parts: Iterable[str | Table], rows: CsvTable | None = None
 ) -> None:
     """Print an answer as one JSON document, or as lines and tables.
 
@@ -89,16 +89,16 @@ def show(
         found: the answer.
         as_json: whether it is printed as a document.
         parts: its lines and tables.
-        table: its rows for a CSV file, which is written beside; on stdout it takes their place.
+        rows: its rows for a CSV file, which is written beside; on stdout it takes their place.
 
     Raises:
         ConfigError: the file cannot be written, or stdout is to hold two documents.
     """
-    if table is not None:
-        if table.file is None and as_json:
+    if rows is not None:
+        if rows.file is None and as_json:
             raise ConfigError("--csv - and --json exclude each other: both print on stdout")
-        table.write()
-        if table.file is None:
+        rows.write()
+        if rows.file is None:
             return
     if as_json:
         click.echo(json.dumps(_document(found), default=str, ensure_ascii=False))

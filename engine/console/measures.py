@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from srsql.engine.console import Parts, Table, printable
+from srsql.engine.console import Parts, Table, out, printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
@@ -18,6 +18,8 @@ from srsql.engine.signals.rules import Condition
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
+WIDE = 140
+"""Columns of a terminal from which the measures of a signal stand beside each other."""
 MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
 SIGNAL_COLUMNS = [
     "rule",
@@ -91,8 +93,23 @@ def signals_parts(found: Signals) -> Parts:
     """The bias over all pairs, the signals, and how to read them."""
     if found.quantiles:
         yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
-    yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
+    if out.is_terminal and out.width < WIDE:
+        yield from tall_tables(found)
+    else:
+        yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
     yield from signal_lines(found)
+
+
+def tall_tables(found: Signals) -> Iterator[Table]:
+    """For a narrow terminal: a table of each signal, with the data side by side."""
+    listed: list[list[list[str]]] = []
+    for row in signal_rows(found):
+        if row[0]:
+            listed.append([])
+        listed[-1].append(row)
+    for rows in listed:
+        cells = zip(SIGNAL_COLUMNS[2:], *(row[2:] for row in rows), strict=True)
+        yield Table(printable(rows[0][0]), ["", *(row[1] for row in rows)], cells)
 
 
 def signal_rows(found: Signals) -> Iterator[list[str]]:

@@ -31,13 +31,20 @@ from srsql.engine.signals.cases import (
 from srsql.engine.signals.results import (
     Bias,
     Measures,
-    Missing,
     Quantiles,
     Shrinkage,
     Signal,
     Signals,
 )
-from srsql.engine.signals.rules import Condition, Interval, Rule, intervals
+from srsql.engine.signals.rules import (
+    USUAL,
+    Condition,
+    Counting,
+    Interval,
+    Missing,
+    Rule,
+    intervals,
+)
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -57,10 +64,8 @@ def signals(
     rules: Sequence[Rule] | Condition,
     *,
     quarter: str | None = None,
-    roles: Sequence[str] | None = None,
     released_only: bool = False,
-    missing: Missing = "spread",
-    allow_unknown: bool = False,
+    counting: Counting = USUAL,
 ) -> Signals:
     """Compute the signals; nothing is changed.
 
@@ -70,12 +75,8 @@ def signals(
         series: whose releases.
         rules: what to compute, or the condition under which to compute all pairs.
         quarter: only this one; default: all released quarters, each case as its latest has it.
-        roles: roles of the drug; default: the dataset's suspect roles; empty: every role.
         released_only: read no raw table, compare with nothing.
-        missing: what becomes of a case without a value that a condition asks for: it counts by the
-            condition's share of the domain (``spread``; rules then come with the measures of the
-            other way, too), or it is left out as the usual tools do (``exclude``).
-        allow_unknown: names that no case has count as none, instead of being refused.
+        counting: which roles count, what becomes of missing values and unknown names.
 
     Returns:
         One signal per rule, in the order of the rules, or every pair, the most cases first.
@@ -84,13 +85,14 @@ def signals(
         SignalError: nothing is released, or the dataset has no such columns; or no case has a drug
             or reaction of that name. Who reads released views only is told of released names only.
     """
-    scope = _scope(warehouse, dataset, series, quarter, roles)
+    scope = _scope(warehouse, dataset, series, quarter, counting.roles)
     every = isinstance(rules, Condition)
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
     unknown = []
     if not isinstance(rules, Condition):
-        unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allow_unknown)
-    run = _Run(warehouse, scope, sides, missing)
+        allowed = counting.allow_unknown
+        unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
+    run = _Run(warehouse, scope, sides, counting.missing)
     try:
         if isinstance(rules, Condition):
             found, quantiles = run.all_pairs(rules)
@@ -104,7 +106,7 @@ def signals(
         quarters=tuple(scope.releases),
         roles=scope.roles,
         released_only=released_only,
-        missing=missing,
+        missing=counting.missing,
         every_pair=every,
         changed_since=() if released_only else _replaced_quarters(warehouse, scope),
         perturbed=_perturbed_quarters(warehouse, scope),

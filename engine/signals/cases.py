@@ -253,7 +253,8 @@ def _nodes(tree: Hierarchy) -> exp.Values:
     """
     rows = [
         exp.Tuple(expressions=[exp.Literal.string(node), *map(exp.convert, ends)])
-        for node, ends in zip(tree.labels[1:], leaves(tree)[1:], strict=True)
+        for number, (node, ends) in enumerate(zip(tree.labels, leaves(tree), strict=True))
+        if number or len(tree.labels) == 1
     ]
     columns = [exp.to_identifier(name) for name in ("node", "low", "high")]
     alias = exp.TableAlias(this=exp.to_identifier("n"), columns=columns)

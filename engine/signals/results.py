@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from srsql.engine.signals.rules import Condition
+from srsql.engine.signals.rules import Condition, Missing
 
 Verdict = Literal["holds", "does not", "undecided"]
 """Of a criterion: met in every world of the regions, in none, or in some (``signal_verdicts``)."""
-Missing = Literal["spread", "exclude"]
-"""What becomes of a case without a value that a condition asks for: it counts by the condition's
-share of the domain, or it is left out, as the usual tools do."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Literal
 
 from sqlglot import exp
 
@@ -32,6 +34,26 @@ class Condition:
     """Inclusive."""
     sex: str | None = None
     """Label of a node of its hierarchy."""
+
+
+Missing = Literal["spread", "exclude"]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How cases are counted."""
+
+    roles: Sequence[str] | None = None
+    """Roles of the drug; None: the dataset's suspect roles; empty: every role."""
+    missing: Missing = "spread"
+    """What becomes of a case without a value that a condition asks for: it counts by the
+    condition's share of the domain (``spread``; rules then come with the measures of the other
+    way, too), or it is left out as the usual tools do (``exclude``)."""
+    allow_unknown: bool = False
+    """Names that no case has count as none, instead of being refused."""
+
+
+USUAL = Counting()
 
 
 @dataclass(frozen=True)

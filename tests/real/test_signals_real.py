@@ -89,7 +89,8 @@ def test_the_table_of_the_usual_tools_is_that_of_the_cases_that_are_known(engine
     drugs, reactions = (
         engine.sql(
             f"SELECT DISTINCT d.caseid, t.{name} FROM raw_faers.{table} AS t "
-            "INNER JOIN raw_faers.demo AS d USING (primaryid) SEMI JOIN known AS k ON d.caseid = k.caseid "
+            "INNER JOIN raw_faers.demo AS d USING (primaryid) "
+            "SEMI JOIN known AS k ON d.caseid = k.caseid "
             f"WHERE t.{name} IS NOT NULL AND {where}"
         )
         for table, name, where in (

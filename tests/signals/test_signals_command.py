@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 from oracles.signals import measures
+from rich.console import Console
 from support.command import Answer, srsql
 from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.console import rich_table
+from srsql.engine.console.measures import SIGNAL_COLUMNS, signal_rows, tall_tables
 
 PAIR = ("--drug", "drug 1", "--reaction", "REACTION 01")
 MANY = crowd(80, terms=3)
@@ -82,6 +85,32 @@ def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_pa
         r.drugs == ("Drug 1",) and r.pt == ("Reaction 01",) for r in reports
     )
     assert free["signals"][0]["original_known"] is None
+
+
+def test_a_narrow_terminal_has_a_table_of_each_signal_with_the_data_side_by_side(
+    db: Path,
+) -> None:
+    with Engine(db) as engine:
+        found = engine.signals(drug="Drug 1", reaction="Reaction 01", min_age=40)
+    (table,) = tall_tables(found)
+    rows = [list(row) for row in table.rows]
+    assert table.title == "Drug 1, age >= 40 => Reaction 01"
+    assert list(table.columns) == [
+        "", "original", "original, known", "released", "released, known",
+    ]  # fmt: skip
+    assert [row[0] for row in rows] == SIGNAL_COLUMNS[2:]
+    beside = list(signal_rows(found))
+    assert [row[1:] for row in rows] == [
+        [own[2 + n] for own in beside] for n in range(len(rows))
+    ]  # fmt: skip
+    narrow = Console(width=80)
+    made = rich_table(table.title, table.columns)
+    for row in rows:
+        made.add_row(*row)
+    with narrow.capture() as shown:
+        narrow.print(made)
+    assert max(map(len, shown.get().splitlines())) <= 80
+    assert len(shown.get().splitlines()) <= 2 + 2 * len(rows)
 
 
 def test_csv_has_a_row_for_each_of_the_data(db: Path, tmp_path: Path) -> None:
