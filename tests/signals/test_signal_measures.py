@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import random
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.signals import Case, Condition, contingency, measures
+
+from srsql.udfs.shrinkage import Prior, posterior
 
 TABLE = "drug VARCHAR, reaction VARCHAR, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE"
 DRUGS, REACTIONS = ("P", "Q", "R"), ("X", "Y", "Z")
@@ -193,7 +198,41 @@ def test_clear_cases_are_decided_and_a_fraction_never_is(sql: Any) -> None:
     assert strong["signal_eb05"] is None
 
 
-def judged(sql: Any, boxes: list[tuple[tuple[int, int], ...]]) -> list[dict[str, Any]]:
+@pytest.mark.parametrize("seed", range(3))
+def test_eb05_holds_only_where_it_does_of_every_whole_number_under_the_fitted_prior(
+    sql: Any, seed: int
+) -> None:
+    luck = random.Random(seed)
+    prior = Prior(*(luck.uniform(0.1, 6) for _ in range(4)), luck.uniform(0.05, 0.95))
+    boxes = [
+        tuple((luck.randint(0, top), luck.randint(0, 2)) for top in (25, 20, 20, 300))
+        for _ in range(60)
+    ]
+    outcomes = set()
+    for box, row in zip(boxes, judged(sql, boxes, prior), strict=True):
+        worlds = np.array(
+            list(itertools.product(*(range(low, low + width + 1) for low, width in box))), float
+        )
+        a, b, c, d = worlds.T
+        expected = (a + b) * (a + c) / (a + b + c + d)
+        defined = expected > 0
+        if not defined.all():
+            continue
+        eb05 = posterior(a, expected, prior)[1]
+        if np.abs(eb05 - 2).min() < 1e-9:
+            continue  # rounding may decide
+        truths = {bool(each) for each in eb05 >= 2}
+        if row["signal_eb05"] == "undecided":
+            assert any(width for _, width in box)
+        else:
+            assert truths == {row["signal_eb05"] == "holds"}, box
+        outcomes.add(row["signal_eb05"])
+    assert outcomes == {"holds", "does not", "undecided"}
+
+
+def judged(
+    sql: Any, boxes: Sequence[tuple[tuple[int, int], ...]], fitted: Prior | None = None
+) -> list[dict[str, Any]]:
     """The verdicts on tables whose cells are only known to lie between bounds."""
     rows = [
         (f"D{n:03}", "R", *(low + width / 3 for low, width in box), *(low for low, _ in box),
@@ -203,13 +242,16 @@ def judged(sql: Any, boxes: list[tuple[tuple[int, int], ...]]) -> list[dict[str,
     bounds = ", ".join(f"{x}_{end} BIGINT" for end in ("lower", "upper") for x in "abcd")
     name = sql.table("tables", f"{TABLE}, {bounds}", rows)
     prior = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
-    sql.con.execute(f"CREATE OR REPLACE TEMP TABLE no_prior AS SELECT NULL::{prior} AS prior")
+    sql.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE prior AS SELECT $prior::{prior} AS prior",
+        {"prior": fitted and fitted._asdict()},
+    )
     sql.con.execute(
         "CREATE OR REPLACE TEMP TABLE shrunk AS "
         f"WITH ratio AS MATERIALIZED (FROM srsql.signal_measures({name})) "
-        "FROM srsql.shrunk_measures('ratio', 'temp.main.no_prior')"
+        "FROM srsql.shrunk_measures('ratio', 'temp.main.prior')"
     )
-    verdicts = "srsql.signal_verdicts('temp.main.shrunk', 'temp.main.no_prior')"
+    verdicts = "srsql.signal_verdicts('temp.main.shrunk', 'temp.main.prior')"
     return list(sql.records(f"FROM {verdicts} ORDER BY drug"))
 
 
