@@ -131,8 +131,9 @@ class NoValue:
         return f"{self.name} IS {'NOT ' if self.negated else ''}NULL"
 
     def value(self, point: Point, row: Row) -> Truth:
-        region = row["case"].region[self.name]
-        return (None in [value for value, _ in region]) is not self.negated
+        record: Record = row["case"]
+        values = [value for value, _ in record.region.get(self.name, ())]
+        return (None in (values or record.hull[self.name])) is not self.negated
 
 
 @dataclass(frozen=True)

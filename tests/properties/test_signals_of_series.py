@@ -10,6 +10,7 @@ from oracles.signals import Case, Condition, contingency, measures
 from support.quarters import Report, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.errors import SignalError
 from srsql.engine.signals.results import Measures
 
 DRUGS, REACTIONS = ("Drug A", "Drug B", "Drug C"), ("Pain", "Rash", "Cough", "Fever")
@@ -159,6 +160,13 @@ def test_what_analysts_run_reads_no_raw_table(tmp_path: Path) -> None:
         found = engine.signals(
             every_pair=True, min_age=20, sex="F", released_only=True, series="partners"
         )
+        (one,) = engine.signals(
+            drug="drug a", reaction="PAIN", min_age=20, released_only=True, series="partners"
+        ).signals
+        with pytest.raises(SignalError, match=r"no released case .* did you mean 'DRUG A'"):
+            engine.signals(drug="drog a", reaction="PAIN", released_only=True, series="partners")
+    assert one.released_known is not None
+    assert one.original_known is None
     assert found.signals
     assert all(s.original is None and s.bias is None for s in found.signals)
     assert found.quantiles == ()
