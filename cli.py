@@ -21,6 +21,8 @@ from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
     Listed,
     chosen,
+    csv_of,
+    csv_option,
     defaults_of,
     existing,
     explain_error,
@@ -340,24 +342,30 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
 
 @cli.command()
 @options_of(Engine.signals)
+@csv_option
 @warehouse
-def signals(db: Path, as_json: bool, **options: Any) -> None:
+def signals(csv_file: Path | None, db: Path, as_json: bool, **options: Any) -> None:
     """Disproportionality (PRR, ROR, IC, chi2), the originals against what is released."""
     with _engine(existing(db)) as engine:
         found = engine.signals(**options)
-    show(found, as_json, show_measures.signals_parts(found))
+    parts = show_measures.signals_parts(found)
+    show(found, as_json, parts, csv_of(csv_file, show_measures.signal_table(found)))
 
 
 @cli.command()
 @click.argument("sql")
 @options_of(Engine.query)
 @click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
+@csv_option
 @warehouse
-def query(sql: str, show_sql: bool, db: Path, as_json: bool, **options: Any) -> None:
+def query(
+    sql: str, show_sql: bool, csv_file: Path | None, db: Path, as_json: bool, **options: Any
+) -> None:
     """Answer a COUNT over the original tables from the released views, with bounds."""
     with _engine(existing(db)) as engine:
         answer = engine.query(sql, **options)
-    show(answer, as_json, show_measures.answer_parts(answer, show_sql=show_sql))
+    parts = show_measures.answer_parts(answer, show_sql=show_sql)
+    show(answer, as_json, parts, csv_of(csv_file, [answer.columns, *answer.rows]))
 
 
 RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}

@@ -160,8 +160,13 @@ ARGUMENTS: Mapping[str, Argument] = {
     "sex": Argument("Only cases of this sex"),
     "roles": Argument("Roles of the drug, such as PS,SS, or all", "suspects", Names()),
     "released_only": Argument("Read released views only: for analysts"),
+    "signals.missing": Argument(
+        "A case without a value that a condition asks for: counted by its share of the domain, or "
+        "left out as the usual tools do"
+    ),
     "query.quarter": _RELEASED,
     "include_withheld": Argument("Add what was withheld to the upper bound"),
+    "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
     "compare.rules": Argument(),

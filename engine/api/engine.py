@@ -44,6 +44,7 @@ from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
 from srsql.engine.signals.results import Signals
+from srsql.engine.signals.rules import Counting, Missing
 from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
@@ -397,6 +398,7 @@ class Engine:
         self, *, drug: Word = None, reaction: Word = None, rules: Name = None,
         every_pair: bool = False, min_age: Number = None, max_age: Number = None, sex: Word = None,
         roles: Sequence[str] | None = None, quarter: Word = None, released_only: bool = False,
+        missing: Missing = "spread", allow_unknown: bool = False,
         dataset: Name = None, series: str = MAIN,
     ) -> Signals:  # fmt: skip
         """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
@@ -405,19 +407,21 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
+            counting = Counting(api.drug_roles(roles), missing, allow_unknown)
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
-                           roles=api.drug_roles(roles), released_only=released_only)  # fmt: skip
+                           released_only=released_only, counting=counting)  # fmt: skip
 
     @api.reads(errors.QueryError)
     def query(
         self, sql: str, *, quarter: Word = None, include_withheld: bool = False,
-        dataset: Name = None, series: str = MAIN,
+        allow_unknown: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Answer:  # fmt: skip
         """A question over the original tables, from released views; see ``srsql query``."""
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             return query(self.warehouse, schema, series, sql, quarter=quarter,
-                         include_withheld=include_withheld)  # fmt: skip
+                         include_withheld=include_withheld,
+                         allow_unknown=allow_unknown)  # fmt: skip
 
     @api.reads(errors.CompareError)
     def compare(

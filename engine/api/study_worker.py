@@ -14,7 +14,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,15 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.audit.evidence import extremes
 from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.release.request import make_request
+from srsql.engine.risk.linkage import shipped_medical, telling_cases
 from srsql.engine.risk.term_counts import MANY
+from srsql.engine.signals.results import agreement
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
+from srsql.engine.warehouse.releases import released_id
 from srsql.engine.warehouse.statements import query
 
 SERIES = "compared"
@@ -44,6 +48,10 @@ BIASES = {
 """Measure of a signal: its bias; ratios, of the ICs differences."""
 CHANGES = ("a", "prr")
 """Measures of which the papers show released less original."""
+CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic", "signal_eb05")
+"""Of which a comparison counts the signals that are kept, lost and undecided."""
+OF_KNOWLEDGE = ("rr_bias", "ar_bias")
+"""What medical knowledge adds to a risk (Wu 2022, Figs. 10 and 11)."""
 Row = dict[str, Any]
 
 
@@ -144,12 +152,27 @@ def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Ro
         quarter,
         lambda: [
             {"quarter": quarter} | {k: v for k, v in asdict(row).items() if k != "release"}
-            for row in engine.metrics(quarter, series=task["series"])
+            for row in _told(engine, quarter, task["series"])
         ],
     )
     yield from _guarded("questions", quarter, lambda: _answered(engine, quarter, task["series"]))
     yield from _guarded("combinations", quarter, lambda: _combined(engine, quarter, task["series"]))
     yield from _guarded("signals", quarter, lambda: _signals(engine, quarter, quarter, task))
+
+
+def _told(engine: Engine, quarter: str, series: str) -> list[MeasureRow]:
+    """The metrics; what knowledge adds has no value where it speaks of no released case."""
+    rows = engine.metrics(quarter, series=series)
+    if not any(row.measure in OF_KNOWLEDGE for row in rows):
+        return rows
+    dataset = engine.dataset()
+    release_id = released_id(engine.warehouse, dataset, quarter, series)
+    if telling_cases(engine.warehouse, dataset, release_id, shipped_medical(dataset)):
+        return rows
+    return [
+        replace(row, violating=None, ratio=None) if row.measure in OF_KNOWLEDGE else row
+        for row in rows
+    ]
 
 
 def _answered(engine: Engine, quarter: str, series: str) -> list[Row]:
@@ -212,8 +235,15 @@ def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any
     """Released and original measures of every rule, and the bias."""
     if not task["signals"] or not MODELS[task["options"]["model"]].releases_case_rows:
         return []
-    found = engine.signals(quarter=quarter, series=task["series"], **task["signals"])
-    rows = []
+    found = engine.signals(  # a rule may be about a drug that no case of the sample has
+        quarter=quarter, series=task["series"], allow_unknown=True, **task["signals"]
+    )
+    rows = [
+        {"quarter": name, "measure": f"signals_{what}", "scope": criterion, "violating": count,
+         "total": told.before, "ratio": count / told.before if told.before else None}
+        for criterion, told in ((each, agreement(found.signals, each)) for each in CRITERIA)
+        for what, count in (("kept", told.kept), ("lost", told.lost), ("undecided", told.undecided))
+    ]  # fmt: skip
     for signal in found.signals:
         where = signal.condition
         words = [signal.drug]
@@ -228,7 +258,8 @@ def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any
             ratio = getattr(signal.bias, bias) if signal.bias else None
             rows.append(both | {"measure": f"signal_{measure}", "ratio": ratio})
             if measure in CHANGES:
-                change = None if after is None or before is None else after - before
+                # where the originals have no such case, there is nothing that could change
+                change = None if after is None or not before else after - before
                 rows.append(both | {"measure": f"signal_{measure}_change", "ratio": change})
     return rows
 

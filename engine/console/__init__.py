@@ -5,7 +5,9 @@ The modules of this folder put the answers of the commands into words and tables
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import os
 import sys
@@ -64,14 +66,26 @@ def progress_shown() -> Iterator[Callable[[str], None]]:
         yield lambda text: spinner.update(text)
 
 
-def show(found: Any, as_json: bool, parts: Iterable[str | Table]) -> None:
+def show(
+    found: Any, as_json: bool, parts: Iterable[str | Table], rows: CsvTable | None = None
+) -> None:
     """Print an answer as one JSON document, or as lines and tables.
 
     Args:
         found: the answer.
         as_json: whether it is printed as a document.
         parts: its lines and tables.
+        rows: its rows for a CSV file, which is written beside; on stdout it takes their place.
+
+    Raises:
+        ConfigError: the file cannot be written, or stdout is to hold two documents.
     """
+    if rows is not None:
+        if rows.file is None and as_json:
+            raise ConfigError("--csv - and --json exclude each other: both print on stdout")
+        rows.write()
+        if rows.file is None:
+            return
     if as_json:
         click.echo(json.dumps(_document(found), default=str, ensure_ascii=False))
         return
@@ -83,6 +97,46 @@ def show(found: Any, as_json: bool, parts: Iterable[str | Table]) -> None:
         for row in part.rows:
             table.add_row(*row)
         out.print(table)
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """Rows for a CSV file as RFC 4180 has it, in UTF-8; NULL is an empty field."""
+
+    file: Path | None
+    """None: stdout."""
+    rows: Iterable[Sequence[Any]]
+    """The header first."""
+
+    def write(self) -> None:
+        """Write the file; what was there is replaced.
+
+        Raises:
+            ConfigError: it cannot be written.
+        """
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows(self.rows)
+        if self.file is None:
+            click.echo(text.getvalue(), nl=False)
+            return
+        try:
+            self.file.write_text(text.getvalue(), encoding="utf-8", newline="")
+        except OSError as error:
+            raise ConfigError(f"{self.file} cannot be written ({error.strerror})") from None
+
+
+csv_option = click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="CSV file to write beside; - prints it instead.",
+)
+"""Where the rows of an answer go as CSV."""
+
+
+def csv_of(file: Path | None, rows: Iterable[Sequence[Any]]) -> CsvTable | None:
+    """The CSV that was asked for, if one was."""
+    return None if file is None else CsvTable(None if str(file) == "-" else file, rows)
 
 
 def _document(found: Any) -> Any:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
-from srsql.engine.console import Parts, Table
+from srsql.engine.console import Parts, Table, out
 from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
-from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals
+from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreement
 from srsql.engine.signals.rules import Condition
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
+WIDE = 140
+"""Columns of a terminal from which the measures of a signal stand beside each other."""
 MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
 SIGNAL_COLUMNS = [
     "rule",
@@ -34,6 +37,8 @@ SIGNAL_COLUMNS = [
     "EBGM",
     "criteria",
 ]
+KNOWN = ", known"
+"""After the data of which cases without a value that a condition asks for are left out."""
 QUANTILE_COLUMNS = ["bias", "pairs", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"]
 _NAMES = {
     "a_bias": "a, released / original",
@@ -93,18 +98,61 @@ def signals_parts(found: Signals) -> Parts:
     """The bias over all pairs, the signals, and how to read them."""
     if found.quantiles:
         yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
-    yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
+    if out.is_terminal and out.width < WIDE:
+        yield from tall_tables(found)
+    else:
+        yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
     yield from signal_lines(found)
+
+
+def tall_tables(found: Signals) -> Iterator[Table]:
+    """For a narrow terminal: a table of each signal, with the data side by side."""
+    listed: list[list[list[str]]] = []
+    for row in signal_rows(found):
+        if row[0]:
+            listed.append([])
+        listed[-1].append(row)
+    for rows in listed:
+        cells = zip(SIGNAL_COLUMNS[2:], *(row[2:] for row in rows), strict=True)
+        yield Table(printable(rows[0][0]), ["", *(row[1] for row in rows)], cells)
 
 
 def signal_rows(found: Signals) -> Iterator[list[str]]:
     """The cells of ``SIGNAL_COLUMNS``; of all pairs, those whose PRR changes most."""
     for signal in _most_changed(found) if found.every_pair else found.signals:
         name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
-        for data, measures in (("original", signal.original), ("released", signal.released)):
+        left_out = "" if found.missing == "spread" else KNOWN
+        for data, measures in (
+            (f"original{left_out}", signal.original),
+            (f"original{KNOWN}", signal.original_known),
+            (f"released{left_out}", signal.released),
+            (f"released{KNOWN}", signal.released_known),
+        ):
             if measures is not None:
                 yield [name, data, *_measures(measures)]
                 name = ""
+
+
+def signal_table(found: Signals) -> Iterator[list[Any]]:
+    """Every signal for a CSV file, a row for each of its data, the header first."""
+    names = [field.name for field in fields(Measures)]
+    biases = [field.name for field in fields(Bias)]
+    yield ["drug", "reaction", "min_age", "max_age", "sex", "data", "missing", *names, *biases]
+    for signal in found.signals:
+        where = signal.condition
+        rule = [signal.drug, signal.reaction, where.min_age, where.max_age, where.sex]
+        for data, missing, measures in (
+            ("original", found.missing, signal.original),
+            ("original", "exclude", signal.original_known),
+            ("released", found.missing, signal.released),
+            ("released", "exclude", signal.released_known),
+        ):
+            if measures is not None:
+                bias = signal.bias if measures is signal.released else None
+                yield [
+                    *rule, data, missing, *(getattr(measures, name) for name in names),
+                    *(getattr(bias, name, None) for name in biases),
+                ]  # fmt: skip
 
 
 def quantile_rows(found: Signals) -> Iterator[list[str]]:
@@ -126,10 +174,18 @@ def signal_lines(found: Signals) -> Iterator[str]:
     if found.every_pair:
         yield _agreement(found)
     yield (
-        "cells: expected cases (surely .. possibly); intervals of 95 %, of EBGM "
-        "90 % (EB05 .. EB95); "
-        "criteria met of Lin 2016, Table 2, and EB05 >= 2; -: undefined"
+        "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %, of EBGM "
+        "90 % (EB05 .. EB95); criteria of Lin 2016, Table 2, and EB05 >= 2 that hold whatever "
+        "values of the regions are true, with ? those that some decide; -: undefined"
     )
+    if any(_is_restricted(signal.condition) for signal in found.signals):
+        yield from _missing_lines(found)
+    yield from map(printable, found.unknown)
+    if found.dropped:
+        yield (
+            f"compared with the originals that were kept: {found.dropped:,} cases were left out "
+            "for want of a value (--missing drop)"
+        )
     yield from map(_prior, found.priors)
     if found.perturbed:
         yield (
@@ -140,6 +196,24 @@ def signal_lines(found: Signals) -> Iterator[str]:
         yield f"raw rows replaced since the release: {', '.join(found.changed_since)}"
     if not found.released_only:
         yield "computed with the originals: not for publication (--released-only is)"
+
+
+def _is_restricted(condition: Condition) -> bool:
+    return condition != Condition()
+
+
+def _missing_lines(found: Signals) -> Iterator[str]:
+    """What became of the cases without a value that a condition asks for."""
+    if found.missing == "exclude" or not found.every_pair:
+        yield (
+            "known: without the cases of which a value is missing, or as released was given up, "
+            "that the condition asks for; the originals are then what the usual tools count"
+        )
+    if found.missing == "spread":
+        yield (
+            "a missing value counts by the condition's share of the domain, and possibly meets it; "
+            "--missing exclude leaves such cases out, of EBGM too"
+        )
 
 
 def _prior(prior: Shrinkage) -> str:
@@ -159,13 +233,16 @@ def _prior(prior: Shrinkage) -> str:
 
 def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
-    text = f"{len(found.signals):,} pairs of at least {LEAST} cases"
+    surely = "possibly" if found.released_only else "surely"
+    text = f"{len(found.signals):,} pairs of {surely} at least {LEAST} cases"
     for name, label in _CRITERIA:
-        after = {i for i, s in enumerate(found.signals) if getattr(s.released, name)}
-        text += f"; {label}: {len(after):,} signals"
+        told = agreement(found.signals, name)
+        text += f"; {label}: {told.after:,} signals, {told.open:,} undecided"
         if not found.released_only:
-            before = {i for i, s in enumerate(found.signals) if getattr(s.original, name)}
-            text += f" ({len(before - after):,} lost, {len(after - before):,} gained)"
+            text += (
+                f" (of {told.before:,} before {told.kept:,} kept, {told.lost:,} lost, "
+                f"{told.undecided:,} undecided; {told.gained:,} gained)"
+            )
     return text
 
 
@@ -202,7 +279,11 @@ def _measures(m: Measures) -> list[str]:
         _interval(m.ic, m.ic_low, m.ic_high),
         _interval(m.ic_shrunk, m.ic025, m.ic975),
         _interval(m.ebgm, m.eb05, m.eb95),
-        ",".join(label for name, label in _CRITERIA if getattr(m, name)),
+        ",".join(
+            f"{label}{'' if met == 'holds' else '?'}"
+            for name, label in _CRITERIA
+            if (met := getattr(m, name)) in ("holds", "undecided")
+        ),
     ]
 
 
@@ -239,10 +320,10 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
     """The cells of ``Answer.columns``."""
     groups = len(answer.columns) - len(BOUNDS)
     for row in answer.rows[:SHOWN_ANSWERS]:
-        lower, expected, upper = row[groups:]
+        lower, expected, upper, known = row[groups:]
         point = f"{expected:,.0f}" if lower == upper else f"{expected:,.1f}"
         keys = ["-" if key is None else printable(str(key)) for key in row[:groups]]
-        yield [*keys, f"{lower:,}", point, f"{upper:,}"]
+        yield [*keys, f"{lower:,}", point, f"{upper:,}", f"{known:,}"]
 
 
 def answer_lines(answer: Answer) -> Iterator[str]:

@@ -9,7 +9,7 @@ quasi-identifiers into cells, and ``count_bounds`` composes the statement that c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import duckdb
@@ -18,17 +18,20 @@ from sqlglot import exp
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.query.count_bounds import compose_count_bounds
-from srsql.engine.query.question import Counted, Question, read_question
+from srsql.engine.query.question import Counted, Question, read_question, undecided_groups
 from srsql.engine.query.vocabulary import Views
+from srsql.engine.signals.rules import did_you_mean
 from srsql.engine.warehouse.frames import Framed, Lines
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
-from srsql.engine.warehouse.statements import column, table
+from srsql.engine.warehouse.statements import column, table, union_all
 from srsql.engine.warehouse.statements import query as named_query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _VIEWS = "query/views"
-BOUNDS = ("lower", "expected", "upper")
+BOUNDS = ("lower", "expected", "upper", "known")
+_SHOWN = 3
+"""Groups that a refusal names."""
 _WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "withheld_reports"}
 
 
@@ -45,9 +48,18 @@ class Answer(Framed):
     counted: Counted
     """What the numbers count."""
     columns: tuple[str, ...]
-    """What the question groups by, then lower, expected, upper."""
+    """What the question groups by, then lower, expected, upper, known."""
     rows: tuple[tuple[Any, ...], ...]
-    """Counts: two integers around a float."""
+    """Counts: two integers around a float, then an integer.
+
+    ``known`` counts those whose released region answers every comparison of the question with TRUE
+    or FALSE, and that meet the question: known <= lower <= upper. A missing value, or one that was
+    given up, answers none; a region that straddles a limit does not either. Over the originals, in
+    which nothing straddles, it is what tools count that leave missing values out. Lower counts
+    those beside them that meet the question however its comparisons turn out, as a woman does
+    under ``age >= 65 OR sex = 'F'`` whose age is missing; where all conditions must hold the two
+    are equal (SPEC section 14).
+    """
     withheld: int | None
     """What the upper bounds were raised by; None: withheld ones are not counted."""
     sql: str
@@ -68,6 +80,7 @@ def query(
     *,
     quarter: str | None = None,
     include_withheld: bool = False,
+    allow_unknown: bool = False,
 ) -> Answer:
     """Answer a question; nothing is changed.
 
@@ -79,12 +92,14 @@ def query(
             its quasi-identifiers.
         quarter: only this one; default: all released quarters.
         include_withheld: raise the upper bounds by what the public manifests say was withheld.
+        allow_unknown: names of drugs and terms that no released row has are no mistake.
 
     Returns:
         The rows of the question with their bounds, and notes on how to read them.
 
     Raises:
-        QueryError: the question cannot be answered soundly, or nothing is released.
+        QueryError: the question cannot be answered soundly, or nothing is released; or it names a
+            drug or term that no release of the series has.
     """
     for given in (text, series, quarter or ""):
         _need_text(given)
@@ -103,8 +118,11 @@ def query(
             "how many rows of a join are withheld is not published: count cases, or leave "
             "--include-withheld out"
         )
+    if include_withheld and question.limit is not None:
+        raise QueryError("groups of withheld cases alone are not listed: leave LIMIT out")
     try:
-        rows = warehouse.rows(sql)
+        unknown = tuple(_unknown_names(warehouse, views, question, allowed=allow_unknown))
+        rows = _answer_rows(warehouse, dataset, views, question, sql)
         withheld = None if count is None else _withheld(warehouse, views, count)
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
@@ -117,8 +135,61 @@ def query(
         rows=tuple(rows),
         withheld=withheld,
         sql=sql,
-        notes=tuple(_notes(dataset, views, question, withheld)),
+        notes=(*unknown, *_notes(dataset, views, question, withheld)),
     )
+
+
+def _unknown_names(
+    warehouse: Warehouse, views: Views, question: Question, *, allowed: bool
+) -> Iterator[str]:
+    """What is to be said of each name that no release of the series has.
+
+    Raises:
+        QueryError: there is one, and that is not allowed. It names others that are released.
+    """
+    schemas = views.every or tuple(views.schemas.values())
+    for lookup in dict.fromkeys(question.lookups):
+        table_name, name = lookup.value.origin or ("", "")
+        sources = [table(schema, table_name, alias=lookup.value.alias) for schema in schemas]
+        same = exp.EQ(this=lookup.value.node, expression=exp.Literal.string(lookup.name))
+        found = union_all([exp.select("1").from_(source).where(same) for source in sources])
+        if warehouse.rows(exp.select("1").from_(found.subquery("f")).limit(1).sql("duckdb")):
+            continue
+        text = f"no released row has {name} {lookup.name!r}"
+        if allowed:
+            yield f"{text}: it counts as none"
+            continue
+        spelled = lookup.value.node.copy().as_("name")
+        names = union_all([exp.select(spelled).from_(source) for source in sources])
+        raise QueryError(f"{text}{did_you_mean(warehouse, names, lookup.name)}")
+
+
+def _answer_rows(
+    warehouse: Warehouse, dataset: Dataset, views: Views, question: Question, sql: str
+) -> list[tuple[Any, ...]]:
+    """The rows of the statement; those of LIMIT only where it is decided which groups they are.
+
+    Raises:
+        QueryError: it is not.
+    """
+    if question.limit is None and not question.offset:
+        return warehouse.rows(sql)
+    every = replace(question, limit=None, offset=0)
+    rows = warehouse.rows(compose_count_bounds(dataset, views, every, None))
+    ends = [question.offset]
+    if question.limit is not None:
+        ends.append(question.offset + question.limit)
+    for end in ends:
+        if undecided := [*dict.fromkeys(undecided_groups(question, rows, end))]:
+            shown = [
+                f"{', '.join(map(str, key))} ({low} to {high})" for key, low, high in undecided
+            ]
+            more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+            raise QueryError(
+                f"LIMIT: which groups come first is undecided between {'; '.join(shown[:_SHOWN])}"
+                f"{more}: leave LIMIT out"
+            )
+    return rows[ends[0] : ends[1] if len(ends) > 1 else None]
 
 
 def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
@@ -132,6 +203,7 @@ def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: st
     if found and found[0][0] == IMPORTED:
         raise QueryError(f"series {series!r} is imported and has no views to ask")
     schemas = dict(warehouse.rows(named_query(_VIEWS, "released_quarters"), names))
+    every = tuple(schemas.values())
     if not found or not schemas:
         raise QueryError(
             f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
@@ -144,13 +216,13 @@ def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: st
             "several: give --quarter"
         )
     if quarter is None:
-        return Views(schemas, cumulative, pseudonym_series)
+        return Views(schemas, cumulative, pseudonym_series, every)
     if quarter not in schemas:
         raise QueryError(
             f"{quarter} is not released in series {series!r} (it has: {min(schemas)} to "
             f"{max(schemas)}): give another --quarter or --series"
         )
-    return Views({quarter: schemas[quarter]}, None, pseudonym_series)
+    return Views({quarter: schemas[quarter]}, None, pseudonym_series, every)
 
 
 def _need_text(text: str) -> None:
@@ -201,10 +273,16 @@ def _notes(
         yield (
             f"lower: those who meet the conditions whatever values of their regions ({names}) are "
             "true; upper: those who do for some of them; expected: by the share of the region, or "
-            "of the domain where the value is missing"
+            "of the domain where the value is missing; known: those whose region decides every "
+            "comparison, which a missing value does not"
         )
-    else:
+    elif not question.tested:
         yield "no quasi-identifier is asked, so the counts are exact"
+    for position in sorted(question.tested):
+        yield (
+            f"{dataset.qid[position].name} IS NULL: the release has no value of it, because it is "
+            "missing or was given up"
+        )
     for position in sorted(question.labelled):
         yield f"cases whose {dataset.qid[position].name} is missing are in no row"
     for label in question.blanked:

@@ -12,7 +12,9 @@ It is plain SQL without macros, so that an analyst can run it wherever the views
   counts; of several quarters of a case the one that tells most.
 
 The sum over the units is ``lower`` where they count in all worlds, ``upper`` where they count in
-some, and ``expected`` by the share of their region.
+some, and ``expected`` by the share of their region. It is ``known`` where the region lies in one
+cell of each quasi-identifier, so that it decides every comparison: a missing value decides none,
+and neither does a region that straddles a limit, although the question may hold all the same.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def compose_count_bounds(
         withheld: column of the public manifests by which the upper bound is raised.
 
     Returns:
-        A SELECT of the group columns, lower, expected and upper.
+        A SELECT of the group columns, lower, expected, upper and known.
 
     Raises:
         QueryError: the comparisons are too many.
@@ -97,6 +99,10 @@ class _Composer:
         if self.groups:
             final = final.group_by(*[column(name, "b") for name in self.groups])
             final = final.order_by(*self._order())
+        if self.question.limit is not None:
+            final = final.limit(self.question.limit)
+        if self.question.offset:
+            final = final.offset(self.question.offset)
         steps = {"exact_match": self._exact_match()}
         if self.used:
             steps["world"] = self._world()
@@ -249,13 +255,17 @@ class _Composer:
         return query.select(
             weight.as_("weight"),
             exp.EQ(this=exp.Count(this=exp.Star()), expression=cells).as_("certain"),
+            exp.EQ(this=cells.copy(), expression=exp.Literal.number(1)).as_("known"),
             exp.Sum(this=exp.cast(share, "DECIMAL(18, 12)")).as_("part"),
         ).group_by(*[column(name, "c") for name in names])
 
     def _bound(self) -> exp.Select:
         """Each unit and group, over its quarters."""
         names = ["unit", *self.groups]
-        certain = exp.case().when(column("certain", "j"), exp.Literal.number(1)).else_("0")
+        certain, known = (
+            exp.case().when(column(name, "j"), exp.Literal.number(1)).else_("0")
+            for name in ("certain", "known")
+        )
         part = (
             exp.case()
             .when(column("certain", "j"), exp.Literal.number(1))
@@ -267,6 +277,7 @@ class _Composer:
                 exp.func("max", column("weight", "j")).as_("weight"),
                 exp.func("max", certain).as_("certain"),
                 exp.func("max", part).as_("part"),
+                exp.func("max", known).as_("known"),
             )
             .from_(table("verdict", alias="j"))
             .group_by(*[column(name, "j") for name in names])
@@ -278,6 +289,7 @@ class _Composer:
             "lower": exp.cast(_total(column("certain", "b") * weight), "BIGINT"),
             "expected": exp.cast(_total(column("part", "b") * weight.copy()), "DOUBLE"),
             "upper": exp.cast(_total(weight.copy()), "BIGINT"),
+            "known": exp.cast(_total(column("known", "b") * weight.copy()), "BIGINT"),
         }
         if withheld is not None:
             for n, schema in enumerate(self.views.schemas.values()):

@@ -20,6 +20,7 @@ from srsql.engine.query.vocabulary import (
     Block,
     Exact,
     Generalized,
+    Kind,
     Names,
     excerpt,
     number,
@@ -46,7 +47,6 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
 }  # fmt: skip
 _FUNCTIONS = (exp.Upper, exp.Lower, exp.Trim)
 _TESTS = (exp.StartsWith, exp.Contains)
-_UNKNOWN = "a release does not tell missing values from those that were given up"
 
 
 @dataclass
@@ -60,6 +60,8 @@ class Expressions:
     subquery: Callable[[exp.Expr, Block], exp.Expr]
     """Rebuilds EXISTS and IN (SELECT ...)."""
     atoms: list[Atom] = field(default_factory=list)
+    tested: set[int] = field(default_factory=set)
+    """Quasi-identifiers that IS NULL asks about."""
     labelled: set[int] = field(default_factory=set)
     """Quasi-identifiers by whose leaves the question groups."""
     blanked: dict[exp.Expr, str] = field(default_factory=dict)
@@ -104,6 +106,8 @@ class Expressions:
             return self._is_null(node, block)
         if isinstance(node, (exp.Like, exp.ILike, *_TESTS)):
             return self._search(node, block, positive)
+        if isinstance(node, exp.Case):
+            return self._case(node, block, lambda each: self.predicate(each, block, positive))
         raise refusal(node)
 
     def scalar(self, node: exp.Expr, block: Block) -> Scalar:
@@ -127,6 +131,8 @@ class Expressions:
                 raise QueryError(f"{excerpt(node)}: {node.key} is for text")
             self.limits.check_spelling(value)
             return replace(value, node=type(node)(this=value.node))
+        if isinstance(node, exp.Case):
+            return self._case_value(node, block)
         for inner in node.find_all(exp.Column):
             found = self.names.find(inner, block)
             if isinstance(found, Generalized):
@@ -137,8 +143,6 @@ class Expressions:
         """What to group by: exact, a categorical quasi-identifier, or CASE of conditions."""
         if isinstance(node, exp.Paren):
             return self.group(only_parts(node, "this").this, block)
-        if isinstance(node, exp.Case):
-            return self._case(node, block)
         found = self.names.find(node, block) if isinstance(node, exp.Column) else None
         if not isinstance(found, Generalized):
             return self._group_value(self.scalar(node, block))
@@ -150,24 +154,42 @@ class Expressions:
         self.labelled.add(found.position)
         return label_column(found.qid)
 
-    def _case(self, node: exp.Case, block: Block) -> exp.Expr:
-        if node.this:
-            raise QueryError("CASE value WHEN: write CASE WHEN value = ...")
-        only_parts(node, "ifs", "default")
+    def _case(
+        self, node: exp.Case, block: Block, result: Callable[[exp.Expr], exp.Expr]
+    ) -> exp.Expr:
+        """CASE, with or without a value after the word; ``result`` rebuilds what it may come to.
+
+        A WHEN that is FALSE and one that is NULL are passed over alike, so that each stands as if
+        under no NOT.
+        """
+        only_parts(node, "this", "ifs", "default")
         built = exp.Case()
         for branch in node.args["ifs"]:
             only_parts(branch, "this", "true")
-            value = self._result(branch.args["true"], block)
-            built = built.when(self.predicate(branch.this, block), value)
+            if node.this:
+                when = self._comparison(exp.EQ, node.this, branch.this, block, positive=True)
+            else:
+                when = self.predicate(branch.this, block)
+            built = built.when(when, result(branch.args["true"]))
         default = node.args.get("default")
         if default is None or isinstance(default, exp.Null):
             return built
-        return built.else_(self._result(default, block))
+        return built.else_(result(default))
 
-    def _result(self, node: exp.Expr, block: Block) -> exp.Expr:
-        value = self.scalar(node, block)
-        self.limits.check_result(value)
-        return value.node
+    def _case_value(self, node: exp.Case, block: Block) -> Scalar:
+        kinds: dict[Kind, Scalar] = {}
+
+        def result(each: exp.Expr) -> exp.Expr:
+            if isinstance(each, exp.Null):
+                return exp.null()
+            value = self.scalar(each, block)
+            self.limits.check_result(value)
+            self._comparable(value, next(iter(kinds.values()), value))
+            kinds.setdefault(value.kind, value)
+            return value.node
+
+        built = self._case(node, block, result)
+        return Scalar(built, next(iter(kinds), "text"))
 
     def _group_value(self, value: Scalar) -> exp.Expr:
         """A value to group by; rows without one are left out where a placeholder may be behind."""
@@ -234,10 +256,28 @@ class Expressions:
             raise refusal(node)
         found = self._qid(node.this, block)
         if found:
-            raise QueryError(f"{found.qid.name} IS NULL: {_UNKNOWN}")
+            return self._no_value(found, block)
         value = self.scalar(node.this, block)
         self.limits.check_null(value)
         return exp.Is(this=value.node, expression=exp.null())
+
+    def _no_value(self, found: Generalized, block: Block) -> exp.Expr:
+        """Whether a case is released without a value: it is missing there, or was given up."""
+        self._need_outermost(found, block)
+        self.tested.add(found.position)
+        report = self.names.dataset.report_table
+        (alias,) = [item.alias for item in block.items if item.table.name == report]
+        if found.qid.kind == "numeric":
+            return exp.Is(this=column(f"{found.qid.name}_low", alias), expression=exp.null())
+        root = self.names.dataset.hierarchies[found.qid.name].labels[0]
+        node = exp.func("coalesce", column(found.qid.name, alias), exp.Literal.string(root))
+        return node.eq(exp.Literal.string(root))
+
+    def _need_outermost(self, found: Generalized, block: Block) -> None:
+        if block.outer is not None:
+            raise QueryError(
+                f"{found.qid.name} stands in a subquery: put its conditions into the outer WHERE"
+            )
 
     def _search(self, node: exp.Expr, block: Block, positive: bool) -> exp.Expr:
         """LIKE, ILIKE, ``starts_with`` and ``contains``."""
@@ -274,10 +314,7 @@ class Expressions:
         return spans if operator is exp.EQ else complement(spans)
 
     def _atom(self, found: Generalized, spans: tuple[Span, ...], block: Block) -> exp.Expr:
-        if block.outer is not None:
-            raise QueryError(
-                f"{found.qid.name} stands in a subquery: put its conditions into the outer WHERE"
-            )
+        self._need_outermost(found, block)
         atom = Atom(found.position, spans)
         if atom not in self.atoms:
             self.atoms.append(atom)
@@ -340,7 +377,7 @@ def node_spans(qid: Qid, tree: Hierarchy, text: str) -> tuple[Span, ...]:
     labels = {label.strip().upper(): label for label in tree.labels}
     label = labels.get(wanted) or codes.get(wanted)
     if wanted in {code.strip().upper() for code in qid.missing}:
-        raise QueryError(f"{qid.name} = '{text}': a release does not tell which values are missing")
+        raise QueryError(f"{qid.name} = '{text}' means not known: write {qid.name} IS NULL")
     if label is None or label not in tree.number:
         raise QueryError(f"{qid.name} has no value '{text}': it has {', '.join(tree.labels[:12])}")
     return (leaves(tree)[tree.number[label]],)

@@ -40,6 +40,15 @@ class Scalar:
         return self.origin[1] if self.origin else excerpt(self.node)
 
 
+@dataclass(frozen=True)
+class Lookup:
+    """A name that a question compares a column of terms with."""
+
+    value: Scalar
+    """The column, or a spelling of it."""
+    name: str
+
+
 class Limits:
     """Refuses what the exact columns of a release tell otherwise than the original.
 
@@ -55,9 +64,13 @@ class Limits:
             for child in (dataset.child_tables if pseudonym_series else ())
             for name, numbering in child.serial.items()
         }
+        self.lookups: list[Lookup] = []
+        """Names of drugs and terms that were compared with, in their order."""
+        self._named: set[Origin] = set()
         self._placeholders: dict[Origin, tuple[str, ...]] = {}
         for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
             origin = (attribute.table, attribute.column)
+            self._named.add(origin)
             if attribute.missing:
                 self._placeholders[origin] = (
                     *self._placeholders.get(origin, ()),
@@ -83,6 +96,8 @@ class Limits:
         if pair and not (operator in (exp.EQ, exp.NEQ) and self._same_equality(one, other, links)):
             raise self._pseudonym_refusal(one if self._is_renumbered(one) else other)
         for value, partner in ((one, other), (other, one)):
+            if value.origin in self._named and partner.literal and operator in (exp.EQ, exp.NEQ):
+                self.lookups.append(Lookup(value, partner.literal))
             if not self.placeholders(value):
                 continue
             text = None if partner.literal is None else _folded(partner.literal)

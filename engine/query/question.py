@@ -5,15 +5,17 @@ What is read is a list of what is understood; everything else is refused with th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import total_ordering
+from typing import Any, Literal
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from srsql.engine.errors import QueryError
+from srsql.engine.query.limits import Lookup
 from srsql.engine.query.relations import WITH, Blocks, Joins, parts
 from srsql.engine.query.vocabulary import Block, Generalized, Views, excerpt, only_parts, refusal
 from srsql.engine.query.worlds import Atom
@@ -51,6 +53,14 @@ class Question:
     labelled: frozenset[int]
     blanked: tuple[str, ...]
     """Columns among the groups whose rows without a value are left out."""
+    lookups: tuple[Lookup, ...] = ()
+    """Names that the question compares columns of terms with."""
+    limit: int | None = None
+    """Groups that are shown; None: all."""
+    offset: int = 0
+    """Groups that are passed over first."""
+    tested: frozenset[int] = frozenset()
+    """Quasi-identifiers that IS NULL asks about."""
 
 
 def read_question(dataset: Dataset, views: Views, text: str) -> Question:
@@ -101,7 +111,7 @@ class _Reader:
         self.names, self.expressions = self.blocks.names, self.blocks.expressions
 
     def question(self, select: exp.Select) -> Question:
-        parts(select, "expressions", "from_", "joins", "where", "group", "order")
+        parts(select, "expressions", "from_", "joins", "where", "group", "order", "limit", "offset")
         rows = self.blocks.rows(select, None)
         listed = [(item.alias, item.unalias()) for item in select.expressions]
         counts = [n for n, (_, node) in enumerate(listed) if isinstance(node, exp.Count)]
@@ -132,6 +142,10 @@ class _Reader:
             tuple(self.expressions.atoms),
             frozenset(self.expressions.labelled),
             tuple(dict.fromkeys(self.expressions.blanked.values())),
+            tuple(self.expressions.limits.lookups),
+            _whole_number(select.args.get("limit")),
+            _whole_number(select.args.get("offset")) or 0,
+            frozenset(self.expressions.tested),
         )
 
     def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:
@@ -217,6 +231,81 @@ class _Reader:
             only_parts(ordered, "this", "desc", "nulls_first")
             key = self._key(ordered.this, listed, numbers, groups, block)
             yield Order(key, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
+
+
+def undecided_groups(
+    question: Question, rows: Sequence[tuple[Any, ...]], end: int
+) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+    """The groups of which the bounds do not tell whether they are among the first ``end``.
+
+    The first ones must surely exist, and the last of them must come before the first of the others
+    whatever is true of both: with counts at their ends, where the order is by them.
+
+    Args:
+        question: has the order.
+        rows: of all groups in that order, the bounds last, as ``Answer.rows``.
+        end: so many come first.
+
+    Yields:
+        Key, lower and upper count.
+    """
+    size = len(question.groups)
+    first, rest = rows[:end], rows[end:]
+    if not first or not rest:
+        return
+    count = Order(None, False, False)
+    keys = [*question.order]
+    keys += [replace(count, group=n) for n in range(size) if n not in {k.group for k in keys}]
+
+    def place(row: tuple[Any, ...], *, late: bool) -> list[_Place]:
+        """Where a group stands at the latest, or at the earliest."""
+        lower, _, upper, _ = row[size:]
+        counted = {key: (lower if key.descending is late else upper) for key in keys}
+        return [
+            _Place.of(counted[key] if key.group is None else row[key.group], key) for key in keys
+        ]
+
+    latest = max(place(row, late=True) for row in first)
+    earliest = min(place(row, late=False) for row in rest)
+    for row in first:
+        if row[size] == 0 or place(row, late=True) > earliest:
+            yield row[:size], row[size], row[size + 2]
+    for row in rest:
+        if place(row, late=False) < latest:
+            yield row[:size], row[size], row[size + 2]
+
+
+@total_ordering
+@dataclass(frozen=True)
+class _Place:
+    """Where a value stands in an order that may be descending, and has NULL at one of its ends."""
+
+    value: Any
+    descending: bool
+    end: int
+    """-1, 1: before or after all values, being NULL; 0: a value."""
+
+    @classmethod
+    def of(cls, value: Any, key: Order) -> _Place:
+        return cls(value, key.descending, (-1 if key.nulls_first else 1) if value is None else 0)
+
+    def __lt__(self, other: _Place) -> bool:
+        if self.end or other.end:
+            return self.end < other.end
+        one, two = (other, self) if self.descending else (self, other)
+        return bool(one.value < two.value)
+
+
+def _whole_number(part: exp.Expr | None) -> int | None:
+    """The number of LIMIT or OFFSET; None where there is none."""
+    if part is None:
+        return None
+    node = only_parts(part, "expression").expression
+    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
+        if len(node.name) > 18:
+            raise QueryError(f"{excerpt(part)}: leave it out")
+        return int(node.name)
+    raise QueryError(f"{excerpt(part)}: give a whole number")
 
 
 def _known(value: exp.Expr) -> exp.Expr:

@@ -34,8 +34,8 @@ WITH = "WITH is refused: write the question as one SELECT over the original tabl
 _BOUNDS = "counts are known within bounds only"
 _REASONS = {
     "having": f"HAVING is refused: {_BOUNDS}, so which groups meet it is undecided",
-    "limit": f"LIMIT is refused: {_BOUNDS}, so which groups come first is undecided",
-    "offset": f"OFFSET is refused: {_BOUNDS}, so which groups come first is undecided",
+    "limit": "LIMIT in a subquery is refused: which rows come first is no fact of a case",
+    "offset": "OFFSET in a subquery is refused: which rows come first is no fact of a case",
     "with_": WITH,
     "qualify": f"QUALIFY is refused: {_BOUNDS}",
     "distinct": "SELECT DISTINCT is refused: GROUP BY says what the rows are",

@@ -32,6 +32,9 @@ class Views:
     """Schema of all of them together; None: one quarter alone is asked."""
     pseudonym_series: str | None
     """The series, if its ids are pseudonyms."""
+    every: tuple[str, ...] = ()
+    """Schemas of all released quarters of the series, in which names are looked up; none: those of
+    ``schemas``."""
 
     def table(self, name: str, alias: str) -> exp.Table:
         """One released table."""

@@ -23,7 +23,7 @@ from srsql.engine.report.drawing import (
 from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.signals import signals
-from srsql.engine.signals.results import Measures, Signal
+from srsql.engine.signals.results import Agreement, Measures, Signal, agreement
 from srsql.engine.signals.rules import AGE, Condition
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -48,8 +48,8 @@ class Comparison:
     pairs: int
     points: list[tuple[float, float]]
     """PRR, original and released, where both are defined and above 0."""
-    criteria: list[tuple[str, int, int, int, int]]
-    """Criterion, signals before, after, lost, gained."""
+    criteria: list[tuple[str, Agreement]]
+    """Criterion, and what became of the pairs that meet it."""
     changed: list[Signal]
     """The pairs whose PRR changes most; none of those that do not change."""
     median_bias: float | None
@@ -79,30 +79,17 @@ def _comparison(release: Release, title: str, condition: Condition) -> Compariso
         quarter=release.quarter,
     )
     points = []
-    criteria = []
     for signal in found.signals:
         before = signal.original.prr if signal.original else None
         if before and signal.released.prr:
             points.append((before, signal.released.prr))
-    for name in CRITERIA:
-        before_set = {n for n, s in enumerate(found.signals) if getattr(s.original, name)}
-        after_set = {n for n, s in enumerate(found.signals) if getattr(s.released, name)}
-        criteria.append(
-            (
-                term(name).short,
-                len(before_set),
-                len(after_set),
-                len(before_set - after_set),
-                len(after_set - before_set),
-            )
-        )
     changed = sorted(found.signals, key=_change, reverse=True)[:SHOWN]
     quantiles = {row.measure: row for row in found.quantiles}
     return Comparison(
         title,
         len(found.signals),
         points,
-        criteria,
+        [(term(name).short, agreement(found.signals, name)) for name in CRITERIA],
         [signal for signal in changed if _change(signal) > 0],
         quantiles["prr_bias"].median if "prr_bias" in quantiles else None,
         found.changed_since,
@@ -152,13 +139,15 @@ def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
     blocks.append(
         Table(
             "criteria",
-            "Criteria of Lin 2016, Table 2: pairs that meet them in the originals and as released",
-            ("condition", "criterion", "pairs", "before", "after", "lost", "gained",
-             "median PRR, released / original"),
+            "Criteria of Lin 2016, Table 2: pairs that meet them in the originals and as released, "
+            "whatever values of the regions are true; undecided: some values decide",
+            ("condition", "criterion", "pairs", "before", "after", "kept", "lost", "undecided",
+             "gained", "median PRR, released / original"),
             [
-                (found.title, text, found.pairs, before, after, lost, gained, found.median_bias)
+                (found.title, text, found.pairs, told.before, told.after, told.kept, told.lost,
+                 told.undecided, told.gained, found.median_bias)
                 for found in compared
-                for text, before, after, lost, gained in found.criteria
+                for text, told in found.criteria
             ],
         )
     )  # fmt: skip

@@ -60,6 +60,26 @@ def measure_linkage(
     return [row for row in rows if row.total]
 
 
+def telling_cases(
+    warehouse: Warehouse, dataset: Dataset, release_id: int, medical: Medical | None
+) -> int:
+    """The released cases that show a disease of which medical knowledge speaks.
+
+    Where there are none, ``rr_bias`` and ``ar_bias`` are 0 whatever the model does (Wu 2022,
+    Figs. 10 and 11): they tell nothing of it.
+
+    Args:
+        warehouse: where the release is.
+        dataset: of the release.
+        release_id: of the release.
+        medical: what the attacker knows about diseases; None is nothing.
+    """
+    if medical is None:
+        return 0
+    parameters = {"release_id": release_id, "terms": list(_terms(warehouse, medical).values())}
+    return int(warehouse.value(query("risk/linkage", "telling_cases"), parameters))
+
+
 DISEASE = "disease"
 _ENDLESS = 2**62
 Ends = tuple[Decimal | None, Decimal | None]

@@ -11,7 +11,7 @@ differences from the originals disclose what was withheld.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from sqlglot import exp
@@ -26,9 +26,25 @@ from srsql.engine.signals.cases import (
     load_cases,
     load_wanted,
     side_table,
+    unknown_names,
 )
-from srsql.engine.signals.results import Bias, Measures, Quantiles, Shrinkage, Signal, Signals
-from srsql.engine.signals.rules import Condition, Interval, Rule, intervals
+from srsql.engine.signals.results import (
+    Bias,
+    Measures,
+    Quantiles,
+    Shrinkage,
+    Signal,
+    Signals,
+)
+from srsql.engine.signals.rules import (
+    USUAL,
+    Condition,
+    Counting,
+    Interval,
+    Missing,
+    Rule,
+    intervals,
+)
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -48,8 +64,8 @@ def signals(
     rules: Sequence[Rule] | Condition,
     *,
     quarter: str | None = None,
-    roles: Sequence[str] | None = None,
     released_only: bool = False,
+    counting: Counting = USUAL,
 ) -> Signals:
     """Compute the signals; nothing is changed.
 
@@ -59,18 +75,24 @@ def signals(
         series: whose releases.
         rules: what to compute, or the condition under which to compute all pairs.
         quarter: only this one; default: all released quarters, each case as its latest has it.
-        roles: roles of the drug; default: the dataset's suspect roles; empty: every role.
         released_only: read no raw table, compare with nothing.
+        counting: which roles count, what becomes of missing values and unknown names.
 
     Returns:
         One signal per rule, in the order of the rules, or every pair, the most cases first.
 
     Raises:
-        SignalError: nothing is released, or the dataset has no such columns.
+        SignalError: nothing is released, or the dataset has no such columns; or no case has a drug
+            or reaction of that name. Who reads released views only is told of released names only.
     """
-    scope = _scope(warehouse, dataset, series, quarter, roles)
+    scope = _scope(warehouse, dataset, series, quarter, counting.roles)
     every = isinstance(rules, Condition)
-    run = _Run(warehouse, scope, (RELEASED,) if released_only else (ORIGINAL, RELEASED))
+    sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
+    unknown = []
+    if not isinstance(rules, Condition):
+        allowed = counting.allow_unknown
+        unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
+    run = _Run(warehouse, scope, sides, counting.missing)
     try:
         if isinstance(rules, Condition):
             found, quantiles = run.all_pairs(rules)
@@ -84,12 +106,15 @@ def signals(
         quarters=tuple(scope.releases),
         roles=scope.roles,
         released_only=released_only,
+        missing=counting.missing,
         every_pair=every,
         changed_since=() if released_only else _replaced_quarters(warehouse, scope),
         perturbed=_perturbed_quarters(warehouse, scope),
         signals=found,
         quantiles=quantiles,
         priors=tuple(run.priors),
+        dropped=0 if released_only else _dropped_cases(warehouse, scope),
+        unknown=tuple(unknown),
     )
 
 
@@ -156,11 +181,18 @@ def _replaced_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
     return tuple(quarter for (quarter,) in rows)
 
 
+def _dropped_cases(warehouse: Warehouse, scope: Scope) -> int:
+    releases = list(scope.releases.values())
+    return int(warehouse.value(query(_RELEASES, "dropped_cases"), {"releases": releases}))
+
+
 class _Run:
     """The statements of one call, over temporary tables of each side."""
 
-    def __init__(self, warehouse: Warehouse, scope: Scope, sides: tuple[str, ...]) -> None:
-        self.warehouse, self.scope, self.sides = warehouse, scope, sides
+    def __init__(
+        self, warehouse: Warehouse, scope: Scope, sides: tuple[str, ...], missing: Missing
+    ) -> None:
+        self.warehouse, self.scope, self.sides, self.missing = warehouse, scope, sides, missing
         self.priors: list[Shrinkage] = []
         self.prior: dict[str, Shrinkage] = {}
         """Of each side, under the condition of the moment."""
@@ -173,22 +205,38 @@ class _Run:
             wanted.setdefault(rule.condition, []).append(number)
         found: dict[int, Signal] = {}
         for condition, numbers in wanted.items():
-            self._weigh(condition)
             pairs = [(rules[number].drug, rules[number].reaction) for number in numbers]
             load_wanted(self.warehouse, numbers, pairs)
-            self._measure()
-            statement = results_of_rules(self.sides).sql(dialect="duckdb")
-            for number, _, _, *row in self.warehouse.rows(statement):
-                rule = rules[number]
-                found[number] = self._signal(rule.drug, rule.reaction, condition, row)
+            known = {}
+            if self.missing == "spread" and condition != Condition():
+                known = self._wanted(rules, condition, "exclude")
+            for number, signal in self._wanted(rules, condition, self.missing).items():
+                if number in known:
+                    other = known[number]
+                    signal = replace(
+                        signal, original_known=other.original, released_known=other.released
+                    )
+                found[number] = signal
         return tuple(found[number] for number in range(len(rules)))
 
+    def _wanted(
+        self, rules: Sequence[Rule], condition: Condition, missing: Missing
+    ) -> dict[int, Signal]:
+        """The signals of the wanted pairs by number."""
+        self._weigh(condition, missing, fit=missing == self.missing)
+        self._measure()
+        statement = results_of_rules(self.sides).sql(dialect="duckdb")
+        return {
+            number: self._signal(rules[number].drug, rules[number].reaction, condition, row)
+            for number, _, _, *row in self.warehouse.rows(statement)
+        }
+
     def all_pairs(self, condition: Condition) -> tuple[tuple[Signal, ...], tuple[Quantiles, ...]]:
-        """Every pair of enough original cases (released ones where nothing else may be read)."""
+        """Every pair of surely enough original cases; of released ones, of possibly enough."""
         self._load()
-        self._weigh(condition)
+        self._weigh(condition, self.missing, fit=True)
         statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
-        self.warehouse.run(statement, {"enough": LEAST})
+        self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
         self._measure()
         rows = self.warehouse.rows(results_of_pairs(self.sides).sql(dialect="duckdb"))
         found = tuple(self._signal(drug, reaction, condition, row) for drug, reaction, *row in rows)
@@ -201,16 +249,24 @@ class _Run:
         for side in self.sides:
             load_cases(self.warehouse, self.scope, side)
 
-    def _weigh(self, condition: Condition) -> None:
-        """What each case counts under the condition, and the prior that all pairs have then."""
+    def _weigh(self, condition: Condition, missing: Missing, *, fit: bool) -> None:
+        """What each case counts under the condition; if wanted the prior that all pairs have then.
+
+        A prior takes seconds to fit.
+        """
         rows = [self._with_domain(i) for i in intervals(self.scope.dataset, condition)]
         names = ("positions", "lows", "highs", "domain_lows", "domain_highs")
-        restricted = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        restricted: dict[str, Any] = {
+            name: [row[place] for row in rows] for place, name in enumerate(names)
+        }
+        restricted["exclude"] = missing == "exclude"
         for side in self.sides:
             self.warehouse.run(self._of_side("weight", side, "weight", "case", "box"), restricted)
-            statement = self._of_side("prior", side, "weight", "drug", "reaction")
-            self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
-            self.priors.append(self.prior[side])
+            self.prior[side] = Shrinkage(condition, side, 0, *(None,) * 5)
+            if fit:
+                statement = self._of_side("prior", side, "weight", "drug", "reaction")
+                self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
+                self.priors.append(self.prior[side])
 
     def _with_domain(self, interval: Interval) -> tuple[int, int, int, int, int]:
         """The interval with its domain; where that is observed, what the regions span.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.signals.rules import AGE, SEX, granules, leaves
+from srsql.engine.errors import SignalError
+from srsql.engine.signals.rules import AGE, SEX, Rule, did_you_mean, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
@@ -21,6 +22,8 @@ from srsql.schemas import Dataset, Hierarchy, Qid, Signals
 RELEASED, ORIGINAL = "released", "original"
 PAIR = "srsql_signal_pair"
 """The temporary table of the pairs that are measured."""
+NOT_COMPARED = ("deleted", "missing_qid")
+"""Reasons for which a case of the originals is left out of them."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,53 @@ def load_wanted(
     )
 
 
+def unknown_names(
+    warehouse: Warehouse, scope: Scope, side: str, rules: Sequence[Rule], *, allowed: bool
+) -> list[str]:
+    """What is to be said of the drugs and reactions of rules that no row of a side has.
+
+    Rows of any role and of every quarter count, so that a name of nobody who meets a condition is
+    none of them.
+
+    Args:
+        warehouse: may be read-only.
+        scope: says which columns are drug and reaction.
+        side: ``RELEASED``: only released names are known, and named.
+        rules: what is asked for.
+        allowed: whether such names are no error.
+
+    Raises:
+        SignalError: there is one; it names others that are spelled like it.
+    """
+    signals, said = scope.signals, []
+    for what, source, value in (
+        ("drug", signals.drug_table, signals.drug),
+        ("reaction", signals.reaction_table, signals.reaction),
+    ):
+        term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
+        names = exp.select(term.as_("name")).from_(_source(scope, side, source, "t"))
+        wanted = list(dict.fromkeys(getattr(rule, what) for rule in rules))
+        listed = exp.select(exp.Explode(this=exp.cast(exp.Placeholder(this="wanted"), "VARCHAR[]"))
+                            .as_("name")).subquery("w")  # fmt: skip
+        absent = (
+            exp.select(column("name", "w"))
+            .from_(listed)
+            .join(
+                names.subquery("n"),
+                on=normalized(column("name", "w")).eq(column("name", "n")),
+                join_type="anti",
+            )
+        )
+        found = warehouse.rows(absent.sql(dialect="duckdb"), {"wanted": wanted})
+        for name in sorted({name for (name,) in found}, key=wanted.index):
+            whose = "no case" if side == ORIGINAL else "no released case"
+            text = f"{whose} has the {what} {name!r}"
+            if not allowed:
+                raise SignalError(f"{text}{did_you_mean(warehouse, names, name)}")
+            said.append(f"{text}: it counts as none")
+    return said
+
+
 def wanted_pairs() -> exp.Select:
     """Numbers and normalized names of the pairs in lists: $numbers, $drugs and $reactions."""
     lists = {"pair_no": ("numbers", "BIGINT[]")}
@@ -82,7 +132,8 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
     """Fill the tables ``case``, ``box``, ``drug`` and ``reaction`` of one side.
 
     The original side has the cases that came in in the released quarters, withheld ones too, but
-    not those that were withdrawn before the release. The released side reads views alone.
+    not those that were withdrawn before the release, nor those that it was asked to leave out for
+    want of a value (``--missing drop``). The released side reads views alone.
 
     Args:
         warehouse: where the tables are made.
@@ -137,7 +188,7 @@ def _cases(scope: Scope, side: str) -> exp.Query:
                 on=column("release_id", "w").eq(column("release_id", "r")),
             )
             .where(column("release_id", "w").isin(*map(exp.convert, scope.releases.values())))
-            .where(column("reason", "w").eq(exp.Literal.string("deleted")))
+            .where(column("reason", "w").isin(*map(exp.Literal.string, NOT_COMPARED)))
         )
         cases = cases.join(
             withdrawn.subquery("withdrawn"),
@@ -196,10 +247,14 @@ def _boxes(scope: Scope, side: str) -> exp.Query:
 
 
 def _nodes(tree: Hierarchy) -> exp.Values:
-    """Rows ``n (node, low, high)``: the leaves under each node that a record may name."""
+    """Rows ``n (node, low, high)``: the leaves under each node that tells something.
+
+    The root is not among them: a value at the root is a missing one.
+    """
     rows = [
         exp.Tuple(expressions=[exp.Literal.string(node), *map(exp.convert, ends)])
-        for node, ends in zip(tree.labels, leaves(tree), strict=True)
+        for number, (node, ends) in enumerate(zip(tree.labels, leaves(tree), strict=True))
+        if number or len(tree.labels) == 1
     ]
     columns = [exp.to_identifier(name) for name in ("node", "low", "high")]
     alias = exp.TableAlias(this=exp.to_identifier("n"), columns=columns)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from srsql.engine.signals.rules import Condition
+from srsql.engine.signals.rules import Condition, Missing
 from srsql.engine.warehouse.frames import Framed
+
+Verdict = Literal["holds", "does not", "undecided"]
+"""Of a criterion: met in every world of the regions, in none, or in some (``signal_verdicts``)."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +18,9 @@ class Measures:
     """One table and its measures; see ``signal_measures`` for each. None: undefined.
 
     A cell is the expected number of cases; its ``_lower`` counts the cases that meet the condition
-    whatever value of their region is true, its ``_upper`` those that may meet it.
+    whatever value of their region is true, its ``_upper`` those that may meet it, its ``_known``
+    those whose region decides every condition and that meet them all; since all conditions of a
+    signal must hold, that is as many as ``_lower``. Criteria are judged on those whole numbers.
     """
 
     a: float
@@ -29,6 +35,10 @@ class Measures:
     b_upper: int
     c_upper: int
     d_upper: int
+    a_known: int
+    b_known: int
+    c_known: int
+    d_known: int
     prr: float | None
     prr_low: float | None
     prr_high: float | None
@@ -42,14 +52,14 @@ class Measures:
     ic_shrunk: float | None
     ic025: float | None
     ic975: float | None
-    signal_prr: bool | None
-    signal_mhra: bool | None
-    signal_ror: bool | None
-    signal_ic: bool | None
+    signal_prr: Verdict
+    signal_mhra: Verdict
+    signal_ror: Verdict
+    signal_ic: Verdict
     ebgm: float | None
     eb05: float | None
     eb95: float | None
-    signal_eb05: bool | None
+    signal_eb05: Verdict | None
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,54 @@ class Signal:
     """None where only released data were asked for."""
     released: Measures
     bias: Bias | None
+    original_known: Measures | None = None
+    """Of a rule with a condition whose missing values are spread: as the usual tools count, without
+    the cases of which a value is missing that the condition asks for; without EBGM, whose prior of
+    those cases is fitted where they alone are asked for."""
+    released_known: Measures | None = None
+    """The same of what was released."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of the pairs that meet a criterion in the originals, what became of them, and the others."""
+
+    before: int
+    """Pairs that meet it in the originals, in every world of what is missing there."""
+    after: int
+    """As released, in every world of the regions."""
+    kept: int
+    lost: int
+    """Met in the originals, and in no world of the regions."""
+    undecided: int
+    """Met in the originals, and in some worlds of the regions."""
+    gained: int
+    """Met in every world of the regions, and in none of the originals."""
+    open: int
+    """Undecided as released, whatever they are in the originals."""
+
+
+def agreement(signals: Sequence[Signal], criterion: str) -> Agreement:
+    """How originals and released rows agree on a criterion.
+
+    Args:
+        signals: the pairs; without originals, ``before`` and what rests on it are 0.
+        criterion: a field of ``Measures``, such as ``signal_mhra``.
+    """
+    pairs = [
+        (getattr(s.original, criterion) if s.original else None, getattr(s.released, criterion))
+        for s in signals
+    ]
+    met = [after for before, after in pairs if before == "holds"]
+    return Agreement(
+        before=len(met),
+        after=sum(after == "holds" for _, after in pairs),
+        kept=met.count("holds"),
+        lost=met.count("does not"),
+        undecided=met.count("undecided"),
+        gained=sum(pair == ("does not", "holds") for pair in pairs),
+        open=sum(after == "undecided" for _, after in pairs),
+    )
 
 
 @dataclass(frozen=True)
@@ -124,6 +182,8 @@ class Signals(Framed):
     roles: tuple[str, ...]
     """Empty: every role, or the dataset has none."""
     released_only: bool
+    missing: Missing
+    """What became of cases without a value that a condition asks for."""
     every_pair: bool
     changed_since: tuple[str, ...]
     """Quarters whose raw rows were replaced after their release."""
@@ -133,3 +193,8 @@ class Signals(Framed):
     quantiles: tuple[Quantiles, ...]
     """Of all pairs; empty where there is nothing to compare with."""
     priors: tuple[Shrinkage, ...]
+    dropped: int = 0
+    """Cases of the originals that are not compared, since the release was asked to leave out who
+    lacks a value (``--missing drop``)."""
+    unknown: tuple[str, ...] = ()
+    """What was asked for that no case has, in words; it counts as none."""

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Literal
 
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
+from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid
 
 AGE, SEX = "age", "sex"
 """Names of the quasi-identifiers that conditions speak of."""
+_ALIKE = 0.85
+"""Similarity (Jaro-Winkler) from which a name may be meant."""
 COLUMNS = ("drug", "reaction", "min_age", "max_age", "sex")
 
 
@@ -28,6 +34,26 @@ class Condition:
     """Inclusive."""
     sex: str | None = None
     """Label of a node of its hierarchy."""
+
+
+Missing = Literal["spread", "exclude"]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How cases are counted."""
+
+    roles: Sequence[str] | None = None
+    """Roles of the drug; None: the dataset's suspect roles; empty: every role."""
+    missing: Missing = "spread"
+    """What becomes of a case without a value that a condition asks for: it counts by the
+    condition's share of the domain (``spread``; rules then come with the measures of the other
+    way, too), or it is left out as the usual tools do (``exclude``)."""
+    allow_unknown: bool = False
+    """Names that no case has count as none, instead of being refused."""
+
+
+USUAL = Counting()
 
 
 @dataclass(frozen=True)
@@ -129,6 +155,31 @@ def intervals(dataset: Dataset, condition: Condition) -> list[Interval]:
         ends = leaves(tree)
         found.append(Interval(position, *ends[tree.number[condition.sex]], ends[0]))
     return found
+
+
+def did_you_mean(warehouse: Warehouse, names: exp.Query, wanted: str) -> str:
+    """What a message adds for a name that is not there: those that are spelled most like it.
+
+    Args:
+        warehouse: where the names are.
+        names: rows of one column, ``name``.
+        wanted: what was asked for.
+    """
+    like = exp.func(
+        "jaro_winkler_similarity",
+        exp.func("upper", column("name", "n")),
+        exp.func("upper", exp.Literal.string(wanted)),
+    )
+    nearest = (
+        exp.select(column("name", "n"))
+        .distinct()
+        .from_(names.subquery("n"))
+        .where(exp.GTE(this=like, expression=exp.Literal.number(_ALIKE)))
+        .order_by(exp.Ordered(this=like.copy(), desc=True), column("name", "n"))
+        .limit(3)
+    )
+    found = [repr(name) for (name,) in warehouse.rows(nearest.sql(dialect="duckdb"))]
+    return f": did you mean {' or '.join(found)}?" if found else ", and none like it"
 
 
 def leaves(tree: Hierarchy) -> list[tuple[int, int]]:

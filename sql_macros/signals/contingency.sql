@@ -9,7 +9,7 @@
 -- Outputs: case_id, lower (1 if every value of the region meets them; a missing one does not),
 --          upper (1 if some value does; a missing one may, unless low > high), expected (the share
 --          that does, uniform over the region or, where it is missing, over the domain, and
---          independent over quasi-identifiers).
+--          independent over quasi-identifiers), missing (a value that a condition asks for is).
 -- Source:  SPEC section 14.
 CREATE OR REPLACE MACRO srsql.signal_weights(cases, boxes, conditions) AS TABLE
 WITH
@@ -17,6 +17,7 @@ met AS (
     SELECT
         b.case_id,
         coalesce(t.low <= b.low AND b.high <= t.high, false) AS inside,
+        b.low IS NULL AS missing,
         t.low <= t.high AND (b.low IS NULL OR (b.low <= t.high AND t.low <= b.high)) AS touches,
         greatest(
             0,
@@ -32,6 +33,7 @@ judged AS (
         m.case_id,
         bool_and(m.inside) AS inside,
         bool_and(m.touches) AS touches,
+        bool_or(m.missing) AS missing,
         product(m.part) AS part
     FROM met AS m
     GROUP BY m.case_id
@@ -41,27 +43,30 @@ SELECT
     c.case_id,
     coalesce(j.inside, true)::BIGINT AS lower,
     coalesce(j.part, 1)::DECIMAL(18, 12) AS expected,
-    coalesce(j.touches, true)::BIGINT AS upper
+    coalesce(j.touches, true)::BIGINT AS upper,
+    coalesce(j.missing, false) AS missing
 FROM query_table(cases) AS c
 LEFT JOIN judged AS j ON c.case_id = j.case_id;
 
--- What:    the pairs that occur together in enough cases.
--- Inputs:  weights(case_id, expected); drugs(case_id, drug) and reactions(case_id, reaction), both
---          distinct; enough: expected cases.
--- Outputs: drug, reaction.
+-- What:    the pairs that may occur together in enough cases.
+-- Inputs:  weights(case_id, lower, upper); drugs(case_id, drug) and reactions(case_id, reaction),
+--          both distinct; enough: cases, a whole number.
+-- Outputs: drug, reaction, surely (they occur in so many whatever values of the regions are true).
 CREATE OR REPLACE MACRO srsql.signal_pairs(weights, drugs, reactions, enough) AS TABLE
-SELECT d.drug, r.reaction
+SELECT d.drug, r.reaction, sum(w.lower) >= enough AS surely
 FROM query_table(drugs) AS d
 INNER JOIN query_table(reactions) AS r ON d.case_id = r.case_id
 INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
 GROUP BY d.drug, r.reaction
-HAVING sum(w.expected) >= enough;
+HAVING sum(w.upper) >= enough;
 
 -- What:    the 2 x 2 table of each pair, by cases.
 -- Inputs:  weights(case_id, lower, expected, upper); drugs(case_id, drug) and
 --          reactions(case_id, reaction), both distinct; pairs(drug, reaction), distinct.
 -- Outputs: drug, reaction, and for each cell x of a (drug and reaction), b (drug alone),
---          c (reaction alone), d (neither): x (expected), x_lower, x_upper.
+--          c (reaction alone), d (neither): x (expected), x_lower, x_upper, and x_known: the cases
+--          whose regions decide every condition. All conditions of a signal must hold, so that who
+--          is decided and meets them is who surely meets them: x_known = x_lower.
 -- Source:  Lin 2016, Table 1.
 CREATE OR REPLACE MACRO srsql.contingency(weights, drugs, reactions, pairs) AS TABLE
 WITH
@@ -140,5 +145,9 @@ SELECT
     m.a_upper::BIGINT AS a_upper,
     (m.drug_upper - m.a_upper)::BIGINT AS b_upper,
     (m.reaction_upper - m.a_upper)::BIGINT AS c_upper,
-    (m.upper - m.drug_upper - m.reaction_upper + m.a_upper)::BIGINT AS d_upper
+    (m.upper - m.drug_upper - m.reaction_upper + m.a_upper)::BIGINT AS d_upper,
+    m.a_lower::BIGINT AS a_known,
+    (m.drug_lower - m.a_lower)::BIGINT AS b_known,
+    (m.reaction_lower - m.a_lower)::BIGINT AS c_known,
+    (m.lower - m.drug_lower - m.reaction_lower + m.a_lower)::BIGINT AS d_known
 FROM margins AS m;

@@ -91,3 +91,149 @@ SELECT
     f.posterior.eb95,
     f.posterior.eb05 >= 2 AS signal_eb05
 FROM fitted AS f;
+
+-- What:    whether each criterion is met, judged on whole cases and never on a fraction: 'holds'
+--          (in every world, which is a table of whole numbers between lower and upper), 'does not'
+--          (in none), else 'undecided'; undefined is not met. PRR, a - E and the variances are
+--          taken at the ends of the cells that make them least and most, and chi2 = (|a - E| -
+--          1/2)^2 (1/E11 + 1/E12 + 1/E21 + 1/E22) at those of its factors: a verdict may be
+--          'undecided' although no world differs, and is never wrong. EB05 is judged at the ends of
+--          a and of what is expected, under the prior as it was fitted; NULL where there is none.
+-- Inputs:  tables(a, b, c, d, x_lower and x_upper of each cell, ...), as shrunk_measures returns
+--          them; priors: one row, as gps_prior returns it.
+-- Outputs: the columns of tables, signal_prr, signal_mhra, signal_ror, signal_ic and signal_eb05 as
+--          verdicts.
+-- Source:  SPEC section 14; Lin 2016, Table 2.
+CREATE OR REPLACE MACRO srsql.signal_verdicts(tables, priors) AS TABLE
+WITH
+ends AS (
+    SELECT
+        t.*,
+        t.a_lower = t.a_upper AND t.b_lower = t.b_upper
+        AND t.c_lower = t.c_upper AND t.d_lower = t.d_upper AS exact,
+        t.a_lower::DOUBLE AS a0,
+        t.b_lower::DOUBLE AS b0,
+        t.c_lower::DOUBLE AS c0,
+        t.d_lower::DOUBLE AS d0,
+        t.a_upper::DOUBLE AS a1,
+        t.b_upper::DOUBLE AS b1,
+        t.c_upper::DOUBLE AS c1,
+        t.d_upper::DOUBLE AS d1,
+        greatest(t.a_lower, 1)::DOUBLE AS a_one,
+        greatest(t.b_lower, 1)::DOUBLE AS b_one,
+        greatest(t.c_lower, 1)::DOUBLE AS c_one,
+        1.959963984540054::DOUBLE AS z
+    FROM query_table(tables) AS t
+),
+
+factors AS (
+    SELECT
+        e.*,
+        e.a0 * (e.c1 + e.d0) / nullif(e.c1 * (e.a0 + e.b1), 0) AS prr_least,
+        e.a1 * (e.c_one + e.d1) / nullif(e.c_one * (e.a1 + e.b0), 0) AS prr_most,
+        (e.a0 * e.d0 - e.b1 * e.c1) / nullif(e.a0 + e.b1 + e.c1 + e.d0, 0) AS excess_least,
+        (e.a1 * e.d1 - e.b0 * e.c0) / nullif(e.a1 + e.b0 + e.c0 + e.d1, 0) AS excess_most,
+        (e.a0 + e.b0) * (e.a0 + e.c0) / nullif(e.a0 + e.b0 + e.c0 + e.d1, 0) AS e11_least,
+        (e.a0 + e.b0) * (e.b0 + e.d0) / nullif(e.a0 + e.b0 + e.c1 + e.d0, 0) AS e12_least,
+        (e.c0 + e.d0) * (e.a0 + e.c0) / nullif(e.a0 + e.b1 + e.c0 + e.d0, 0) AS e21_least,
+        (e.c0 + e.d0) * (e.b0 + e.d0) / nullif(e.a1 + e.b0 + e.c0 + e.d0, 0) AS e22_least,
+        (e.a1 + e.b1) * (e.a1 + e.c1) / nullif(e.a1 + e.b1 + e.c1 + e.d0, 0) AS e11_most,
+        (e.a1 + e.b1) * (e.b1 + e.d1) / nullif(e.a1 + e.b1 + e.c0 + e.d1, 0) AS e12_most,
+        (e.c1 + e.d1) * (e.a1 + e.c1) / nullif(e.a1 + e.b0 + e.c1 + e.d1, 0) AS e21_most,
+        (e.c1 + e.d1) * (e.b1 + e.d1) / nullif(e.a0 + e.b1 + e.c1 + e.d1, 0) AS e22_most
+    FROM ends AS e
+),
+
+measured AS (
+    SELECT
+        f.*,
+        ln(nullif(f.prr_least, 0)) - f.z * sqrt(
+            f.b1 / nullif(f.a0 * (f.a0 + f.b1), 0) + f.d1 / nullif(f.c0 * (f.c0 + f.d1), 0)
+        ) AS prr_low_least,
+        ln(nullif(f.prr_most, 0)) - f.z * sqrt(
+            f.b0 / nullif(f.a1 * (f.a1 + f.b0), 0) + f.d0 / nullif(f.c1 * (f.c1 + f.d0), 0)
+        ) AS prr_low_most,
+        greatest(0, greatest(f.excess_least, -f.excess_most) - 0.5) ** 2 * (
+            1 / nullif(f.e11_most, 0) + 1 / nullif(f.e12_most, 0)
+            + 1 / nullif(f.e21_most, 0) + 1 / nullif(f.e22_most, 0)
+        ) AS chi2_least,
+        greatest(0, greatest(-f.excess_least, f.excess_most) - 0.5) ** 2 * (
+            1 / nullif(f.e11_least, 0) + 1 / nullif(f.e12_least, 0)
+            + 1 / nullif(f.e21_least, 0) + 1 / nullif(f.e22_least, 0)
+        ) AS chi2_most,
+        ln(nullif(f.a0 * f.d0 / nullif(f.b1 * f.c1, 0), 0)) - f.z * sqrt(
+            1 / nullif(f.a0, 0) + 1 / nullif(f.b0, 0) + 1 / nullif(f.c0, 0) + 1 / nullif(f.d0, 0)
+        ) AS ror_low_least,
+        ln(nullif(f.a1 * f.d1 / (f.b_one * f.c_one), 0)) - f.z * sqrt(
+            1 / nullif(f.a1, 0) + 1 / nullif(f.b1, 0) + 1 / nullif(f.c1, 0) + 1 / nullif(f.d1, 0)
+        ) AS ror_low_most,
+        ln(nullif(f.a0, 0) / (f.a0 + f.b1) * (1 + (f.b0 + f.d0) / nullif(f.a1 + f.c1, 0)))
+        - f.z * sqrt(greatest(
+            0,
+            1 / nullif(f.a0, 0) - 1 / nullif(f.a1 + f.b1, 0) - 1 / nullif(f.a1 + f.c1, 0)
+            + 2 * least(
+                f.a1 / nullif((f.a1 + f.b0) * (f.a0 + f.c0), 0),
+                f.a1 / nullif((f.a1 + f.c0) * (f.a0 + f.b0), 0)
+            )
+            - 1 / nullif(f.a1 + f.b1 + f.c1 + f.d1, 0)
+        )) AS ic_low_least,
+        ln(nullif(f.a1, 0) / (f.a1 + f.b0) * (1 + (f.b1 + f.d1) / (f.a_one + f.c0)))
+        - f.z * sqrt(greatest(
+            0,
+            1 / nullif(f.a1, 0) - 1 / (f.a_one + f.b0) - 1 / (f.a_one + f.c0)
+            + 2 * greatest(
+                f.a_one / ((f.a_one + f.b1) * nullif(f.a1 + f.c1, 0)),
+                f.a_one / ((f.a_one + f.c1) * nullif(f.a1 + f.b1, 0))
+            )
+            - 1 / (f.a_one + f.b0 + f.c0 + f.d0)
+        )) AS ic_low_most,
+        srsql_ebgm(CASE WHEN NOT f.exact THEN f.a0 END, f.e11_most, p.prior).eb05 AS eb05_least,
+        srsql_ebgm(CASE WHEN NOT f.exact THEN f.a1 END, f.e11_least, p.prior).eb05 AS eb05_most
+    FROM factors AS f
+    CROSS JOIN query_table(priors) AS p
+)
+
+SELECT
+    m.* EXCLUDE (
+        exact, a0, b0, c0, d0, a1, b1, c1, d1, a_one, b_one, c_one, z, prr_least, prr_most,
+        excess_least, excess_most, e11_least, e12_least, e21_least, e22_least, e11_most, e12_most,
+        e21_most, e22_most, prr_low_least, prr_low_most, chi2_least, chi2_most, ror_low_least,
+        ror_low_most, ic_low_least, ic_low_most, eb05_least, eb05_most
+    )
+    REPLACE (
+        CASE
+            WHEN m.exact THEN if(coalesce(m.signal_prr, false), 'holds', 'does not')
+            WHEN m.a0 > 0 AND m.c0 > 0 AND m.prr_low_least > 0 THEN 'holds'
+            WHEN m.a1 = 0 OR m.c1 = 0 OR m.prr_low_most <= 0 THEN 'does not'
+            ELSE 'undecided'
+        END AS signal_prr,
+        CASE
+            WHEN m.exact THEN if(coalesce(m.signal_mhra, false), 'holds', 'does not')
+            WHEN m.a0 >= 3 AND m.c0 > 0 AND m.b0 + m.d0 > 0 AND m.prr_least >= 2
+                AND m.chi2_least >= 4
+                THEN 'holds'
+            WHEN m.a1 < 3 OR m.c1 = 0 OR m.b1 + m.d1 = 0 OR m.prr_most < 2 OR m.chi2_most < 4
+                THEN 'does not'
+            ELSE 'undecided'
+        END AS signal_mhra,
+        CASE
+            WHEN m.exact THEN if(coalesce(m.signal_ror, false), 'holds', 'does not')
+            WHEN least(m.a0, m.b0, m.c0, m.d0) > 0 AND m.ror_low_least > 0 THEN 'holds'
+            WHEN least(m.a1, m.b1, m.c1, m.d1) = 0 OR m.ror_low_most <= 0 THEN 'does not'
+            ELSE 'undecided'
+        END AS signal_ror,
+        CASE
+            WHEN m.exact THEN if(coalesce(m.signal_ic, false), 'holds', 'does not')
+            WHEN m.a0 >= 1 AND m.ic_low_least > 0 THEN 'holds'
+            WHEN m.a1 < 1 OR m.ic_low_most <= 0 THEN 'does not'
+            ELSE 'undecided'
+        END AS signal_ic,
+        CASE
+            WHEN m.signal_eb05 IS NULL AND m.ebgm IS NULL AND m.eb05_most IS NULL THEN NULL
+            WHEN m.exact THEN if(m.signal_eb05, 'holds', 'does not')
+            WHEN m.eb05_least >= 2 THEN 'holds'
+            WHEN m.eb05_most < 2 THEN 'does not'
+            ELSE 'undecided'
+        END AS signal_eb05
+    )
+FROM measured AS m;

@@ -64,7 +64,9 @@ def test_a_seeded_release_is_not_published(engine: Engine, tmp_path: Path) -> No
 def test_no_bounds_are_given_of_values_drawn_at_random(engine: Engine) -> None:
     with pytest.raises(QueryError, match="no bounds"):
         engine.query("SELECT COUNT(DISTINCT caseid) FROM demo WHERE age > 18", series="ppms-dp-num")
-    found = engine.signals(drug="x", reaction="y", min_age=18, series="ppms-dp-all")
+    found = engine.signals(
+        drug="x", reaction="y", min_age=18, series="ppms-dp-all", allow_unknown=True
+    )
     assert found.perturbed == (QUARTER,)
 
 

@@ -121,6 +121,22 @@ class Null:
 
 
 @dataclass(frozen=True)
+class NoValue:
+    """IS NULL or IS NOT NULL of a quasi-identifier: whether the release has no value of it."""
+
+    name: str
+    negated: bool
+
+    def sql(self) -> str:
+        return f"{self.name} IS {'NOT ' if self.negated else ''}NULL"
+
+    def value(self, point: Point, row: Row) -> Truth:
+        record: Record = row["case"]
+        values = [value for value, _ in record.region.get(self.name, ())]
+        return (None in (values or record.hull[self.name])) is not self.negated
+
+
+@dataclass(frozen=True)
 class Has:
     """A child row with this value, of the same report or of the same case in the quarter."""
 
@@ -289,13 +305,33 @@ class Question:
         return found
 
 
-Bounds = dict[Any, tuple[int, Fraction, int]]
-"""Group -> lower, expected, upper."""
+def comparisons(of: Any) -> Iterator[Any]:
+    """The comparisons of quasi-identifiers in a question or a part of it, one limit each."""
+    if isinstance(of, Between):
+        yield from (Compare(of.name, ">=", of.low), Compare(of.name, "<=", of.high))
+    elif isinstance(of, (Compare, Among, Column)):
+        yield from () if of.table else (of,)
+    elif isinstance(of, (Not, Join, Bins, Question, tuple)):
+        for part in of if isinstance(of, tuple) else vars(of).values():
+            yield from comparisons(part)
+
+
+def decides(question: Question, record: Record) -> bool:
+    """Whether the region of a case answers every comparison, and with a value."""
+    for one in comparisons(question):
+        found = {one.value({one.name: value}, {}) for value, _ in record.region[one.name]}
+        if None in found or len(found) > 1:
+            return False
+    return True
+
+
+Bounds = dict[Any, tuple[int, Fraction, int, int]]
+"""Group -> lower, expected, upper, known."""
 
 
 def bounds(question: Question, records: Sequence[Record], names: Sequence[str]) -> Bounds:
     """By trying every value of every region of the quasi-identifiers ``names``."""
-    best: dict[tuple[Any, Any], tuple[int, Fraction]] = {}
+    best: dict[tuple[Any, Any], tuple[int, Fraction, int]] = {}
     for record in records:
         share: dict[tuple[Any, Any], Fraction] = {}
         worlds: Counter[tuple[Any, Any]] = Counter()
@@ -312,13 +348,14 @@ def bounds(question: Question, records: Sequence[Record], names: Sequence[str]) 
                 share[key] = share.get(key, Fraction(0)) + weight
         for key, count in worlds.items():
             certain = count == total
-            seen = best.get(key, (0, Fraction(0)))
+            seen = best.get(key, (0, Fraction(0), 0))
             part = Fraction(1) if certain else share[key]
-            best[key] = max(seen[0], int(certain)), max(seen[1], part)
+            known = int(decides(question, record))
+            best[key] = max(seen[0], int(certain)), max(seen[1], part), max(seen[2], known)
     found: Bounds = {}
-    for (_, group), (certain_, part) in best.items():
-        lower, expected, upper = found.get(group, (0, Fraction(0), 0))
-        found[group] = lower + certain_, expected + part, upper + 1
+    for (_, group), (certain_, part, known) in best.items():
+        lower, expected, upper, known_ = found.get(group, (0, Fraction(0), 0, 0))
+        found[group] = lower + certain_, expected + part, upper + 1, known_ + known
     return found
 
 

@@ -10,6 +10,7 @@ from oracles.signals import Case, Condition, contingency, measures
 from support.quarters import Report, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.errors import SignalError
 from srsql.engine.signals.results import Measures
 
 DRUGS, REACTIONS = ("Drug A", "Drug B", "Drug C"), ("Pain", "Rash", "Cough", "Fever")
@@ -82,6 +83,9 @@ def test_the_truth_lies_between_the_released_bounds_and_without_conditions_nothi
         withheld = engine.sql("SELECT count(*) FROM srsql.withheld AS w")
         assert withheld == [(0,)]
         cases = truth(quarters)
+        left_out = engine.signals(
+            every_pair=True, min_age=low, max_age=high, sex=sex, missing="exclude"
+        )
         plain = engine.signals(every_pair=True)
         strict = engine.signals(every_pair=True, min_age=low, max_age=high, sex=sex)
         beside = engine.signals(drug="Drug A", reaction="pain", roles=["C", "i"])
@@ -113,6 +117,23 @@ def test_the_truth_lies_between_the_released_bounds_and_without_conditions_nothi
             least, most = bounds(signal.released, cell)
             assert least <= lower <= upper <= most
             assert least <= getattr(signal.released, cell) <= most + 1e-6
+    whole = [c for c in cases if c.boxes[0] and c.boxes[2]]
+    for signal in left_out.signals:
+        # the table of who has both values, as the usual tools count it
+        table = contingency(whole, signal.drug, signal.reaction, asked)
+        assert signal.original is not None
+        assert table["a"][0] >= 3
+        for cell, (lower, expected, upper) in table.items():
+            assert bounds(signal.original, cell) == (lower, upper)
+            assert getattr(signal.original, f"{cell}_known") == lower
+            assert getattr(signal.original, cell) == pytest.approx(float(expected), abs=1e-6)
+        if all(bounds(signal.original, cell)[0] == bounds(signal.original, cell)[1]
+               for cell in "abcd"):  # fmt: skip
+            numbers = [float(table[cell][1]) for cell in "abcd"]
+            for name, value in measures(*numbers).items():
+                assert getattr(signal.original, name) == (
+                    None if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)
+                )
     assert (nobody.signals[0].released.a, nobody.signals[0].released.b) == (0, 0)
     other = contingency(truth(quarters, ("C", "I")), "DRUG A", "PAIN", {})
     assert {cell: getattr(beside.signals[0].released, cell) for cell in "abcd"} == {
@@ -139,6 +160,13 @@ def test_what_analysts_run_reads_no_raw_table(tmp_path: Path) -> None:
         found = engine.signals(
             every_pair=True, min_age=20, sex="F", released_only=True, series="partners"
         )
+        (one,) = engine.signals(
+            drug="drug a", reaction="PAIN", min_age=20, released_only=True, series="partners"
+        ).signals
+        with pytest.raises(SignalError, match=r"no released case .* did you mean 'DRUG A'"):
+            engine.signals(drug="drog a", reaction="PAIN", released_only=True, series="partners")
+    assert one.released_known is not None
+    assert one.original_known is None
     assert found.signals
     assert all(s.original is None and s.bias is None for s in found.signals)
     assert found.quantiles == ()

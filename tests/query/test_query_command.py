@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import itertools
+import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 from unittest import mock
@@ -46,7 +50,7 @@ def test_an_answer_is_a_table_and_lines_that_say_what_was_counted(db: Path) -> N
     answer = query(db, "SELECT sex, COUNT(DISTINCT caseid) FROM demo WHERE age < 50 GROUP BY sex")
     assert (answer.code, answer.err) == (0, "")
     lines = answer.out.splitlines()
-    assert lines[1].split() == ["sex", "lower", "expected", "upper"]
+    assert lines[1].split() == ["sex", "lower", "expected", "upper", "known"]
     assert [line.split()[0] for line in lines[2:4]] == ["F", "M"]
     assert "cases of faers, series main, 2011Q3 to 2011Q4" in answer.out
     assert "WITH asked" not in answer.out
@@ -55,7 +59,7 @@ def test_an_answer_is_a_table_and_lines_that_say_what_was_counted(db: Path) -> N
 def test_json_is_one_document_and_its_sql_runs_in_plain_duckdb(db: Path) -> None:
     answer = query(db, ADULTS, "--json")
     assert (answer.code, answer.err, len(answer.out.splitlines())) == (0, "", 1)
-    assert answer.json["columns"] == ["lower", "expected", "upper"]
+    assert answer.json["columns"] == ["lower", "expected", "upper", "known"]
     with duckdb.connect(str(db), read_only=True) as con:
         assert [list(row) for row in con.execute(answer.json["sql"]).fetchall()] == answer.json[
             "rows"
@@ -71,8 +75,120 @@ def test_what_no_quasi_identifier_decides_is_exact(engine: Engine) -> None:
         "GROUP BY pt ORDER BY cases DESC"
     )
     assert found.rows
-    assert all(lower == expected == upper for _, lower, expected, upper in found.rows)
+    assert all(len({*counts}) == 1 for _, *counts in found.rows)
     assert [row[2] for row in found.rows] == sorted((row[2] for row in found.rows), reverse=True)
+
+
+def test_known_counts_those_whose_region_answers_every_comparison(tmp_path: Path) -> None:
+    people = [replace(report, age="" if n < 8 else report.age, sex="MF"[n % 2])
+              for n, report in enumerate(crowd(60, terms=3))]  # fmt: skip
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", people)])
+        engine.release("2011Q4", k=2, theta="1", seed=1)
+        no_value, known = (
+            engine.query(f"{CASES} WHERE age IS {word}NULL AND sex IS NOT NULL").rows[0]
+            for word in ("", "NOT ")
+        )
+        either, both = (
+            engine.query(f"{CASES} WHERE age >= 0 {word} sex = 'F'").rows[0]
+            for word in ("OR", "AND")
+        )
+        spread = engine.query(f"{CASES} WHERE age >= 40").rows[0]
+        left_out = engine.query(f"{CASES} WHERE age >= 40 AND age IS NOT NULL").rows[0]
+    assert no_value == (8, 8.0, 8, 8)
+    assert known == (52, 52.0, 52, 52)
+    # of the eight without an age the four women surely meet the first, whatever their age
+    assert (either[0], either[3]) == (56, 52)
+    assert both[0] == both[3] == 26
+    assert left_out[0] == left_out[3] == spread[0] == spread[3]
+    assert spread[1] == pytest.approx(left_out[1] + 8 * 81 / 121)
+    assert spread[2] == left_out[2] + 8
+
+
+def test_case_keeps_its_meaning_wherever_it_stands(engine: Engine) -> None:
+    band = "CASE WHEN age < 40 THEN 'young' WHEN sex = 'F' THEN 'woman' ELSE 'man' END"
+    groups = {row[0]: row[1:] for row in engine.query(
+        f"SELECT {band} AS g, COUNT(DISTINCT caseid) FROM demo GROUP BY g").rows}  # fmt: skip
+    for name, counts in groups.items():
+        assert engine.query(f"{CASES} WHERE {band} = '{name}'").rows == (counts,)
+    by_value = "CASE sex WHEN 'F' THEN age >= 40 WHEN 'M' THEN false END"
+    assert engine.query(f"{CASES} WHERE {by_value}").rows == (groups["woman"],)
+    nested = "CASE WHEN age >= 40 THEN CASE sex WHEN 'M' THEN 'man' ELSE 'woman' END END"
+    assert engine.query(f"{CASES} WHERE {nested} = 'woman'").rows == (groups["woman"],)
+
+
+def test_limit_shows_what_surely_comes_first(engine: Engine) -> None:
+    asked = (
+        "SELECT pt, COUNT(DISTINCT demo.caseid) AS n FROM demo JOIN reac USING (caseid) "
+        "GROUP BY pt ORDER BY n DESC, pt"
+    )
+    every = engine.query(asked).rows
+    for limit, offset in ((1, 0), (2, 1), (9, 0), (1, 2), (0, 0)):
+        found = engine.query(f"{asked} LIMIT {limit} OFFSET {offset}")
+        assert found.rows == every[offset : offset + limit]
+        assert tuple(engine.con.execute(found.sql).fetchall()) == found.rows
+    band = "CASE WHEN age < 25 THEN 'young' ELSE 'other' END"
+    apart = f"SELECT {band} AS g, COUNT(*) FROM demo GROUP BY g"
+    (most,) = engine.query(f"{apart} ORDER BY 2 DESC LIMIT 1").rows
+    assert most[0] == "other"
+    assert most[1] < most[3]
+    with pytest.raises(QueryError, match="leave LIMIT out"):
+        engine.query(f"{apart} LIMIT 1", include_withheld=True)
+
+
+@pytest.mark.parametrize("by", ["ORDER BY 2 DESC", "ORDER BY 2", "ORDER BY sex DESC", ""])
+def test_limit_is_refused_where_some_world_has_other_groups_first(by: str) -> None:
+    from srsql.engine.query.question import Order, undecided_groups
+
+    class Asked:
+        groups = (("g", None),)
+        order: ClassVar[tuple[Order, ...]] = {
+            "ORDER BY 2 DESC": (Order(None, True, False),),
+            "ORDER BY 2": (Order(None, False, False),),
+            "ORDER BY sex DESC": (Order(0, True, False),),
+        }.get(by, ())
+
+    rng = random.Random(by)
+    outcomes = set()
+    for _ in range(300):
+        bounds = {g: tuple(sorted(rng.sample(range(7), 2))) for g in "abc"[: rng.randint(2, 3)]}
+        bounds |= {"d": (rng.randint(0, 6),) * 2}
+
+        def listed(counts: dict[str, int]) -> list[str]:
+            names = sorted(g for g, count in counts.items() if count)
+            if by.startswith("ORDER BY 2"):
+                names.sort(key=counts.__getitem__, reverse=by.endswith("DESC"))
+            return names[::-1] if by == "ORDER BY sex DESC" else names
+
+        order = listed({g: (low + high) / 2 for g, (low, high) in bounds.items()})  # type: ignore[misc]
+        rows = [(g, bounds[g][0], 0.0, bounds[g][1], 0) for g in order]
+        end = rng.randint(1, 3)
+        firsts = {
+            frozenset(listed(dict(zip(bounds, counts, strict=True)))[:end])
+            for counts in itertools.product(*(range(lo, hi + 1) for lo, hi in bounds.values()))
+        }
+        decided = not [*undecided_groups(Asked(), rows, end)]  # type: ignore[arg-type]
+        assert decided == (len(firsts) == 1 and len(rows) > end) or len(rows) <= end
+        outcomes.add(decided)
+    assert outcomes == {True, False}
+
+
+def test_a_name_that_no_released_row_has_is_refused_with_those_like_it(
+    db: Path, tmp_path: Path
+) -> None:
+    typo = "SELECT COUNT(*) FROM drug WHERE upper(drugname) = 'DRUGG 1'"
+    answer = query(db, typo)
+    assert (answer.code, answer.out) == (2, "")
+    assert "no released row has drugname 'DRUGG 1': did you mean 'DRUG 1'" in answer.err
+    allowed = query(db, typo, "--allow-unknown")
+    assert (allowed.code, allowed.out.splitlines()[2].split()) == (0, ["0"] * 4)
+    assert "it counts as none" in allowed.out
+    nothing = query(db, "SELECT COUNT(*) FROM reac WHERE pt IN ('Reaction 01', 'Zzz')")
+    assert "'Zzz', and none like it" in nothing.err
+    # a name that is released, but of nobody who is asked about, is no mistake
+    none = query(db, "SELECT COUNT(*) FROM demo JOIN drug USING (caseid) "
+                     "WHERE drugname = 'Drug 1' AND age < 1", "--json")  # fmt: skip
+    assert none.json["rows"] == [[0, 0.0, 0, 0]]
 
 
 def test_subqueries_may_join_and_stand_in_each_other(engine: Engine) -> None:
@@ -84,7 +200,7 @@ def test_subqueries_may_join_and_stand_in_each_other(engine: Engine) -> None:
         f"AND d.primaryid IN ({inner})) AND primaryid IN ({inner})"
     )
     cases = [c for c in range(1, 91) if c % 9 == 1 and c % 3 == 1]
-    assert found.rows == ((len(cases), float(len(cases)), len(cases)),)
+    assert found.rows == ((len(cases), float(len(cases)), len(cases), len(cases)),)
 
 
 def test_one_quarter_is_asked_of_its_own_views(engine: Engine) -> None:
@@ -120,9 +236,7 @@ def test_a_warehouse_without_originals_and_catalog_rows_of_cases_answers_the_sam
 
 REFUSED = [
     # what a release does not tell
-    (f"{CASES} WHERE age IS NULL", "age IS NULL: a release does not tell missing values"),
-    (f"{CASES} WHERE NOT sex IS NULL", "sex IS NULL"),
-    (f"{CASES} WHERE sex = 'unk'", "does not tell which values are missing"),
+    (f"{CASES} WHERE sex = 'unk'", "means not known: write sex IS NULL"),
     (f"{CASES} WHERE sex = 'X'", "sex has no value 'X': it has Any, M, F"),
     (f"{CASES} WHERE sex > 'F'", "sex has no order"),
     (f"{CASES} WHERE age > wt", "age and wt are released as regions"),
@@ -146,7 +260,17 @@ REFUSED = [
     ("SELECT COUNT(*) FROM drug WHERE drug_seq = 1", "drug_seq and 1 are of different types"),
     # what is undecided between the bounds
     (f"{CASES} HAVING COUNT(*) > 3", "HAVING is refused"),
-    ("SELECT sex, COUNT(*) FROM demo GROUP BY sex ORDER BY 2 LIMIT 1", "LIMIT is refused"),
+    (
+        "SELECT CASE WHEN age < 50 THEN 'a' ELSE 'b' END AS g, COUNT(*) FROM demo GROUP BY g "
+        "ORDER BY 2 LIMIT 1",
+        "LIMIT: which groups come first is undecided between b (",
+    ),
+    (f"{CASES} LIMIT '1'", "give a whole number"),
+    (f"{CASES} LIMIT 10 %", "is not understood"),
+    (
+        f"{CASES} WHERE EXISTS (SELECT 1 FROM reac WHERE reac.caseid = demo.caseid LIMIT 1)",
+        "LIMIT in a subquery is refused",
+    ),
     (f"{CASES} QUALIFY 1 = 1", "QUALIFY is refused"),
     ("SELECT age, COUNT(*) FROM demo GROUP BY age", "group by ranges, such as CASE WHEN age"),
     # what is no count
@@ -221,6 +345,20 @@ def test_not_like_is_the_negation_of_like(engine: Engine) -> None:
         assert denied == negated != met
 
 
+def test_csv_holds_what_json_does_whatever_is_in_the_names(db: Path, tmp_path: Path) -> None:
+    label = 'a "quoted", name\nof two lines'
+    text = label.replace('"', '""')
+    sql = f"SELECT pt AS \"{text}\", COUNT(*) FROM reac WHERE pt LIKE 'R%' GROUP BY 1"
+    file = tmp_path / "answer.csv"
+    assert query(db, sql, "--csv", file).code == 0
+    with file.open(newline="", encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream)
+    told = query(db, sql, "--json").json
+    assert header == [label, "lower", "expected", "upper", "known"]
+    assert [[row[0], *map(float, row[1:])] for row in rows] == told["rows"]
+    assert query(db, sql, "--csv", "-").out == file.read_text(encoding="utf-8")
+
+
 def test_what_steers_a_terminal_is_written_out(db: Path) -> None:
     label = "\x1b[31mred\u202e"
     answer = query(db, f'SELECT pt AS "{label}", COUNT(*) FROM reac GROUP BY 1')
@@ -276,8 +414,10 @@ def test_names_and_texts_of_an_attacker_are_data(db: Path, engine: Engine) -> No
     hostile = ["'; DROP SCHEMA released CASCADE; --", 'x" OR 1=1 --', "\\'", "a\0b", "Ünïcode'"]
     for text in hostile:
         quoted = text.replace("'", "''")
-        found = engine.query(f"SELECT COUNT(*) FROM drug WHERE drugname = '{quoted}'")
-        assert found.rows == ((0, 0.0, 0),)
+        sql = f"SELECT COUNT(*) FROM drug WHERE drugname = '{quoted}'"
+        with pytest.raises(QueryError, match="no released row has drugname"):
+            engine.query(sql)
+        assert engine.query(sql, allow_unknown=True).rows == ((0, 0.0, 0, 0),)
         name = text.replace('"', '""').replace("\0", "")
         labelled = engine.query(f'SELECT pt AS "{name}", COUNT(*) FROM reac GROUP BY 1')
         assert labelled.columns[0] == text.replace("\0", "")

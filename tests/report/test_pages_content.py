@@ -153,12 +153,18 @@ def test_signals_before_and_after_are_those_of_the_command(engine: Engine, pages
     table = pages.page[f"internal {QUARTER}"].tables["criteria"].by("condition", "criterion")
     for title, age in (("all cases", None), ("age ≥ 18 years", 18)):
         found = engine.signals(every_pair=True, quarter=QUARTER, min_age=age).signals
-        before = {i for i, s in enumerate(found) if s.original and s.original.signal_mhra}
-        after = {i for i, s in enumerate(found) if s.released.signal_mhra}
+        pairs = [(s.original.signal_mhra, s.released.signal_mhra) for s in found if s.original]
         row = table[title, "MHRA: PRR ≥ 2, a ≥ 3, χ² ≥ 4"]
-        assert [row[n] for n in ("pairs", "before", "after", "lost", "gained")] == [
-            len(found), len(before), len(after), len(before - after), len(after - before),
-        ]  # fmt: skip
+        names = ("pairs", "before", "after", "kept", "lost", "undecided", "gained")
+        assert [row[n] for n in names] == [
+            len(found),
+            sum(before == "holds" for before, _ in pairs),
+            sum(after == "holds" for _, after in pairs),
+            pairs.count(("holds", "holds")),
+            pairs.count(("holds", "does not")),
+            pairs.count(("holds", "undecided")),
+            pairs.count(("does not", "holds")),
+        ]
         assert len(found) >= 8
     changed = pages.page[f"internal {QUARTER}"].tables["changed-0"]
     assert changed.rows  # cases are withheld

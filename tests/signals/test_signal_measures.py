@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.signals import Case, Condition, contingency, measures
 
+from srsql.udfs.shrinkage import Prior, posterior
+
 TABLE = "drug VARCHAR, reaction VARCHAR, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE"
 DRUGS, REACTIONS = ("P", "Q", "R"), ("X", "Y", "Z")
 
+CRITERIA: dict[str, tuple[str, float, Any]] = {
+    "signal_prr": ("prr_low", 1, lambda _, w: (w["prr_low"] or 0) > 1),
+    "signal_mhra": (
+        "chi2", 4, lambda a, w: a >= 3 and (w["prr"] or 0) >= 2 and (w["chi2"] or 0) >= 4
+    ),
+    "signal_ror": ("ror_low", 1, lambda _, w: (w["ror_low"] or 0) > 1),
+    "signal_ic": ("ic_low", 0, lambda _, w: w["ic_low"] is not None and w["ic_low"] > 0),
+}  # fmt: skip
+"""Criterion -> what decides it near which limit, and whether a world meets it."""
+small = st.integers(0, 6) | st.integers(0, 60)
 cells = st.integers(0, 4) | st.integers(0, 10**6)
 intervals = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p)))
 cases = st.lists(
@@ -81,16 +97,20 @@ def test_each_cell_counts_cases_surely_expectedly_and_possibly(
     names = f"'temp.main.weights', {tables['drugs']}, {tables['reactions']}"
     rows = sql.records(f"FROM srsql.contingency({names}, {tables['pairs']})")
     assert len(rows) == len(DRUGS) * len(REACTIONS)
+    asking = set(asked)
+    missing = [any(case.boxes[p] is None for p in asking) for case in listed]
+    assert sql.rows("SELECT w.missing FROM temp.main.weights AS w ORDER BY w.case_id") == [
+        (each,) for each in missing
+    ]
     frequent = set()
     for row in rows:
         table = contingency(listed, row["drug"], row["reaction"], asked)
         for cell, (lower, expected, upper) in table.items():
             assert (row[f"{cell}_lower"], row[f"{cell}_upper"]) == (lower, upper)
+            assert row[f"{cell}_known"] == lower <= row[cell] + 1e-9
             assert row[cell] == pytest.approx(float(expected), abs=1e-9)
-        if abs(table["a"][1] - 3) < 1e-9:
-            return  # rounding may decide
-        if table["a"][1] > 3:
-            frequent.add((row["drug"], row["reaction"]))
+        if table["a"][2] >= 3:
+            frequent.add((row["drug"], row["reaction"], table["a"][0] >= 3))
     assert set(sql.rows(f"FROM srsql.signal_pairs({names}, 3)")) == frequent
 
 
@@ -122,6 +142,117 @@ def store(sql: Any, listed: list[Case], asked: dict[int, Condition]) -> dict[str
             "pairs", "drug VARCHAR, reaction VARCHAR", [(d, r) for d in DRUGS for r in REACTIONS]
         ),
     }
+
+
+@REPEATABLE
+@given(
+    boxes=st.lists(st.tuples(*[st.tuples(small, st.integers(0, 2))] * 4), min_size=1, max_size=12)
+)
+@example(boxes=[((9, 1), (1, 2), (2, 0), (90, 3)), ((3, 0), (0, 1), (1, 1), (40, 0))])
+def test_a_criterion_holds_only_where_it_holds_of_every_whole_number_between_the_bounds(
+    sql: Any, boxes: list[tuple[tuple[int, int], ...]]
+) -> None:
+    found = judged(sql, boxes)
+    for box, row in zip(boxes, found, strict=True):
+        worlds = [
+            measures(*world)
+            for world in itertools.product(*(range(low, low + width + 1) for low, width in box))
+        ]
+        for name, (value, limit, met) in CRITERIA.items():
+            if any(world[value] is not None and abs(world[value] - limit) < 1e-9  # type: ignore[operator]
+                   for world in worlds):  # fmt: skip
+                continue  # rounding may decide
+            truths = {
+                met(a, world)
+                for a, world in zip(
+                    (w[0] for w in itertools.product(
+                        *(range(low, low + width + 1) for low, width in box))),
+                    worlds,
+                    strict=True,
+                )
+            }  # fmt: skip
+            if row[name] == "holds":
+                assert truths == {True}, (name, box)
+            elif row[name] == "does not":
+                assert truths == {False}, (name, box)
+            else:
+                assert row[name] == "undecided"
+                assert any(width for _, width in box)
+
+
+def test_clear_cases_are_decided_and_a_fraction_never_is(sql: Any) -> None:
+    strong, weak, few, exact = judged(
+        sql,
+        [
+            ((20, 2), (5, 2), (30, 5), (900, 9)),
+            ((3, 2), (50, 9), (300, 5), (900, 9)),
+            ((2, 1), (1, 0), (1, 0), (900, 0)),
+            ((10, 0), (190, 0), (100, 0), (9700, 0)),
+        ],
+    )
+    names = ["signal_prr", "signal_mhra", "signal_ror", "signal_ic"]
+    assert [strong[name] for name in names] == ["holds"] * 4
+    assert [weak[name] for name in names] == ["does not"] * 4
+    assert few["signal_mhra"] == "undecided"  # a is 2 or 3, and never 2.9
+    assert [exact[name] for name in names] == ["holds"] * 4
+    assert strong["signal_eb05"] is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_eb05_holds_only_where_it_does_of_every_whole_number_under_the_fitted_prior(
+    sql: Any, seed: int
+) -> None:
+    luck = random.Random(seed)
+    prior = Prior(*(luck.uniform(0.1, 6) for _ in range(4)), luck.uniform(0.05, 0.95))
+    boxes = [
+        tuple((luck.randint(0, top), luck.randint(0, 2)) for top in (25, 20, 20, 300))
+        for _ in range(60)
+    ]
+    outcomes = set()
+    for box, row in zip(boxes, judged(sql, boxes, prior), strict=True):
+        worlds = np.array(
+            list(itertools.product(*(range(low, low + width + 1) for low, width in box))), float
+        )
+        a, b, c, d = worlds.T
+        expected = (a + b) * (a + c) / (a + b + c + d)
+        defined = expected > 0
+        if not defined.all():
+            continue
+        eb05 = posterior(a, expected, prior)[1]
+        if np.abs(eb05 - 2).min() < 1e-9:
+            continue  # rounding may decide
+        truths = {bool(each) for each in eb05 >= 2}
+        if row["signal_eb05"] == "undecided":
+            assert any(width for _, width in box)
+        else:
+            assert truths == {row["signal_eb05"] == "holds"}, box
+        outcomes.add(row["signal_eb05"])
+    assert outcomes == {"holds", "does not", "undecided"}
+
+
+def judged(
+    sql: Any, boxes: Sequence[tuple[tuple[int, int], ...]], fitted: Prior | None = None
+) -> list[dict[str, Any]]:
+    """The verdicts on tables whose cells are only known to lie between bounds."""
+    rows = [
+        (f"D{n:03}", "R", *(low + width / 3 for low, width in box), *(low for low, _ in box),
+         *(low + width for low, width in box))
+        for n, box in enumerate(boxes)
+    ]  # fmt: skip
+    bounds = ", ".join(f"{x}_{end} BIGINT" for end in ("lower", "upper") for x in "abcd")
+    name = sql.table("tables", f"{TABLE}, {bounds}", rows)
+    prior = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
+    sql.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE prior AS SELECT $prior::{prior} AS prior",
+        {"prior": fitted and fitted._asdict()},
+    )
+    sql.con.execute(
+        "CREATE OR REPLACE TEMP TABLE shrunk AS "
+        f"WITH ratio AS MATERIALIZED (FROM srsql.signal_measures({name})) "
+        "FROM srsql.shrunk_measures('ratio', 'temp.main.prior')"
+    )
+    verdicts = "srsql.signal_verdicts('temp.main.shrunk', 'temp.main.prior')"
+    return list(sql.records(f"FROM {verdicts} ORDER BY drug"))
 
 
 def test_bias_is_a_ratio_of_ratios_and_a_difference_of_logarithms(sql: Any) -> None:

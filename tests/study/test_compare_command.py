@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from support.advice import task_of
 from support.command import srsql
+from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.api.study_worker import _span, run_cell
+from srsql.engine.study.claims import CLAIMS
 from srsql.engine.study.results import MEASURED
 
 GRID = ("--quarters", "2011Q3:2011Q4", "--jobs", 2)
@@ -139,6 +142,40 @@ def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
                     allow_linkable=True,
                 )  # fmt: skip
     assert found[0] == found[1] == found[2]
+
+
+def test_what_no_released_case_can_tell_has_no_value_and_dropped_originals_are_not_compared(
+    tmp_path: Path,
+) -> None:
+    reports = [replace(r, age="" if n % 3 else r.age) for n, r in enumerate(crowd(90, terms=3))]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", reports)])
+    asked = {"drug": "Drug 1", "reaction": "Reaction 01"}
+    table = {}
+    for medical in (False, True):
+        if medical:  # a disease of women alone, which half of the cases cannot have
+            known = [replace(r, indi=("Breast cancer",)) for r in reports]
+            with Engine(tmp_path / "w.duckdb") as engine:
+                engine.ingest([write_quarter(tmp_path, "2011Q4", known)], replace=True)
+        scratch = tmp_path / f"own_{medical}.duckdb"
+        task = task_of(tmp_path / "w.duckdb", scratch, "2011Q4",
+                       {"model": "ppms++", "missing": "drop", "theta": "1"})  # fmt: skip
+        rows = run_cell(task | {"cases": None, "signals": asked}, lambda _: None)
+        assert not [row["error"] for row in rows if row.get("error")]
+        rows = [row | {"model": "ppms++", "theta": "1", "k": 5} for row in rows]
+        table[medical] = {(r["measure"], r["scope"]): r for r in rows if "ratio" in r}
+        of_knowledge = {c.id: c.judge(rows).outcome for c in CLAIMS if c.place == "Fig. 10"}
+        assert (of_knowledge["rr-bias-without-noise"] == "cannot be told") is not medical
+    scope = "Drug 1 => Reaction 01"
+    complete = [r for r in reports if r.age]
+    held = sum(r.drugs == ("Drug 1",) and r.pt == ("Reaction 01",) for r in complete)
+    assert table[False]["signal_a", scope]["total"] == held
+    assert table[False]["signal_a_change", scope]["ratio"] == 0
+    kept, lost, undecided = (
+        table[False][f"signals_{what}", "signal_prr"] for what in ("kept", "lost", "undecided")
+    )
+    assert kept["violating"] == kept["total"]
+    assert lost["violating"] == undecided["violating"] == 0
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "metrics": engine.metrics("2011Q4"),
             "audit": engine.audit(),
             "signals": engine.signals(every_pair=True).signals,
-            "one": engine.signals(drug="Drug 1", reaction="nothing").signals,
+            "one": engine.signals(drug="Drug 1", reaction="nothing", allow_unknown=True).signals,
             "only": engine.signals(
                 drug="Drug 1", reaction="Reaction 01", released_only=True, min_age=18
             ).signals,

@@ -142,3 +142,12 @@ FROM srsql.knowledge_bias('link_risk', 'rr', 'rr_medical', 'rr_bias') AS b
 UNION ALL
 SELECT b.*
 FROM srsql.knowledge_bias('link_risk', 'ar_rev', 'ar_medical', 'ar_bias') AS b;
+
+-- name: telling_cases
+-- How many released cases show a disease that is known of, $terms (normalized).
+WITH link_knowledge AS MATERIALIZED (
+    SELECT unnest($terms::VARCHAR[]) AS term
+)
+
+SELECT count(DISTINCT t.case_no) AS cases
+FROM srsql.telling_terms($release_id::INTEGER, 'link_knowledge') AS t;

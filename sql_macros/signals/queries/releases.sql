@@ -21,3 +21,9 @@ FROM srsql.release AS r
 INNER JOIN srsql.ingestion AS i ON r.ingestion_id = i.ingestion_id
 WHERE i.replaced AND list_contains($releases::INTEGER[], r.release_id)
 ORDER BY r.quarter;
+
+-- name: dropped_cases
+-- How many cases these releases were asked to leave out for want of a value.
+SELECT count(*) AS cases
+FROM srsql.withheld AS w
+WHERE w.reason = 'missing_qid' AND list_contains($releases::INTEGER[], w.release_id);

@@ -10,7 +10,8 @@ WHERE b.position = $position;
 
 -- name: weight
 -- How far each case of a side meets the condition.
--- Inputs: lists of the same length, an item for each quasi-identifier that the condition restricts.
+-- Inputs: lists of the same length, an item for each quasi-identifier that the condition restricts;
+-- $exclude: whether cases are left out of which one of those is missing.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_weight AS
 WITH condition AS MATERIALIZED (
     SELECT
@@ -21,8 +22,9 @@ WITH condition AS MATERIALIZED (
         unnest($domain_highs::BIGINT[]) AS domain_high
 )
 
-SELECT w.*
-FROM srsql.signal_weights('temp.main.srsql_case', 'temp.main.srsql_box', 'condition') AS w;
+SELECT w.* EXCLUDE (missing)
+FROM srsql.signal_weights('temp.main.srsql_case', 'temp.main.srsql_box', 'condition') AS w
+WHERE NOT ($exclude::BOOLEAN AND w.missing);
 
 -- name: prior
 -- The prior of the gamma-Poisson shrinker that all pairs of a side have: the fields of Shrinkage
@@ -49,16 +51,18 @@ SELECT
 FROM prior AS p;
 
 -- name: pair_of_cases
--- The pairs that occur together in enough cases of a side.
+-- The pairs that surely, or else may, occur together in enough cases of a side.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_signal_pair AS
 SELECT p.drug, p.reaction
 FROM srsql.signal_pairs(
     'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', $enough
-) AS p;
+) AS p
+WHERE p.surely OR NOT $surely::BOOLEAN;
 
 -- name: measure
 -- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
--- the prior of these parameters; $alpha1 is NULL where none could be fitted.
+-- the prior of these parameters, and what the criteria say; $alpha1 is NULL where none could
+-- be fitted.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
 pair AS MATERIALIZED (
@@ -88,9 +92,13 @@ prior AS MATERIALIZED (
                     p := $p::DOUBLE
                 )
         END AS prior
+),
+
+shrunk AS MATERIALIZED (
+    SELECT m.* FROM srsql.shrunk_measures('ratio', 'prior') AS m
 )
 
-SELECT m.* FROM srsql.shrunk_measures('ratio', 'prior') AS m;
+SELECT v.* FROM srsql.signal_verdicts('shrunk', 'prior') AS v;
 
 -- name: bias
 -- What the release changes of each pair.

@@ -126,6 +126,7 @@ WITH exact_match AS (
     "c"."quarter",
     1 AS weight,
     COUNT(*) = MAX("s0"."cells") * MAX("s1"."cells") AS certain,
+    MAX("s0"."cells") * MAX("s1"."cells") = 1 AS known,
     SUM(CAST("s0"."share" * "s1"."share" AS DECIMAL(18, 12))) AS part
   FROM "outcome" AS "c"
   JOIN "share_age" AS "s0"
@@ -142,7 +143,8 @@ WITH exact_match AS (
     "j"."unit",
     MAX("j"."weight") AS weight,
     MAX(CASE WHEN "j"."certain" THEN 1 ELSE 0 END) AS certain,
-    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part
+    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part,
+    MAX(CASE WHEN "j"."known" THEN 1 ELSE 0 END) AS known
   FROM "verdict" AS "j"
   GROUP BY
     "j"."unit"
@@ -158,5 +160,6 @@ SELECT
     SELECT
       MAX("m1"."withheld_cases")
     FROM "release_2011q4"."manifest" AS "m1"
-  ) AS upper
+  ) AS upper,
+  CAST(COALESCE(SUM("b"."known" * "b"."weight"), 0) AS BIGINT) AS known
 FROM "bound" AS "b"

@@ -11,6 +11,7 @@ WITH exact_match AS (
     "c"."unit",
     1 AS weight,
     COUNT(*) = 1 AS certain,
+    1 = 1 AS known,
     SUM(CAST(1 AS DECIMAL(18, 12))) AS part
   FROM "outcome" AS "c"
   GROUP BY
@@ -20,7 +21,8 @@ WITH exact_match AS (
     "j"."unit",
     MAX("j"."weight") AS weight,
     MAX(CASE WHEN "j"."certain" THEN 1 ELSE 0 END) AS certain,
-    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part
+    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part,
+    MAX(CASE WHEN "j"."known" THEN 1 ELSE 0 END) AS known
   FROM "verdict" AS "j"
   GROUP BY
     "j"."unit"
@@ -28,5 +30,6 @@ WITH exact_match AS (
 SELECT
   CAST(COALESCE(SUM("b"."certain" * "b"."weight"), 0) AS BIGINT) AS lower,
   CAST(COALESCE(SUM("b"."part" * "b"."weight"), 0) AS DOUBLE) AS expected,
-  CAST(COALESCE(SUM("b"."weight"), 0) AS BIGINT) AS upper
+  CAST(COALESCE(SUM("b"."weight"), 0) AS BIGINT) AS upper,
+  CAST(COALESCE(SUM("b"."known" * "b"."weight"), 0) AS BIGINT) AS known
 FROM "bound" AS "b"

@@ -89,6 +89,7 @@ WITH exact_match AS (
     "c"."group_0",
     1 AS weight,
     COUNT(*) = MAX("s0"."cells") AS certain,
+    MAX("s0"."cells") = 1 AS known,
     SUM(CAST("s0"."share" AS DECIMAL(18, 12))) AS part
   FROM "outcome" AS "c"
   JOIN "share_wt" AS "s0"
@@ -105,7 +106,8 @@ WITH exact_match AS (
     "j"."group_0",
     MAX("j"."weight") AS weight,
     MAX(CASE WHEN "j"."certain" THEN 1 ELSE 0 END) AS certain,
-    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part
+    MAX(CASE WHEN "j"."certain" THEN 1 ELSE LEAST(1, "j"."part") END) AS part,
+    MAX(CASE WHEN "j"."known" THEN 1 ELSE 0 END) AS known
   FROM "verdict" AS "j"
   GROUP BY
     "j"."unit",
@@ -115,7 +117,8 @@ SELECT
   "b"."group_0" AS "drugname",
   CAST(COALESCE(SUM("b"."certain" * "b"."weight"), 0) AS BIGINT) AS lower,
   CAST(COALESCE(SUM("b"."part" * "b"."weight"), 0) AS DOUBLE) AS expected,
-  CAST(COALESCE(SUM("b"."weight"), 0) AS BIGINT) AS upper
+  CAST(COALESCE(SUM("b"."weight"), 0) AS BIGINT) AS upper,
+  CAST(COALESCE(SUM("b"."known" * "b"."weight"), 0) AS BIGINT) AS known
 FROM "bound" AS "b"
 GROUP BY
   "b"."group_0"

@@ -16,7 +16,6 @@ SELECT
   CAST(MAX("n"."high") AS BIGINT) AS high
 FROM "raw_faers"."demo" AS "t"
 LEFT JOIN (VALUES
-  ('Any', 0, 1),
   ('M', 0, 0),
   ('F', 1, 1)) AS n(node, low, high)
   ON "n"."node" = "t"."srsql_sex"

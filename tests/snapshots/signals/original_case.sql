@@ -10,7 +10,7 @@ ANTI JOIN (
   JOIN "srsql"."release" AS "r"
     ON "w"."release_id" = "r"."release_id"
   WHERE
-    "w"."release_id" IN (1, 2) AND "w"."reason" = 'deleted'
+    "w"."release_id" IN (1, 2) AND "w"."reason" IN ('deleted', 'missing_qid')
 ) AS withdrawn
   ON "t"."quarter" = "withdrawn"."quarter"
   AND CAST("t"."caseid" AS TEXT) = "withdrawn"."case_id"
