@@ -210,21 +210,26 @@ class Engine:
         allow_linkable: bool = False, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Published:  # fmt: skip
-        """Write the artifact of a released quarter; see ``srsql publish``."""
+        """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
                             api.consent(max_linkable, allow_linkable), keys[1])  # fmt: skip
+        first = range_ends(quarter)[0] if is_range(quarter) else quarter
         with self.warehouse.guarded():
-            schema = self._visible(series, quarter, dataset)
+            schema = self._visible(series, first, dataset)
             return publish(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.SrsqlError)
     def metrics(
-        self, quarter: str, *, medical: Name = None, dataset: Name = None, series: str = MAIN
-    ) -> list[MeasureRow]:
+        self, quarter: str, *, medical: Name = None, public: bool = False, dataset: Name = None,
+        series: str = MAIN,
+    ) -> list[MeasureRow]:  # fmt: skip
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         with self.warehouse.guarded():
             schema, release_id = self._released(quarter, dataset, series)
+            if public:
+                visible = series_dataset(self.warehouse, schema, series)
+                return api.measured_publicly(self.warehouse, visible, release_id)
             return api.all_measures(self.warehouse, schema, series, quarter, release_id, medical)
 
     @api.reads(errors.SrsqlError)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from sqlglot import parse_one
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.described import (
+    comment_statement,
+    comments,
+    copy_statement,
+    parquet_metadata,
+)
 from srsql.engine.artifact.documents import dictionary_csv, readme
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify.reading import connection, read_tables
@@ -134,22 +142,32 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
 def _redraw(folder: Path, told: dict[str, Any]) -> None:
     """The report of the rows as they are now."""
     manifest = Manifest.model_validate_json(json.dumps(told))
-    with connection() as con:
+    with connection(folder) as con:
         assert read_tables(con, folder, manifest) == []
         page = drawn_report(con, folder, manifest, load_dataset("faers"))
     (folder / "report.html").write_text(page, encoding="utf-8")
 
 
 def edit(folder: Path, table: str, query: str) -> None:
-    """Replace the rows of a Parquet or DuckDB artifact's table by those of ``query`` over ``t``."""
+    """Replace the rows of a Parquet or DuckDB artifact's table by those of ``query`` over ``t``.
+
+    The file describes itself as before: a forger has the program.
+    """
     told = manifest_of(folder)
+    manifest = Manifest.model_validate_json(json.dumps(told))
     with duckdb.connect() as con:
         if told["format"] == "duckdb":
             con.execute("ATTACH ? AS it", [str(folder / "release.duckdb")])
             con.execute(f"CREATE TABLE t AS FROM it.{table}")
             con.execute(f"CREATE OR REPLACE TABLE it.{table} AS {query}")
+            for comment in comments([manifest]):
+                if comment[1][1] == table:
+                    with suppress(duckdb.CatalogException):  # the column is gone
+                        con.execute(comment_statement("it", comment))
             con.execute("CHECKPOINT it")
             return
         file = folder / f"{table}.{told['format']}"
         con.execute(f"CREATE TABLE t AS FROM '{file}'")
-        con.execute(f"COPY ({query}) TO '{file}'")
+        rows = parse_one(query, read="duckdb")
+        metadata = parquet_metadata(manifest, manifest.table(table))
+        con.execute(copy_statement(rows, told["format"], metadata), [str(file)])
