@@ -37,7 +37,6 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.release.exposure import Consent
 from srsql.engine.release.request import Request
-from srsql.engine.report.shapes import public_measures
 from srsql.engine.risk.group_questions import answer_errors, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit, audit_all_series
 from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
@@ -318,6 +317,8 @@ def measured_publicly(
     Raises:
         QueryError: it is somebody else's, which has no views.
     """
+    from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
+
     schema, status = warehouse.rows(query("risk/metrics", "views"), {"release_id": release_id})[0]
     if status == "superseded" or not schema:
         raise QueryError("the release has no views to measure: leave --public out")

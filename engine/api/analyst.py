@@ -13,7 +13,6 @@ from srsql.engine.api.engine import Engine, Name, Word
 from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer
-from srsql.engine.report.shapes import public_measures
 from srsql.engine.signals.results import Signals
 from srsql.schemas import Dataset
 
@@ -106,6 +105,8 @@ class Artifact:
         Raises:
             SrsqlError: the quarter is not in the artifacts, or an option needs the originals.
         """
+        from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
+
         self._own(options)
         needs = [name for name, value in options.items() if name != "public" and value is not None]
         if needs:

@@ -142,13 +142,14 @@ def parquet_metadata(manifest: Manifest, item: Table) -> dict[str, str]:
     """
     columns = stored_columns(manifest, item)
     told = {shown.name: column_meaning(manifest, shown) for shown in columns}
-    schema = pa.schema(
-        pa.field(shown.name, _arrow_type(shown), metadata={"description": told[shown.name]})
-        for shown in columns
-    )
     text = table_meaning(manifest, item.name)
     if isinstance(manifest, QuarterManifest):
         text = text.rpartition(" (")[0]
+    fields = [
+        pa.field(shown.name, _arrow_type(shown), metadata={"description": told[shown.name]})
+        for shown in columns
+    ]
+    schema = pa.schema(fields, metadata={"description": text})
     return {
         "description": text,
         **{f"column:{name}": words for name, words in told.items()},

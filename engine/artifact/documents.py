@@ -247,7 +247,8 @@ def _quoted_source(file: str, name: str) -> str:
 def bounds_example(manifest: Manifest) -> str:
     """How many cases surely and possibly meet a condition, in SQL; nothing of drawn values."""
     known = [a for a in manifest.attributes if a.kind == "numeric" and a.high is not None]
-    if manifest.report_table is None or manifest.perturbed or not known:
+    names = {item.name for item in manifest.tables}
+    if manifest.report_table not in names or manifest.perturbed or not known:
         return ""
     about, reports = known[0], manifest.reports
     low, high = [c.name for c in reports.columns if c.attribute == about.name]

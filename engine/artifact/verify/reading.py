@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from hashlib import sha256
@@ -58,6 +59,8 @@ from srsql.engine.warehouse.statements import (
 )
 
 OPENED = "srsql_artifact"
+_OPENING = re.compile(r"\((?=\(*SELECT )")
+_CLOSING = re.compile(r"\)(?=\)*(?: UNION ALL |;?$))")
 SAFE = (
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
@@ -302,7 +305,7 @@ def check_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: AnyMani
 def _undeclared(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> list[str]:
     """What a DuckDB file has beside the declared tables and what describes them, and what not."""
     statement = query("artifact/reading", "attached_objects")
-    found = {row[0] for row in con.execute(statement, [OPENED]).fetchall()}
+    found = {_flat(row[0]) for row in con.execute(statement, [OPENED]).fetchall()}
     due = {f"table {schema_name(part)}.{item.name}" for part in parts for item in part.tables}
     if isinstance(parts[0], QuarterManifest):
         due |= {f"schema {schema_name(part)}" for part in parts} | _view_texts(con, parts)
@@ -312,8 +315,10 @@ def _undeclared(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> li
             due |= {f"{kind} {'.'.join(name)}: {words}" for kind, name, words in comments(parts)}
         else:  # other versions may word it otherwise
             found = {name for name in found if not name.startswith("comment on ")}
-    faults = [f"{DUCKDB_FILE} holds the {printable(name)}" for name in sorted(found - due)]
-    return faults + [f"{DUCKDB_FILE} lacks the {name}" for name in sorted(due - found)]
+    strange, missing = (sorted(name.partition(": ")[0] for name in names)
+                        for names in (found - due, due - found))  # fmt: skip
+    faults = [f"{DUCKDB_FILE} holds the {printable(name)}" for name in strange]
+    return faults + [f"{DUCKDB_FILE} lacks the {name}" for name in missing]
 
 
 def _view_texts(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> set[str]:
@@ -330,9 +335,21 @@ def _view_texts(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> se
         for item in parts[0].tables:
             made = create(table("memory", "main", item.name), union_view(parts, item.name), "VIEW")
             con.execute(made)
-        return {row[0] for row in con.execute(query("artifact/reading", "view_texts")).fetchall()}
+        statement = query("artifact/reading", "view_texts")
+        return {_flat(row[0]) for row in con.execute(statement).fetchall()}
     finally:
         con.execute("ROLLBACK")
+
+
+def _flat(text: str) -> str:
+    """A view's text without the parentheses around the parts of a union.
+
+    DuckDB writes ``A UNION ALL B UNION ALL C`` otherwise when it comes from a file. What stands in
+    any other parentheses stays there.
+    """
+    if not text.startswith("view "):
+        return text
+    return _CLOSING.sub("", _OPENING.sub("", text.replace(")UNION ALL (", ") UNION ALL (")))
 
 
 def _latest_faults(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> list[str]:
