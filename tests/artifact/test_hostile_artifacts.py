@@ -64,7 +64,7 @@ class Place:
         self.texts = {
             "rules": "drug,reaction,min_age,max_age,sex\nDRUG 1,REACTION 01,18,65,F\nA,B,,,\n",
             "levels": "value,theta\n*,0.4\nHEADACHE,0.2\nNAUSEA,1/3\n",
-            "levels.toml": 'default = 0.4\n[values]\nHEADACHE = 0.2\n[[group]]\ntheta = 1\n'
+            "levels.toml": "default = 0.4\n[values]\nHEADACHE = 0.2\n[[group]]\ntheta = 1\n"
             'values = ["NAUSEA"]\n',
             "hierarchy": "node,parent,low,high\nAny,,,\nM,Any,,\nF,Any,,\n",
             "hierarchy.toml": '[[nodes]]\nnode = "Any"\n[[nodes]]\nnode = "M"\nparent = "Any"\n',

@@ -101,7 +101,10 @@ def test_cases_are_not_joined_over_quarters_where_each_has_other_ids(
 ) -> None:
     folder = make(db, tmp_path / "out", ALL, series="per-quarter")
     with Engine(db, read_only=True) as engine, open_artifact(folder) as artifact:
-        for ask in (lambda: artifact.query(QUESTIONS[0]), lambda: artifact.signals(every_pair=True)):
+        for ask in (
+            lambda: artifact.query(QUESTIONS[0]),
+            lambda: artifact.signals(every_pair=True),
+        ):
             with pytest.raises(SrsqlError, match=r"other ids in every quarter.*give --quarter"):
                 ask()
         one = engine.query(QUESTIONS[0], quarter=LAST, series="per-quarter")

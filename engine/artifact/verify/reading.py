@@ -153,11 +153,6 @@ def read_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
 
     A table of the same name from another artifact is replaced.
 
-    Args:
-        con: into which the tables are read.
-        folder: of the artifact.
-        manifest: that declares them.
-
     Returns:
         What keeps a table from being read.
     """
