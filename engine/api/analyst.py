@@ -44,10 +44,14 @@ class Artifact:
         memory_limit: DuckDB's memory limit, such as ``"8GB"``.
     """
 
+    @api.reads(errors.ArtifactError)
     def __init__(
         self, *folders: str | Path, dataset: Name = None, threads: int | None = None,
         memory_limit: Word = None,
     ) -> None:  # fmt: skip
+        for folder in folders:
+            if not isinstance(folder, (str, Path)):
+                raise errors.ArtifactError(f"{folder!r} is not the path of a folder")
         schema = None if dataset is None else api.dataset_at(dataset)
         self._open = ExitStack()
         self._found = self._open.enter_context(
@@ -99,22 +103,21 @@ class Artifact:
         given = self._own(options) | {"released_only": True}
         return self._engine.signals(series=self.series, **given)
 
-    def metrics(self, quarter: Word = None, **options: Any) -> list[MeasureRow]:
-        """What anybody can measure of a quarter; it need not be named where there is one.
-
-        Raises:
-            SrsqlError: the quarter is not in the artifacts, or an option needs the originals.
-        """
+    @api.reads(errors.ArtifactError)
+    def metrics(
+        self, quarter: Word = None, *, public: bool = True, medical: Name = None,
+        series: Word = None,
+    ) -> list[MeasureRow]:  # fmt: skip
+        """What anybody can measure of a quarter, which need not be named where there is one."""
         from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
 
-        self._own(options)
-        needs = [name for name, value in options.items() if name != "public" and value is not None]
-        if needs:
-            raise errors.SrsqlError(f"metrics of an artifact takes no option {needs[0]}")
+        self._own({"series": series})
+        if medical is not None:
+            raise errors.ArtifactError("--medical needs the originals, which no artifact has")
         chosen = self.quarters[0] if quarter is None and len(self.quarters) == 1 else quarter
         if chosen not in self.quarters:
             asked = "give --quarter" if chosen is None else f"{chosen} is not in the artifacts"
-            raise errors.SrsqlError(f"{asked} (they have: {', '.join(self.quarters)})")
+            raise errors.ArtifactError(f"{asked} (they have: {', '.join(self.quarters)})")
         schema, number = self._found.series.schemas[chosen], self.quarters.index(chosen) + 1
         with self._found.warehouse.guarded():
             return public_measures(self._found.warehouse, self._found.dataset, schema, number)
@@ -123,17 +126,19 @@ class Artifact:
         """The options without the series, which is that of the artifacts.
 
         Raises:
-            ArtifactError: another one is asked for.
+            ArtifactError: another one is asked for, or a dataset.
         """
         series = options.pop("series", None)
         if series not in (None, self.series):
             raise errors.ArtifactError(
                 f"the artifacts are of series {self.series!r}, not {series!r}: leave --series out"
             )
-        options.pop("dataset", None)
+        if "dataset" in options:
+            raise errors.ArtifactError("the dataset is said when artifacts are opened")
         return options
 
 
+@api.reads(errors.ArtifactError)
 def open_artifact(
     *folders: str | Path, dataset: Name = None, threads: int | None = None,
     memory_limit: Word = None,

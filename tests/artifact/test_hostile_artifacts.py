@@ -266,6 +266,19 @@ def check(number: int, place: Place, scratch: Path, opened: list[str]) -> None:
     assert not [name for name in opened if place.secret.name in name], about
 
 
+@pytest.mark.parametrize("kind", ["rules", "levels", "levels.toml", "policy", "dataset",
+                                  "hierarchy", "hierarchy.toml"])  # fmt: skip
+def test_a_file_that_cannot_be_read_is_named(kind: str, place: Place, tmp_path: Path) -> None:
+    """So each command reads its file before it refuses anything else."""
+    end = ".toml" if kind.endswith("toml") or kind == "dataset" else ".csv"
+    path = tmp_path / f"broken{end}"
+    path.write_bytes(b"\xff\x00[[")
+    found = place.ask(kind, path)
+    assert found.code == 2
+    named = "own.toml: key qid.sex.hierarchy" if kind.startswith("hierarchy") else path.name
+    assert named in found.err
+
+
 @pytest.mark.parametrize("name", ["../elsewhere/{}", "{0.parent}/{0.name}", "link.csv"])
 def test_a_dataset_names_no_hierarchy_outside_its_folder(
     name: str, place: Place, tmp_path: Path, opened: list[str]

@@ -141,6 +141,23 @@ def test_artifacts_that_do_not_go_together_are_refused_in_one_line(
         assert "\n" not in str(refused.value)
 
 
+def test_what_an_artifact_does_not_take_is_refused_in_one_line(
+    made: dict[tuple[str, str], Path],
+) -> None:
+    with pytest.raises(SrsqlError, match="takes no option datset"):
+        open_artifact(made[LAST, "csv"], datset="faers")
+    with open_artifact(made[LAST, "csv"]) as artifact:
+        for ask, why in (
+            (lambda: artifact.query(QUESTIONS[0], quater=LAST), "did you mean quarter"),
+            (lambda: artifact.query(QUESTIONS[0], dataset="vaers"), "when artifacts are opened"),
+            (lambda: artifact.metrics(medical="x.csv"), "needs the originals"),
+            (lambda: artifact.metrics("2011Q3"), "2011Q3 is not in the artifacts"),
+            (lambda: artifact.signals(every_pair=True, series="other"), "not 'other'"),
+        ):
+            with pytest.raises(SrsqlError, match=why):
+                ask()
+
+
 def test_an_artifact_that_was_changed_is_not_asked(
     made: dict[tuple[str, str], Path], tmp_path: Path
 ) -> None:
