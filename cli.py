@@ -16,10 +16,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
     Listed,
+    artifacts,
     chosen,
     csv_of,
     csv_option,
@@ -62,6 +64,22 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
         engine = Engine(db, read_only=read_only)
     with engine:
         yield engine
+
+
+@contextmanager
+def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iterator[Any]:
+    """What a question goes to: the artifacts, if any are given, or the warehouse."""
+    if not folders:
+        with _engine(existing(db)) as engine:
+            yield engine
+        return
+    source = click.get_current_context().get_parameter_source
+    if source("db") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--artifact takes the place of --db: leave one of them out")
+    if source("series") is not ParameterSource.COMMANDLINE:
+        options.pop("series", None)
+    with open_artifact(*folders, dataset=options.pop("dataset", None)) as found:
+        yield found
 
 
 @click.group(
@@ -224,12 +242,19 @@ def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: 
 
 @cli.command()
 @options_of(Engine.metrics)
+@artifacts
 @warehouse
-def metrics(quarter: str, series: str, db: Path, as_json: bool, **options: Any) -> None:
+def metrics(
+    quarter: str, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
+) -> None:
     """Risk and loss of a released quarter."""
-    with _engine(existing(db)) as engine:
-        rows = engine.metrics(quarter, series=series, **given(options))
-        stale = engine.stale(quarter=quarter, series=series, dataset=options["dataset"])
+    series = options["series"]
+    stale = []
+    with _asked(folders, db, options) as engine:
+        rows = engine.metrics(quarter, **given(options))
+        series = engine.series if folders else series
+        if not folders:
+            stale = engine.stale(quarter=quarter, series=series, dataset=options["dataset"])
     show_upkeep.warn_of_stale(stale)
     show(rows, as_json, show_measures.metrics_parts(rows, f"{quarter}, series {series}"))
 
@@ -343,10 +368,13 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
 @cli.command()
 @options_of(Engine.signals)
 @csv_option
+@artifacts
 @warehouse
-def signals(csv_file: Path | None, db: Path, as_json: bool, **options: Any) -> None:
+def signals(
+    csv_file: Path | None, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
+) -> None:
     """Disproportionality (PRR, ROR, IC, chi2), the originals against what is released."""
-    with _engine(existing(db)) as engine:
+    with _asked(folders, db, options) as engine:
         found = engine.signals(**options)
     parts = show_measures.signals_parts(found)
     show(found, as_json, parts, csv_of(csv_file, show_measures.signal_table(found)))
@@ -357,12 +385,14 @@ def signals(csv_file: Path | None, db: Path, as_json: bool, **options: Any) -> N
 @options_of(Engine.query)
 @click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
 @csv_option
+@artifacts
 @warehouse
 def query(
-    sql: str, show_sql: bool, csv_file: Path | None, db: Path, as_json: bool, **options: Any
-) -> None:
+    sql: str, show_sql: bool, csv_file: Path | None, folders: tuple[Path, ...], db: Path,
+    as_json: bool, **options: Any,
+) -> None:  # fmt: skip
     """Answer a COUNT over the original tables from the released views, with bounds."""
-    with _engine(existing(db)) as engine:
+    with _asked(folders, db, options) as engine:
         answer = engine.query(sql, **options)
     parts = show_measures.answer_parts(answer, show_sql=show_sql)
     show(answer, as_json, parts, csv_of(csv_file, [answer.columns, *answer.rows]))

@@ -6,7 +6,8 @@ A test runs the same. What the blocks mean:
 * ``console``: lines with ``$ `` are commands, what follows each is its output (stdout and stderr;
   a last line ``[exit 1]`` where it failed). ``srsql`` runs within this process, the rest in bash.
 * ``python``: run in one namespace per page. ``sql``: run by plain DuckDB, reading the warehouse
-  that ``SRSQL_DB`` names. What either prints is shown in the ``text`` block that follows it.
+  that ``SRSQL_DB`` names, or files where it names none. ``r``: run by Rscript, where there is one.
+  What they print is shown in the ``text`` block that follows.
 * ``toml NAME``, ``csv NAME``: a file of that name is written.
 * Anything else is not run.
 
@@ -39,7 +40,7 @@ from srsql import cli
 from srsql.engine import console as terminal
 
 HERE = Path(__file__).parent
-PAGES = ("walkthrough.md", "commands.md", "embedding.md")
+PAGES = ("README.md", "walkthrough.md", "commands.md", "embedding.md")
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (
     # sizes and hashes of published files depend on the versions of the libraries that write them
@@ -64,6 +65,11 @@ class Run:
     """The page with the actual outputs in the place of those it shows."""
     wrong: list[str] = field(default_factory=list)
     """What differs: the block, what the page shows, what came out."""
+
+
+def path_of(name: str) -> Path:
+    """Where a page is: the README stands above the others."""
+    return HERE.parent / name if name == "README.md" else HERE / name
 
 
 def run_page(page: Path, folder: Path) -> Run:
@@ -115,6 +121,8 @@ class _Page:
                 body = self._console(body, block.start())
             elif kind in ("python", "sql"):
                 printed = self._clean(self._output(kind, body))
+            elif kind == "r" and shutil.which("Rscript"):
+                printed = self._clean(_bash("Rscript --vanilla /dev/stdin", body))
             elif kind == "text" and printed is not None:
                 self._compare(block.start(), body, printed)
                 body, printed = printed, None
@@ -162,7 +170,8 @@ class _Page:
                 if kind == "python":
                     exec(compile(body, str(self.page), "exec"), self.names)
                 else:
-                    with duckdb.connect(os.environ["SRSQL_DB"], read_only=True) as con:
+                    db = os.environ.get("SRSQL_DB", "")
+                    with duckdb.connect(db, read_only=bool(db)) as con:
                         con.sql(body).show(max_width=110, max_rows=40)
             except Exception as error:
                 print(f"{type(error).__name__}: {str(error).splitlines()[0]}")
@@ -237,7 +246,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="srsql-guides-") as folder:
         make_demo(Path(folder))
         for name in pages:
-            page = HERE / Path(name).name
+            page = path_of(Path(name).name)
             with prepared(Path(folder)) as place:
                 found = run_page(page, place)
             if update:

@@ -105,6 +105,10 @@ class VerifyError(SrsqlError):
     """A folder is not an artifact, so there is nothing to verify."""
 
 
+class ArtifactError(SrsqlError):
+    """Artifacts cannot be asked: they are not whole, or do not go together."""
+
+
 def one_line(error: BaseException) -> str:
     """The text of an error of somebody else's, folded into one line of at most 300 characters.
 

@@ -150,7 +150,17 @@ def _named_tables(raw: dict[str, object]) -> dict[str, object]:
 
 
 def _find(name: str, folder: Path | Traversable) -> Path | Traversable:
+    """A hierarchy file beside the dataset's, or one that ships.
+
+    Raises:
+        ValueError: the name leads elsewhere: a dataset of a stranger names no file of somebody
+            else.
+    """
     local = folder / name
+    if isinstance(local, Path) and isinstance(folder, Path):
+        up = Path(name).is_absolute() or ".." in Path(name).parts
+        if up or not local.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"{name!r} lies outside the folder of the dataset: copy it there")
     if local.is_file():
         return local
     return resources.files("srsql.schemas") / name

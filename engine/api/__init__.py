@@ -21,7 +21,7 @@ from srsql.engine.audit.plan import ATTACKS, AuditOptions
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
-from srsql.engine.errors import AuditError, DatasetError, SignalError, SrsqlError
+from srsql.engine.errors import AuditError, DatasetError, QueryError, SignalError, SrsqlError
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Argument, declared, strict
@@ -47,6 +47,7 @@ from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rul
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.releases import need_cases, series_dataset
 from srsql.engine.warehouse.series import MAIN
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
 
@@ -113,6 +114,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "stale": Argument("Publish the release although cases have left it since it was made"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
+    "publish.quarter": Argument("Period label such as 2011Q4, or FIRST:LAST", aliases=_PERIOD),
     "to": Argument("Folder to make; empty or absent"),
     "format": Argument("Form of the tables"),
     "case_ids": Argument("Keyed pseudonyms instead, the same for a case in every quarter"),
@@ -127,6 +129,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "separator": Argument("Stands between the values of a field"),
     "supersede": Argument("Import the quarter anew; the old one stays known"),
     # metrics
+    "metrics.public": Argument("What anybody can measure, from released data only"),
     "medical": Argument(
         "CSV of what diseases say of a patient (disease, sex, age_low, age_high ...), for "
         "rr_medical and ar_medical",
@@ -333,6 +336,22 @@ def all_measures(
         *measure_linkability(warehouse, dataset, release_id),
         *measure_terms(warehouse, dataset, release_id),
     ]
+
+
+def measured_publicly(
+    warehouse: Warehouse, visible_dataset: Dataset, release_id: int
+) -> list[MeasureRow]:
+    """What anybody can measure of a release, from its views alone.
+
+    Raises:
+        QueryError: it is somebody else's, which has no views.
+    """
+    from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
+
+    schema, status = warehouse.rows(query("risk/metrics", "views"), {"release_id": release_id})[0]
+    if status == "superseded" or not schema:
+        raise QueryError("the release has no views to measure: leave --public out")
+    return public_measures(warehouse, visible_dataset, schema, release_id)
 
 
 def signal_pairs(

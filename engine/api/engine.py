@@ -308,22 +308,30 @@ class Engine:
         allow_linkable: bool = False, stale: bool = False, dataset: Name = None,
         series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
-        """Write the artifact of a released quarter; see ``srsql publish``."""
+        """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
                             api.consent(max_linkable, allow_linkable), keys[1], stale)  # fmt: skip
+        first = range_ends(quarter)[0] if is_range(quarter) else quarter
         with self.warehouse.guarded():
-            schema = self._visible(series, quarter, dataset)
+            schema = self._visible(series, first, dataset)
             return publish(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.SrsqlError)
     def metrics(
-        self, quarter: str, *, medical: Name = None, dataset: Name = None, series: str = MAIN
-    ) -> Rows[MeasureRow]:
+        self, quarter: str, *, medical: Name = None, public: bool = False, dataset: Name = None,
+        series: str = MAIN,
+    ) -> Rows[MeasureRow]:  # fmt: skip
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         with self.warehouse.guarded():
             schema, release_id = self._released(quarter, dataset, series)
-            found = api.all_measures(self.warehouse, schema, series, quarter, release_id, medical)
+            if public:
+                visible = series_dataset(self.warehouse, schema, series)
+                found = api.measured_publicly(self.warehouse, visible, release_id)
+            else:
+                found = api.all_measures(
+                    self.warehouse, schema, series, quarter, release_id, medical
+                )
             return Rows(found, MeasureRow)
 
     @api.reads(errors.SrsqlError)

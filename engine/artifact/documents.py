@@ -22,13 +22,18 @@ from srsql.engine.artifact.format import (
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,
+    OF_PERIOD,
     REPORT,
     THRESHOLDS,
     Attribute,
     Column,
     Manifest,
+    QuarterManifest,
+    RangeManifest,
     Table,
+    quarters_of,
 )
+from srsql.engine.warehouse.public_database import BATCH
 from srsql.engine.warehouse.series import IDS, PER_QUARTER
 from srsql.engine.warehouse.statements import statements
 from srsql.schemas import Dataset
@@ -60,6 +65,24 @@ MEANING = {
 }
 
 
+LATEST_NOTE = """To count each case once, as its latest quarter has it (a case can be in several):
+
+    SELECT t.* FROM $table AS t
+    WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u WHERE u.$case_id = t.$case_id)
+"""
+BOUNDS_NOTE = """
+How many cases meet a condition on $name is known within bounds: `lower` has those whose region lies
+inside it, `upper` those whose region touches it.
+
+    SELECT count(DISTINCT $case_id) FILTER (WHERE $low >= $value) AS lower,
+           count(DISTINCT $case_id) FILTER (WHERE $high >= $value OR $high IS NULL) AS upper
+    FROM $table
+"""
+DUCKDB_NOTE = """
+The rows of a quarter are in the schema `release_QUARTER`; the views of `main` have all quarters,
+and the table `main.case_latest` each case with its latest quarter. There are no macros: what there
+is to compute stands in this page and its files as SQL.
+"""
 OF_QUARTER = "the case: one individual's event, the same in all its reports of this quarter alone"
 AS_RELEASED = "Case and report ids are as they were released."
 """Of artifacts that do not say which ids their series has: older ones, and those without rows."""
@@ -87,7 +110,7 @@ def dictionary_csv(manifest: Manifest) -> bytes:
     followed = manifest.parameters.get("ids") != PER_QUARTER
     rows = []
     for table in manifest.tables:
-        for column in table.columns:
+        for column in _asked_columns(manifest, table):
             about = known.get(column.attribute or "")
             rows.append(
                 [
@@ -141,21 +164,113 @@ def readme(manifest: Manifest) -> bytes:
             f"| `{t.name}` | `{t.file}` | {t.rows:,} | {', '.join(c.name for c in t.columns)} |"
             for t in tables
         ),
-        ids=(
-            "Case and report ids are pseudonyms under a key that is not part of this folder. The "
-            "same case has the same pseudonym in every quarter published under that key."
-            if manifest.case_ids == "pseudonym" and manifest.parameters.get("ids") != PER_QUARTER
-            else IDS.get(str(manifest.parameters.get("ids")), AS_RELEASED)
-        ),
+        ids=_ids(manifest),
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,
         documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
         beside=_beside(manifest.parameters),
         terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
+        bounds=bounds_example(manifest),
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
     )
     return text.encode()
+
+
+def range_readme(manifest: RangeManifest) -> bytes:
+    """The first page of an artifact of several quarters; frame: ``artifact_series_readme.md``."""
+    parts = quarters_of(manifest)
+    first, last = parts[0], parts[-1]
+    frame = resources.files("srsql.schemas") / "artifact_series_readme.md"
+    stored = first.tables[0].file
+    shown = {item.name: [c.name for c in _asked_columns(first, item)] for item in first.tables}
+    rows = {i.name: sum(part.table(i.name).rows for part in parts) for i in first.tables}
+    models = {part.model: part.guarantee for part in parts}
+    terms = [part.terms for part in parts if part.terms]
+    case_id = next((c.name for c in first.tables[0].columns if c.role == "case id"), None)
+    follow = first.report_table is not None and first.parameters.get("ids") != PER_QUARTER
+    latest = Template(LATEST_NOTE if follow and case_id else "").substitute(
+        case_id=case_id, table=_quoted_source(stored, first.tables[0].name)
+    )
+    text = Template(frame.read_text(encoding="utf-8")).substitute(
+        title=f"{manifest.dataset}, {first.quarter} to {last.quarter}",
+        series=manifest.series,
+        guarantee="\n\n".join(
+            f"`{model}` (k = {', '.join(sorted({str(p.k) for p in parts if p.model == model}))}): "
+            f"{told}"
+            for model, told in models.items()
+        ),
+        quarters="\n".join(_quarter_row(part) for part in parts),
+        tables="\n".join(
+            f"| `{i.name}` | `{i.file}` | {rows[i.name]:,} | {', '.join(shown[i.name])} |"
+            for i in first.tables
+        ),
+        layout=DUCKDB_NOTE if stored == DUCKDB_FILE else "",
+        ids=_ids(last),
+        latest=latest,
+        dictionary=DICTIONARY,
+        thresholds=THRESHOLDS,
+        hierarchies=HIERARCHIES,
+        beside=_beside(last.parameters),
+        terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms[0].attributes)) if terms else "",
+        bounds=bounds_example(last),
+        query=_first_query(first.tables[0]),
+        counts=f"* `{COUNTS}`: how many records hold a set of terms, of one quarter.\n"
+        if terms
+        else "",
+    )
+    return text.encode()
+
+
+def _asked_columns(manifest: Manifest, item: Table) -> tuple[Column, ...]:
+    """The columns of a table as it is asked for: of several quarters, the view over all."""
+    if not isinstance(manifest, QuarterManifest) or any(c.role == "period" for c in item.columns):
+        return item.columns
+    return (OF_PERIOD, *item.columns)
+
+
+def _quarter_row(part: Manifest) -> str:
+    counts = part.counts
+    withheld = "not told" if counts.withheld_cases is None else f"{counts.withheld_cases:,}"
+    report = f"`{part.report_file}`" if part.report_table is not None else "none"
+    return (
+        f"| {part.quarter} | {part.model} | {part.k} | {part.parameters.get('theta', '')} | "
+        f"{counts.released_cases:,} | {counts.released_reports:,} | {withheld} | {report} |"
+    )
+
+
+def _quoted_source(file: str, name: str) -> str:
+    """How DuckDB names a table of the folder."""
+    return name if file == DUCKDB_FILE else f"'{file}'"
+
+
+def bounds_example(manifest: Manifest) -> str:
+    """How many cases surely and possibly meet a condition, in SQL; nothing of drawn values."""
+    known = [a for a in manifest.attributes if a.kind == "numeric" and a.high is not None]
+    names = {item.name for item in manifest.tables}
+    if manifest.report_table not in names or manifest.perturbed or not known:
+        return ""
+    about, reports = known[0], manifest.reports
+    low, high = [c.name for c in reports.columns if c.attribute == about.name]
+    case_id = next(c.name for c in reports.columns[::-1] if c.role in ("case id", "report id"))
+    return Template(BOUNDS_NOTE).substitute(
+        name=about.name,
+        value=about.high // 2 if about.high else 0,
+        low=low,
+        high=high,
+        case_id=case_id,
+        table=_quoted_source(reports.file, reports.name),
+    )
+
+
+def _ids(manifest: Manifest) -> str:
+    told = str(manifest.parameters.get("ids"))
+    if manifest.case_ids == "pseudonym" and told != PER_QUARTER:
+        return (
+            "Case and report ids are pseudonyms under a key that is not part of this folder. The "
+            "same case has the same pseudonym in every quarter published under that key."
+        )
+    return IDS.get(told, AS_RELEASED)
 
 
 def _beside(parameters: dict[str, int | str]) -> str:
@@ -210,9 +325,9 @@ def public_report(
         dataset: that was released, with the tables that have rows.
     """
     # brings matplotlib, which nothing else needs
-    from srsql.engine.report.public_edition import BATCH, public_database, public_quarter
+    from srsql.engine.report.public_edition import public_database, public_quarter
 
-    facts = _public_manifest(thresholds, manifest)
+    facts = public_manifest(thresholds, manifest)
 
     def rows_of(_: str, view: str) -> pa.RecordBatchReader:
         if view == "manifest":
@@ -224,7 +339,7 @@ def public_report(
         return public_quarter(released, manifest.quarter)
 
 
-def _public_manifest(thresholds: Iterable[tuple[str, int, int]], manifest: Manifest) -> pa.Table:
+def public_manifest(thresholds: Iterable[tuple[str, int, int]], manifest: Manifest) -> pa.Table:
     """The one row of the release's public manifest, as far as the artifact tells it."""
     counts = {n: v for n, v in manifest.counts.model_dump().items() if v is not None}
     listed = [

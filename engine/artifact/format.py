@@ -11,14 +11,21 @@ as OpenSSL writes them (``openssl genpkey -algorithm ed25519``, ``openssl pkey -
 signature is as OpenSSL reads it: anybody can check it without srsql. The library is an extra
 (``srsql[sign]``); nothing else needs it.
 
+An artifact of several quarters (``--quarter A:B``) has the rows of all of them in each table, which
+the column ``quarter`` tells apart, a report of each, and a list of manifests, one a quarter, in
+``manifest.json``: whatever one quarter claims alone it claims there. In a DuckDB file the rows of
+a quarter are tables of its schema, and ``main`` has views over all quarters.
+
 Versions: 1, of srsql 0.2 and before, took terms trimmed and in upper case for one value; 2 takes
 their normal form (SPEC section 2), and tells what drew the report and whether every sensitive
-column is published.
+column is published; 3 can hold several quarters, and describes tables and columns in the files:
+comments in DuckDB, field metadata in Parquet.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -45,7 +52,10 @@ DICTIONARY = "data-dictionary.csv"
 THRESHOLDS = "value-thresholds.csv"
 HIERARCHIES = "value-hierarchies.csv"
 DUCKDB_FILE = "release.duckdb"
-VERSION = 2
+VERSION = 3
+DESCRIBED = 3
+"""The first version whose files describe their tables and columns."""
+QUARTER = "quarter"
 CLUSTERS = "clusters"
 TERM_TABLES = {
     CLUSTERS: ("cluster", "records"),
@@ -66,7 +76,8 @@ Format = Literal["parquet", "csv", "duckdb"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Count = Annotated[int, Field(ge=0, strict=True)]
+Whole = Annotated[int, Field(ge=-(2**53), lt=2**53)]
+Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
 
 
 class _Strict(BaseModel):
@@ -100,6 +111,10 @@ class Column(_Strict):
     ]
     attribute: Name | None = None
     """The quasi-identifier of a bound or a node."""
+
+
+OF_PERIOD = Column(name=QUARTER, type="VARCHAR", role="period")
+"""What tells the quarters of a table apart that has no period of its own."""
 
 
 class Table(_Strict):
@@ -147,10 +162,10 @@ class Counts(_Strict):
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
-    artifact_version: Literal[1, 2]
+    artifact_version: Literal[1, 2, 3]
     software_version: str
     dataset: Name
-    dataset_version: int
+    dataset_version: Whole
     dataset_fingerprint: Digest
     series: str
     quarter: str
@@ -164,10 +179,10 @@ class Manifest(_Strict):
     guarantee: str
     perturbed: bool
     """Quasi-identifiers are drawn at random: k and thresholds hold for groups nobody can see."""
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Annotated[int, Field(ge=2, lt=2**31, strict=True)]
     attacks: tuple[str, ...]
     """The attacks by joining releases that the model withstands."""
-    parameters: dict[str, int | str]
+    parameters: dict[str, Whole | str]
     counts: Counts
     report_table: Name | None
     """None: no row of a report is released."""
@@ -197,15 +212,75 @@ class Manifest(_Strict):
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
 
+    @property
+    def report_file(self) -> str:
+        """The public report of the quarter."""
+        return REPORT
 
-def files_of(manifest: Manifest) -> set[str]:
+
+class QuarterManifest(Manifest):
+    """What is claimed of one quarter of an artifact of several."""
+
+    files: dict[FileName, Digest] = Field(default_factory=dict)
+    """Those of the whole artifact; in ``manifest.json`` empty, since they are told there once."""
+
+    @property
+    def report_file(self) -> str:
+        """The public report of the quarter."""
+        return f"report-{re.sub(r'[^a-z0-9._-]', '-', self.quarter.lower())}.html"
+
+    @property
+    def schema_name(self) -> str:
+        """Schema of a DuckDB file with the tables of the quarter."""
+        return schema_of(self.quarter)
+
+
+class RangeManifest(_Strict):
+    """``manifest.json`` of an artifact of several quarters."""
+
+    artifact_version: Literal[3]
+    software_version: str
+    dataset: Name
+    series: str
+    format: Format
+    quarters: tuple[QuarterManifest, ...] = Field(min_length=2)
+    """Oldest first."""
+    files: dict[FileName, Digest]
+    """SHA-256 of every file but this one and ``SHA256SUMS``."""
+
+
+def schema_of(quarter: str) -> str:
+    """Schema of a DuckDB file of several quarters with the tables of one."""
+    return f"release_{quarter}".lower()
+
+
+AnyManifest = Manifest | RangeManifest
+
+
+def quarters_of(manifest: AnyManifest) -> tuple[Manifest, ...]:
+    """What is claimed of each quarter, oldest first."""
+    if isinstance(manifest, Manifest):
+        return (manifest,)
+    return tuple(part.model_copy(update={"files": manifest.files}) for part in manifest.quarters)
+
+
+def stored_columns(manifest: Manifest, item: Table) -> tuple[Column, ...]:
+    """The columns that a table has in its file, which holds several quarters or one."""
+    apart = not isinstance(manifest, QuarterManifest) or manifest.format == "duckdb"
+    if apart or any(shown.role == "period" for shown in item.columns):
+        return item.columns
+    return (OF_PERIOD, *item.columns)
+
+
+def files_of(manifest: AnyManifest) -> set[str]:
     """Every file that an artifact with this manifest has, but for a signature."""
     names = {MANIFEST, SUMS, README, DICTIONARY, THRESHOLDS, HIERARCHIES}
-    names |= {table.file for table in manifest.tables}
-    if manifest.report_table is not None:
-        names.add(REPORT)
-    if manifest.terms is not None:
-        names.add(COUNTS)
+    for part in quarters_of(manifest):
+        names |= {table.file for table in part.tables}
+        if part.report_table is not None:
+            names.add(part.report_file)
+        if part.terms is not None:
+            names.add(COUNTS)
     return names
 
 

@@ -281,6 +281,17 @@ def warehouse(command: Command) -> Command:
     return with_db(with_json(command))
 
 
+def artifacts(command: Command) -> Command:
+    """Published artifacts instead of a warehouse."""
+    return click.option(
+        "--artifact",
+        "folders",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Folder of a published artifact, instead of a warehouse; may be repeated.",
+    )(command)
+
+
 def folder_option(call: Callable[..., Any], name: str) -> Callable[[Command], Command]:
     """Where a study keeps what it measured."""
     told = arguments_of(call)["out"]

@@ -14,7 +14,7 @@ from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
-from srsql.engine.release.request import Range, Released
+from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
@@ -281,9 +281,10 @@ def published_lines(published: Published) -> Iterator[str]:
     withheld = (
         "nothing is told of what was withheld" if gone is None else f"{gone:,} cases withheld"
     )
+    added = ", each quarter's added up" if is_range(published.quarter) else ""
     yield (
         f"{published.quarter} of series {published.series}: {counts['released_cases']:,} cases, "
-        f"{counts['released_reports']:,} reports; {withheld}"
+        f"{counts['released_reports']:,} reports; {withheld}{added}"
     )
     yield f"  verified before it was put in place: {', '.join(published.checks)}"
     yield from linked_lines(published.links)

@@ -21,12 +21,11 @@ from srsql.engine.errors import ReportError
 from srsql.engine.report.internal_quarter import Subject, internal_quarter, read_subject
 from srsql.engine.report.internal_series import internal_series
 from srsql.engine.report.public_edition import (
-    BATCH,
-    RowsOf,
     public_database,
     public_quarter,
     public_series,
 )
+from srsql.engine.warehouse.public_database import BATCH, RowsOf
 from srsql.engine.warehouse.releases import released_id
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query, table

@@ -7,15 +7,13 @@ no raw table and no private catalog that they could reach.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.models import MODELS
@@ -31,18 +29,18 @@ from srsql.engine.report.quarter_figures import group_figures, width_figure
 from srsql.engine.report.shapes import Shapes, arrivals, published_at_ends, published_shapes
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
-from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.series import IDS, create_views, series_views
-from srsql.engine.warehouse.statements import STORE, create, query, table
+from srsql.engine.warehouse.public_database import (
+    PublicSeries,
+    RowsOf,
+    fill,
+    limits_of,
+    public_connection,
+)
+from srsql.engine.warehouse.series import IDS
+from srsql.engine.warehouse.statements import table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-_DATABASE = "report/public_database"
-BATCH = 100_000
-"""Rows that are copied at a time."""
-RowsOf = Callable[[str, str], pa.RecordBatchReader]
-"""Takes the schema of a release and the name of a view (``manifest`` is one), gives its rows."""
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})
 """Columns of the public manifest that have a place of their own on the page."""
 
@@ -84,46 +82,11 @@ def public_database(
         views: which of them are needed, beside the manifest.
         ids: which ids are published, where others than the series has.
     """
-    ((memory, threads),) = con.execute(query(_DATABASE, "limits")).fetchall()
-    with TemporaryDirectory(prefix="srsql-report-") as spill, duckdb.connect() as inner:
-        inner.execute("SET python_enable_replacements = false")
-        inner.execute("SET enable_progress_bar = false")
-        inner.execute("SET memory_limit = ?", [memory])
-        inner.execute("SET threads = ?", [threads])
-        inner.execute("SET temp_directory = ?", [spill])
+    with public_connection(*limits_of(con)) as inner:
         own = Warehouse(inner)
-        with own.transaction():
-            register_dataset(own, dataset, "released")
         with own.guarded():
-            for number, schema in enumerate(schemas.values(), start=1):
-                stores = {view: store_of(number, view) for view in sorted(views | {"manifest"})}
-                for view, store in stores.items():
-                    _copy(own, rows(schema, view), store)
-                create_views(own, schema, stores)
-            database = PublicDatabase(own, dataset, series, schemas, ids)
-            _fill_catalog(database, views)
-            yield database
-
-
-def _copy(target: Warehouse, rows: pa.RecordBatchReader, store: str) -> None:
-    target.con.register("srsql_incoming", rows)
-    target.run(create(table(STORE, store), exp.select("i.*").from_("srsql_incoming AS i")))
-    target.con.unregister("srsql_incoming")
-
-
-def _fill_catalog(database: PublicDatabase, views: set[str]) -> None:
-    """The catalog rows by which the engine finds released views: names, and nothing private."""
-    own, dataset, cumulative = database.warehouse, database.dataset, "released"
-    names = {"dataset": dataset.name, "series": database.series}
-    own.run(query(_DATABASE, "add_series"), {**names, "schema": cumulative})
-    for number, (quarter, schema) in enumerate(database.schemas.items(), start=1):
-        own.run(
-            query(_DATABASE, "add_release"),
-            {**names, "number": number, "quarter": quarter, "schema": schema},
-        )
-    if {t.name for t in dataset.row_tables} <= views:
-        releases = [(quarter, number) for number, quarter in enumerate(database.schemas, start=1)]
-        series_views(own, dataset, cumulative, releases)
+            fill(own, rows, dataset, PublicSeries(series, schemas, frozenset(views)))
+            yield PublicDatabase(own, dataset, series, schemas, ids)
 
 
 def public_quarter(released: PublicDatabase, quarter: str) -> str:

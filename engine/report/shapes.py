@@ -6,15 +6,17 @@ distributions are the same macros in ``sql_macros/report/report.sql``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sqlglot
 from sqlglot import exp
 
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.risk.metrics import worthless_values
+from srsql.engine.risk.singling_out import PERCENT
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import region_columns
 from srsql.engine.warehouse.releases import Release
@@ -174,6 +176,77 @@ def _widths(dataset: Dataset, position: int, rows: list[tuple[float | None, int]
         top=tree.height[0] if tree else 0,
         root=tree.labels[0] if tree else "",
     )
+
+
+def public_measures(
+    warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int
+) -> list[MeasureRow]:
+    """What anybody can measure of a released quarter: from its views and public manifest alone.
+
+    Bounds of regions are judged where the model keeps them; widths are over the cases that have a
+    region, as a share of the domain or of the height of the hierarchy.
+
+    Args:
+        warehouse: has the released views.
+        dataset: with the tables that have rows.
+        schema: of the views.
+        release_id: what the rows call the release.
+    """
+    source = table(schema, "manifest", alias="m")
+    cursor = warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
+    names = [entry[0] for entry in cursor.description or ()]
+    told = dict(zip(names, cursor.fetchall()[0], strict=True))
+    found: list[tuple[str, str, float | None, float | None, float | None, float | None]] = [
+        (name, name.rpartition("_")[2][:-1], None, told[name], None, None)
+        for name in ("released_cases", "released_reports")
+    ]
+    for unit in ("cases", "reports"):
+        gone = told.get(f"withheld_{unit}")
+        if gone is not None:
+            total = gone + told[f"released_{unit}"]
+            found.append(
+                ("withheld", unit[:-1], gone, total, gone / total if total else None, None)
+            )
+    if dataset.rows:
+        found += _region_measures(published_shapes(warehouse, dataset, schema), dataset, told)
+    for name, (measure, scope) in PERCENT.items():
+        if told.get(name) is not None:
+            total = told.get("measured_cases")
+            found.append((measure, scope, None, total, float(told[name]) / 100, None))
+    return [
+        MeasureRow(release_id, *row, None if row[5] is None or row[2] is None else not row[2])
+        for row in found
+    ]
+
+
+def _region_measures(
+    shapes: Shapes, dataset: Dataset, told: Mapping[str, Any]
+) -> Iterator[tuple[str, str, float | None, float | None, float | None, float | None]]:
+    """Of regions: sizes, confidences, widths, and cases without one."""
+    model, k = MODELS.get(str(told["model"])), int(told["k"])
+    kept = set() if model is None or model.perturbs_values else set(model.guaranteed_bounds)
+    if shapes.sizes:
+        small = sum(regions for size, regions in shapes.sizes.items() if size < k)
+        ends = {"smallest": min(shapes.sizes), "mean": shapes.cases / shapes.groups}
+        for scope, size in ends.items():
+            bound = k if "k" in kept and scope == "smallest" else None
+            yield "region_size", scope, small if bound else None, shapes.groups, size, bound
+    if shapes.exposure and "theta" in kept:
+        over = sum(regions for share, regions in shapes.exposure.items() if share > 1 + 1e-12)
+        total = sum(shapes.exposure.values())
+        yield "confidence", "of its threshold", over, total, max(shapes.exposure), 1
+    for width, qid in zip(shapes.widths, dataset.qid, strict=True):
+        known = sum(width.cases.values())
+        low, high = qid.domain if isinstance(qid.domain, tuple) else (None, None)
+        extent = float(high - low) if low is not None and high is not None else None
+        extent = extent if width.kind == "numeric" else float(width.top)
+        wide = sum(size * cases for size, cases in width.cases.items())
+        ratio = wide / known / extent if known and extent else None
+        yield "region_width", width.name, None, known, ratio, None
+        gone, share = width.without_region, None
+        if shapes.cases:
+            share = gone / shapes.cases
+        yield "without_region", width.name, gone, shapes.cases, share, None
 
 
 def published_rows(dataset: Dataset, schema: str) -> exp.Query:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,8 +37,15 @@ def test_every_guide_runs_from_top_to_bottom_and_shows_its_real_outputs(
     wrong = []
     for name in guides.PAGES:
         with guides.prepared(tmp_path) as folder:
-            wrong += guides.run_page(DOCS / name, folder).wrong
+            wrong += guides.run_page(guides.path_of(name), folder).wrong
     assert not wrong, "\n\n".join([*wrong, "python docs/run_guides.py --update writes them anew"])
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
+def test_the_text_in_r_is_run_where_r_is(guides: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```r\nprint(1 + 1)\n```\n\n```text\n[1] 2\n```\n")
+    assert not guides.run_page(page, tmp_path).wrong
 
 
 def test_every_command_has_an_example_with_its_output(guides: ModuleType) -> None:

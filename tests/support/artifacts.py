@@ -5,14 +5,22 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from sqlglot import parse_one
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.documents import dictionary_csv, readme
-from srsql.engine.artifact.format import Manifest
+from srsql.engine.artifact.described import (
+    comment_statement,
+    comments,
+    copy_statement,
+    parquet_metadata,
+)
+from srsql.engine.artifact.documents import dictionary_csv, range_readme, readme
+from srsql.engine.artifact.format import Manifest, RangeManifest, quarters_of
 from srsql.engine.artifact.verify.reading import connection, read_tables
 from srsql.engine.artifact.verify.verify import drawn_report
 from srsql.schemas import load_dataset
@@ -62,9 +70,11 @@ def read_csv(folder: Path, table: str) -> Rows:
 
 
 def write_csv(folder: Path, table: str, rows: Rows) -> None:
-    names = [
-        c["name"] for t in manifest_of(folder)["tables"] if t["name"] == table for c in t["columns"]
-    ]
+    told = manifest_of(folder)
+    tables = told["tables"] if "tables" in told else told["quarters"][0]["tables"]
+    names = [c["name"] for t in tables if t["name"] == table for c in t["columns"]]
+    if "quarters" in told and "quarter" not in names:
+        names.insert(0, "quarter")
     with (folder / f"{table}.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
@@ -134,22 +144,67 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
 def _redraw(folder: Path, told: dict[str, Any]) -> None:
     """The report of the rows as they are now."""
     manifest = Manifest.model_validate_json(json.dumps(told))
-    with connection() as con:
+    with connection(folder) as con:
         assert read_tables(con, folder, manifest) == []
         page = drawn_report(con, folder, manifest, load_dataset("faers"))
     (folder / "report.html").write_text(page, encoding="utf-8")
 
 
 def edit(folder: Path, table: str, query: str) -> None:
-    """Replace the rows of a Parquet or DuckDB artifact's table by those of ``query`` over ``t``."""
+    """Replace the rows of a Parquet or DuckDB artifact's table by those of ``query`` over ``t``.
+
+    The file describes itself as before: a forger has the program.
+    """
     told = manifest_of(folder)
+    manifest = Manifest.model_validate_json(json.dumps(told))
     with duckdb.connect() as con:
         if told["format"] == "duckdb":
             con.execute("ATTACH ? AS it", [str(folder / "release.duckdb")])
             con.execute(f"CREATE TABLE t AS FROM it.{table}")
             con.execute(f"CREATE OR REPLACE TABLE it.{table} AS {query}")
+            for comment in comments([manifest]):
+                if comment[1][1] == table:
+                    with suppress(duckdb.CatalogException):  # the column is gone
+                        con.execute(comment_statement("it", comment))
             con.execute("CHECKPOINT it")
             return
         file = folder / f"{table}.{told['format']}"
         con.execute(f"CREATE TABLE t AS FROM '{file}'")
-        con.execute(f"COPY ({query}) TO '{file}'")
+        rows = parse_one(query, read="duckdb")
+        metadata = parquet_metadata(manifest, manifest.table(table))
+        con.execute(copy_statement(rows, told["format"], metadata), [str(file)])
+
+
+def rehash_range(folder: Path, *, report: bool = False) -> None:
+    """The same as ``rehash`` for a CSV artifact of several quarters, numbers and digests included.
+
+    Whatever quarter the manifest lists gets the rows that the tables have of it.
+    """
+    told = manifest_of(folder)
+    for part in told["quarters"]:
+        for table in part["tables"]:
+            rows = [r for r in read_csv(folder, table["name"]) if r["quarter"] == part["quarter"]]
+            names = [column["name"] for column in table["columns"]]
+            table["rows"] = len(rows)
+            table["content_sha256"] = content_of([{n: row[n] for n in names} for row in rows])
+            if table["name"] == part["report_table"]:
+                part["counts"]["released_reports"] = len(rows)
+                part["counts"]["released_cases"] = len({row["caseid"] for row in rows})
+    (folder / "manifest.json").write_text(json.dumps(told))
+    whole = RangeManifest.model_validate_json(json.dumps(told))
+    parts = quarters_of(whole)
+    (folder / "README.md").write_bytes(range_readme(whole))
+    (folder / "data-dictionary.csv").write_bytes(dictionary_csv(parts[0]))
+    for part in parts if report else ():
+        with connection(folder) as con:
+            assert read_tables(con, folder, part) == []
+            page = drawn_report(con, folder, part, load_dataset("faers"))
+        (folder / part.report_file).write_text(page, encoding="utf-8")
+    unlisted = ("manifest.json", "SHA256SUMS", "SHA256SUMS.sig")
+    others = [p for p in folder.iterdir() if p.name not in unlisted]
+    told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}
+    (folder / "manifest.json").write_text(json.dumps(told))
+    listed = sorted(p for p in folder.iterdir() if p.name not in unlisted[1:])
+    (folder / "SHA256SUMS").write_text(
+        "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in listed)
+    )

@@ -21,19 +21,31 @@ from typing import Any, Literal, get_args
 
 import duckdb
 
-from srsql.engine.artifact.format import Format, Manifest, file_digest, private_key, sign
+from srsql.engine.artifact.format import (
+    AnyManifest,
+    Format,
+    Manifest,
+    file_digest,
+    private_key,
+    quarters_of,
+    sign,
+)
 from srsql.engine.artifact.publish.manifest import (
+    Made,
     PublishableRelease,
+    claims,
     describe,
+    find_range,
     find_release,
     public_facts,
 )
-from srsql.engine.artifact.publish.tables import plan_tables, plan_terms, prove, write_tables
+from srsql.engine.artifact.publish.tables import Plan, plan_tables, plan_terms, prove, staging
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
+from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.backup import sync
 from srsql.engine.warehouse.releases import released_terms, staleness
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -120,7 +132,7 @@ def publish(
     publication: Publication,
     progress: Progress | None = None,
 ) -> Published:
-    """Write the artifact of a released quarter; nothing in the warehouse changes.
+    """Write the artifact of a released quarter, or of a range; nothing in the warehouse changes.
 
     Args:
         warehouse: where the quarter was released.
@@ -136,27 +148,37 @@ def publish(
     step = progress or (lambda _: None)
     quarter, to, key_file = publication.quarter, publication.to, publication.key_file
     signing = private_key(publication.sign) if publication.sign else None
+    form, storage = publication.format, publication.storage_version or STORAGE_VERSION
     try:
         with warehouse.transaction():
-            release = find_release(warehouse, dataset, publication.series, quarter)
-            _refuse_unpublishable(warehouse, release)
-            stale = staleness(warehouse, release_id=release.release_id)
+            releases = _releases(warehouse, dataset, publication)
+            stale = []
+            for release in releases:
+                _refuse_unpublishable(warehouse, release)
+                stale += staleness(warehouse, release_id=release.release_id)
             if stale and not publication.stale:
                 raise PublishError(f"{stale[0].line}, or give --stale to publish it as it is")
             step("links")
-            links = _links(warehouse, dataset, release, publication.consent)
+            links = [
+                row
+                for release in releases
+                for row in _links(warehouse, dataset, release, publication.consent)
+            ]
             with built_beside(to) as (folder, scratch):
                 key, new_key = read_or_make_key(key_file) if key_file else (None, False)
-                step("lineage")
-                plans = plan_tables(dataset, release.schema, key, keyed=release.keyed)
-                if released_terms(warehouse, release.release_id):
-                    plans += plan_terms(dataset, release.schema, grouped=dataset.rows)
-                prove(warehouse, dataset, release, plans)
-                step("rows")
-                form, storage = publication.format, publication.storage_version or STORAGE_VERSION
-                tables = write_tables(warehouse, plans, folder, form, storage, scratch)
+                with staging(warehouse, folder, form, storage, scratch) as files:
+                    made = []
+                    for number, release in enumerate(releases):
+                        step("lineage")
+                        plans = _plans(warehouse, dataset, release, key)
+                        step("rows")
+                        label = release.quarter if len(releases) > 1 else None
+                        made.append(Made(release, files.stage(plans, number, label)))
+                    parts = claims(warehouse, dataset, made, key, form)
+                    files.write(parts)
                 step("report and manifest")
-                manifest = describe(warehouse, dataset, release, key, tables, folder, form)
+                ids = [release.release_id for release in releases]
+                manifest = describe(warehouse, dataset, parts, ids, folder)
                 if signing is not None:
                     sign(folder, signing)
                 step("verification")
@@ -164,7 +186,7 @@ def publish(
                 if not found.passed:
                     raise PublishError(
                         f"{quarter} was not published, the artifact fails its own check: "
-                        + found.failures[0]
+                        + (found.failures or found.not_run)[0]
                     )
     except (duckdb.Error, OSError) as error:
         raise PublishError(
@@ -176,14 +198,44 @@ def publish(
         path=str(to),
         format=publication.format,
         case_ids=publication.case_ids,
-        counts=manifest.counts.model_dump(),
+        counts=_counts(parts),
         files=_files(to, manifest),
-        checks=[check.name for check in found.checks],
+        checks=list(dict.fromkeys(check.name for check in found.checks)),
         new_key=str(key_file) if new_key else None,
-        stale=stale[0].line if stale else "",
+        stale="; ".join(one.line for one in stale),
         unfinished=[str(path) for path in unfinished(to)],
         links=links,
     )
+
+
+def _releases(
+    warehouse: Warehouse, dataset: Dataset, publication: Publication
+) -> list[PublishableRelease]:
+    """The release of the quarter, or those of all quarters of a range."""
+    series, quarter = publication.series, publication.quarter
+    if not is_range(quarter):
+        return [find_release(warehouse, dataset, series, quarter)]
+    return find_range(warehouse, dataset, series, *range_ends(quarter))
+
+
+def _plans(
+    warehouse: Warehouse, dataset: Dataset, release: PublishableRelease, key: bytes | None
+) -> list[Plan]:
+    """What to read of a release, every column of it traced to what may be shown."""
+    plans = plan_tables(dataset, release.schema, key, keyed=release.keyed)
+    if released_terms(warehouse, release.release_id):
+        plans += plan_terms(dataset, release.schema, grouped=dataset.rows)
+    prove(warehouse, dataset, release, plans)
+    return plans
+
+
+def _counts(parts: list[Manifest]) -> dict[str, int | None]:
+    """What is released and withheld; of several quarters, each of which counts its cases, added."""
+    told = [part.counts.model_dump() for part in parts]
+    return {
+        name: None if any(each[name] is None for each in told) else sum(e[name] for e in told)
+        for name in told[0]
+    }
 
 
 def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> None:
@@ -204,9 +256,9 @@ def _links(
     return found.links
 
 
-def _files(folder: Path, manifest: Manifest) -> list[dict[str, Any]]:
+def _files(folder: Path, manifest: AnyManifest) -> list[dict[str, Any]]:
     rows: dict[str, int] = {}
-    for table in manifest.tables:
+    for table in (item for part in quarters_of(manifest) for item in part.tables):
         rows[table.file] = rows.get(table.file, 0) + table.rows
     return [
         {

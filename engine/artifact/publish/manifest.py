@@ -5,27 +5,36 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from sqlglot import exp
 
-from srsql.engine.artifact.documents import counts_sql, csv_bytes, dictionary_csv, readme
+from srsql.engine.artifact.documents import (
+    counts_sql,
+    csv_bytes,
+    dictionary_csv,
+    range_readme,
+    readme,
+)
 from srsql.engine.artifact.format import (
     COUNTS,
     DICTIONARY,
     HIERARCHIES,
     MANIFEST,
     README,
-    REPORT,
     SUMS,
     THRESHOLDS,
     VERSION,
+    AnyManifest,
     Attribute,
     Counts,
     Format,
     Manifest,
+    QuarterManifest,
+    RangeManifest,
     Table,
     TermsClaim,
     file_digest,
@@ -89,6 +98,22 @@ def find_release(
     return PublishableRelease(release_id, series, quarter, schema, keyed, earlier)
 
 
+def find_range(
+    warehouse: Warehouse, dataset: Dataset, series: str, first: str, last: str
+) -> list[PublishableRelease]:
+    """The releases of all quarters from ``first`` to ``last`` that are out, oldest first.
+
+    Raises:
+        PublishError: there are fewer than two, the ends are not among them, or one between is a
+            draft or somebody else's.
+    """
+    rows = warehouse.rows(query("artifact/publish", "releases_of_series"), [dataset.name, series])
+    quarters = sorted({row[1] for row in rows if first <= row[1] <= last} | {first, last})
+    if len(quarters) < 2:
+        raise PublishError(f"--quarter {first}:{last} is one quarter: give --quarter {first}")
+    return [find_release(warehouse, dataset, series, quarter) for quarter in quarters]
+
+
 def _why_not(quarter: str, series: str, statuses: set[str], rows: list[tuple[object, ...]]) -> str:
     if "draft" in statuses:
         return (
@@ -111,57 +136,106 @@ def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str,
     return {name: value for name, value in facts.items() if not name.endswith("_rows")}
 
 
+@dataclass(frozen=True)
+class Made:
+    """The rows of one release, as they were staged."""
+
+    release: PublishableRelease
+    tables: list[Table]
+
+
+def claims(
+    warehouse: Warehouse, dataset: Dataset, made: Sequence[Made], key: bytes | None, form: Format
+) -> list[Manifest]:
+    """What is claimed of each quarter, before there are files that it could vouch for.
+
+    Args:
+        warehouse: where the releases are.
+        dataset: that was released.
+        made: the releases that are published, with their tables.
+        key: of the pseudonyms; None: ids are as they were released.
+        form: of the tables.
+
+    Raises:
+        PublishError: a release is marked as one that must not be published, or they do not go
+            together.
+    """
+    parts = [_claims(warehouse, dataset, each.release, key, each.tables, form) for each in made]
+    if len(parts) == 1:
+        return parts
+    several: list[Manifest] = [QuarterManifest(**dict(part)) for part in parts]
+    for part in several[1:]:
+        for what in ("software_version", "attributes", "report_table"):
+            if getattr(part, what) != getattr(parts[0], what):
+                raise PublishError(
+                    f"{part.quarter} has another {what.replace('_', ' ')} than {parts[0].quarter}: "
+                    "publish them apart"
+                )
+    return several
+
+
 def describe(
     warehouse: Warehouse,
     dataset: Dataset,
-    release: PublishableRelease,
-    key: bytes | None,
-    tables: list[Table],
+    parts: list[Manifest],
+    release_ids: Sequence[int],
     folder: Path,
-    form: Format,
-) -> Manifest:
+) -> AnyManifest:
     """Write what stands beside the rows, then the manifest over it, then the hashes over all.
 
     Args:
-        warehouse: where the release is.
+        warehouse: where the releases are.
         dataset: that was released.
-        release: that is published.
-        key: of the pseudonyms; None: ids are as they were released.
-        tables: those that are in the folder already.
+        parts: what is claimed of each quarter, whose tables are in the folder already.
+        release_ids: of the same.
         folder: of the artifact.
-        form: of its tables.
-
-    Raises:
-        PublishError: the release is marked as one that must not be published.
     """
-    manifest = _claims(warehouse, dataset, release, key, tables, form)
-    page = None
+    documents: dict[str, bytes] = {}
     if dataset.rows:
         from srsql.engine.report import report  # brings matplotlib, which nothing else needs
         from srsql.engine.report.page import written_by
 
-        ids = str(manifest.parameters["ids"]) if key and "ids" in manifest.parameters else None
-        page = report(warehouse, dataset, release.series, release.quarter, public=True, ids=ids)
-        manifest = manifest.model_copy(update={"report_written_by": written_by()})
-    documents = {
-        README: readme(manifest),
-        DICTIONARY: dictionary_csv(manifest),
-        THRESHOLDS: _thresholds_csv(warehouse, release.release_id, manifest.model),
+        for number, part in enumerate(parts):
+            keyed = part.key_id is not None and "ids" in part.parameters
+            ids = str(part.parameters["ids"]) if keyed else None
+            page = report(warehouse, dataset, part.series, part.quarter, public=True, ids=ids)
+            documents[part.report_file] = page.html.encode()
+            parts[number] = part.model_copy(update={"report_written_by": written_by()})
+    manifest = _whole(parts)
+    text = readme(manifest) if isinstance(manifest, Manifest) else range_readme(manifest)
+    documents |= {
+        README: text,
+        DICTIONARY: dictionary_csv(parts[0]),
+        THRESHOLDS: _thresholds_csv(warehouse, dict(zip(release_ids, parts, strict=True))),
         HIERARCHIES: _hierarchies_csv(dataset),
     }
-    if page is not None:
-        documents[REPORT] = page.html.encode()
-    if manifest.terms:
+    if any(part.terms for part in parts):
         documents[COUNTS] = counts_sql()
     for name, content in documents.items():
         (folder / name).write_bytes(content)
     digests = {path.name: file_digest(path) for path in sorted(folder.iterdir())}
-    manifest = Manifest(**{**dict(manifest), "files": digests})
-    text = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    manifest = type(manifest)(**{**dict(manifest), "files": digests})
+    told = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(told, encoding="utf-8")
     digests[MANIFEST] = file_digest(folder / MANIFEST)
     (folder / SUMS).write_text(sums_text(digests), encoding="utf-8")
     return manifest
+
+
+def _whole(parts: list[Manifest]) -> AnyManifest:
+    """The manifest of one quarter, or of several, without its files."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    return RangeManifest(
+        artifact_version=VERSION,
+        software_version=first.software_version,
+        dataset=first.dataset,
+        series=first.series,
+        format=first.format,
+        quarters=tuple(QuarterManifest(**dict(part)) for part in parts),
+        files={},
+    )
 
 
 def _claims(
@@ -239,14 +313,23 @@ def _attributes(dataset: Dataset) -> tuple[Attribute, ...]:
     return tuple(attributes)
 
 
-def _thresholds_csv(warehouse: Warehouse, release_id: int, model: str) -> bytes:
+def _thresholds_csv(warehouse: Warehouse, parts: dict[int, Manifest]) -> bytes:
     """theta of every value that a released row shows, as an exact fraction.
 
-    No value has one where the model bounds none.
+    No value has one where the model bounds none. Of several quarters, each row tells its own.
+
+    Args:
+        warehouse: where the releases are.
+        parts: id of a release -> what is claimed of it.
     """
-    bounded = "theta" in MODELS[model].guaranteed_bounds
-    rows = warehouse.rows(query("artifact/publish", "released_thresholds"), [release_id, bounded])
-    return csv_bytes(["value", "theta_num", "theta_den"], rows)
+    rows: list[tuple[object, ...]] = []
+    for release_id, part in parts.items():
+        bounded = "theta" in MODELS[part.model].guaranteed_bounds
+        statement = query("artifact/publish", "released_thresholds")
+        before = (part.quarter,) if len(parts) > 1 else ()
+        rows += [(*before, *row) for row in warehouse.rows(statement, [release_id, bounded])]
+    header = ["quarter"] if len(parts) > 1 else []
+    return csv_bytes([*header, "value", "theta_num", "theta_den"], rows)
 
 
 def _hierarchies_csv(dataset: Dataset) -> bytes:

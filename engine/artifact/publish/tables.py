@@ -9,7 +9,7 @@ in the header of a DuckDB file).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,28 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.format import DUCKDB_FILE, Column, Format, Table, content_digest
+from srsql.engine.artifact.described import (
+    LATEST,
+    comment_statement,
+    comments,
+    copy_statement,
+    ids_follow,
+    latest_query,
+    parquet_metadata,
+    schema_name,
+    union_view,
+)
+from srsql.engine.artifact.format import (
+    DUCKDB_FILE,
+    QUARTER,
+    Column,
+    Format,
+    Manifest,
+    Table,
+    content_digest,
+    schema_of,
+    stored_columns,
+)
 from srsql.engine.artifact.publish.manifest import PublishableRelease
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.errors import CheckFailedError, PublishError
@@ -26,18 +47,20 @@ from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.layout import Built
-from srsql.engine.warehouse.statements import column, create, table, temporary
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    dotted,
+    table,
+    temporary,
+    union_all,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.roles import Table as DatasetTable
 
 BATCH = 100_000
 """Rows that are in memory at a time."""
-STAGED = "srsql_staged"
-COPY = {
-    "parquet": "COPY temp.main.srsql_staged TO ? (FORMAT parquet, COMPRESSION zstd)",
-    "csv": "COPY temp.main.srsql_staged TO ? (FORMAT csv, HEADER)",
-}
 ROLES = {"joint": "joint cluster"}
 """Role of a column of the terms' tables that is not called as it."""
 
@@ -233,19 +256,100 @@ def _numbered(
     )
 
 
-def write_tables(
-    warehouse: Warehouse,
-    plans: list[Plan],
-    folder: Path,
-    form: Format,
-    storage_version: str,
-    spill: Path,
-) -> list[Table]:
-    """Write the rows of every plan into ``folder``.
+class Staging:
+    """The rows of one artifact on their way from the warehouse into its files.
+
+    First they are staged, which tells how many there are and their digests; then, since files
+    describe their columns, they are written as the manifests say.
+    """
+
+    def __init__(
+        self, warehouse: Warehouse, con: duckdb.DuckDBPyConnection, folder: Path, form: Format
+    ) -> None:
+        self.warehouse, self.con, self.folder, self.form = warehouse, con, folder, form
+
+    def stage(self, plans: Sequence[Plan], number: int, quarter: str | None) -> list[Table]:
+        """Take the rows of one quarter out of the warehouse.
+
+        Args:
+            plans: what to read.
+            number: of the quarter among those of the artifact.
+            quarter: its label; None: the artifact has no other.
+        """
+        return [self._stage(plan, number, quarter) for plan in plans]
+
+    def _stage(self, plan: Plan, number: int, quarter: str | None) -> Table:
+        reader = self.warehouse.con.sql(plan.query.sql("duckdb")).to_arrow_reader(BATCH)
+        self.con.register("srsql_incoming", reader)
+        rows = exp.select("i.*").from_("srsql_incoming AS i")
+        place = _staged(number, plan.name)
+        self.con.execute(create(exp.to_table(place), rows, temp=True))
+        self.con.unregister("srsql_incoming")
+        counting = exp.select(exp.Count(this=exp.Star())).from_(temporary(place))
+        ((count,),) = self.con.execute(counting.sql("duckdb")).fetchall()
+        digest = content_digest(self.con, place, plan.columns)
+        name = f"{plan.name}.{self.form}"
+        if self.form == "duckdb":
+            name, schema = DUCKDB_FILE, "main" if quarter is None else schema_of(quarter)
+            self.con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted('artifact', schema)}")
+            copied = exp.select("*").from_(temporary(place))
+            self.con.execute(create(table("artifact", schema, plan.name), copied))
+            self.con.execute(f"DROP TABLE {dotted('temp', 'main', place)}")
+        return Table(
+            name=plan.name, file=name, rows=count, content_sha256=digest, columns=plan.columns
+        )
+
+    def write(self, parts: Sequence[Manifest]) -> None:
+        """Write what was staged of each quarter, with what the manifests say of it."""
+        if self.form == "duckdb":
+            self._write_objects(parts)
+            return
+        for item in parts[0].tables:
+            metadata = parquet_metadata(parts[0], item)
+            statement = copy_statement(stored_rows(parts, item.name), self.form, metadata)
+            self.con.execute(statement, [str(self.folder / item.file)])
+
+    def _write_objects(self, parts: Sequence[Manifest]) -> None:
+        """Views, latest quarters and comments of a DuckDB file; and leave it."""
+        if len(parts) > 1:
+            self.con.execute("USE artifact")  # the views name no database
+            for item in parts[0].tables:
+                target = table("artifact", "main", item.name)
+                self.con.execute(create(target, union_view(parts, item.name), "VIEW"))
+            if ids_follow(parts[0]):
+                sources = [table("artifact", schema_name(p), str(p.report_table)) for p in parts]
+                target = table("artifact", "main", LATEST)
+                self.con.execute(create(target, latest_query(parts, sources)))
+            self.con.execute("USE memory")
+        for comment in comments(parts):
+            self.con.execute(comment_statement("artifact", comment))
+        self.con.execute("CHECKPOINT artifact")
+        self.con.execute("DETACH artifact")
+
+
+def _staged(number: int, name: str) -> str:
+    return f"srsql_staged_{number}_{name}"
+
+
+def stored_rows(parts: Sequence[Manifest], name: str) -> exp.Query:
+    """The staged rows of a table as its file has them: of several quarters, each row tells its."""
+    rows: list[exp.Query] = []
+    for number, part in enumerate(parts):
+        shown: list[exp.Expr] = [column(c.name, "t") for c in part.table(name).columns]
+        if len(stored_columns(part, part.table(name))) > len(shown):
+            shown.insert(0, exp.Literal.string(part.quarter).as_(QUARTER, quoted=True))
+        rows.append(exp.select(*shown).from_(temporary(_staged(number, name), alias="t")))
+    return union_all(rows)
+
+
+@contextmanager
+def staging(
+    warehouse: Warehouse, folder: Path, form: Format, storage_version: str, spill: Path
+) -> Iterator[Staging]:
+    """A connection that never saw a warehouse, and writes into ``folder``.
 
     Args:
         warehouse: where the views are.
-        plans: what to read.
         folder: empty, on the disk where the artifact will be.
         form: Parquet or CSV, one file a table, or one DuckDB file.
         storage_version: the oldest DuckDB that can read the DuckDB file.
@@ -255,11 +359,7 @@ def write_tables(
     with _fresh(spill, limit) as con:
         if form == "duckdb":
             _attach(con, folder / DUCKDB_FILE, storage_version)
-        written = [_write(warehouse, con, plan, folder, form) for plan in plans]
-        if form == "duckdb":
-            con.execute("CHECKPOINT artifact")
-            con.execute("DETACH artifact")
-        return written
+        yield Staging(warehouse, con, folder, form)
 
 
 @contextmanager
@@ -294,26 +394,3 @@ def attachment(storage_version: str) -> str:
     )
     file = exp.alias_(exp.Placeholder(), "artifact")
     return exp.Attach(this=file, exists=False, expressions=[version]).sql("duckdb")
-
-
-def _write(
-    warehouse: Warehouse,
-    con: duckdb.DuckDBPyConnection,
-    plan: Plan,
-    folder: Path,
-    form: Format,
-) -> Table:
-    reader = warehouse.con.sql(plan.query.sql("duckdb")).to_arrow_reader(BATCH)
-    con.register("srsql_incoming", reader)
-    con.execute("CREATE OR REPLACE TEMP TABLE srsql_staged AS FROM srsql_incoming")
-    con.unregister("srsql_incoming")
-    rows = con.execute("SELECT count(*) FROM temp.main.srsql_staged").fetchall()[0][0]
-    name = DUCKDB_FILE if form == "duckdb" else f"{plan.name}.{form}"
-    if form == "duckdb":
-        copied = exp.select("*").from_(temporary(STAGED))
-        con.execute(create(table("artifact", "main", plan.name), copied))
-    else:
-        con.execute(COPY[form], [str(folder / name)])
-    digest = content_digest(con, STAGED, plan.columns)
-    con.execute("DROP TABLE temp.main.srsql_staged")
-    return Table(name=plan.name, file=name, rows=rows, content_sha256=digest, columns=plan.columns)

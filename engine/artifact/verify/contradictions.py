@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from srsql.engine.artifact.documents import counts_sql, dictionary_csv, readme
+from srsql.engine.artifact.documents import counts_sql, dictionary_csv, range_readme, readme
 from srsql.engine.artifact.format import (
     CLUSTERS,
     COUNTS,
@@ -19,8 +19,11 @@ from srsql.engine.artifact.format import (
     README,
     TERM_TABLES,
     VERSION,
+    AnyManifest,
     Manifest,
+    RangeManifest,
     Table,
+    quarters_of,
 )
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
@@ -87,7 +90,37 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
         yield f"{MANIFEST}: table {table.name} does not have the region's columns"
 
 
-def claim_faults(folder: Path, manifest: Manifest) -> list[str]:
+def range_faults(manifest: RangeManifest) -> list[str]:
+    """What the quarters of an artifact must not differ in, and which of them must be there."""
+    parts, faults = manifest.quarters, list[str]()
+    names = [part.quarter for part in parts]
+    if names != sorted(set(names)):
+        faults.append(f"the quarters are not each there once, oldest first: {', '.join(names)}")
+    for part in parts:
+        for what in ("artifact_version", "software_version", "dataset", "series", "format"):
+            if getattr(part, what) != getattr(manifest, what):
+                faults.append(f"{part.quarter} has another {what} than the artifact")
+        if part.files:
+            faults.append(f"{part.quarter} lists files of its own")
+        if _shape(part) != _shape(parts[0]):
+            faults.append(f"{part.quarter} has other tables or columns than {names[0]}")
+        faults += [
+            f"{missing}, a release before {part.quarter}, is not in the artifact of "
+            f"{names[0]} to {names[-1]}"
+            for missing in sorted(set(part.earlier_releases) - set(names))
+            if missing > names[0]
+        ]
+    if len({part.report_file for part in parts}) < len(parts):
+        faults.append("two quarters have one report")
+    return [f"{MANIFEST}: {text}" for text in faults]
+
+
+def _shape(part: Manifest) -> tuple[object, ...]:
+    tables = [(item.name, item.file, item.columns) for item in part.tables]
+    return tables, part.report_table, part.terms is None, part.attributes, part.case_ids
+
+
+def claim_faults(manifest: Manifest) -> list[str]:
     """What the manifest says of the release and cannot be true at once."""
     faults = [*_order_faults(manifest), *_number_faults(manifest), *_promise_faults(manifest)]
     faults += _term_faults(manifest)
@@ -96,7 +129,7 @@ def claim_faults(folder: Path, manifest: Manifest) -> list[str]:
     told = manifest.parameters.get("ids")
     if told is not None and told not in IDS:
         faults.append(f"parameter ids is {told!r}, none of {', '.join(IDS)}")
-    return [f"{MANIFEST}: {text}" for text in faults] + _document_faults(folder, manifest)
+    return [f"{MANIFEST}: {text}" for text in faults]
 
 
 def claims_not_shown(manifest: Manifest) -> list[str]:
@@ -216,12 +249,14 @@ def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
     return given
 
 
-def _document_faults(folder: Path, manifest: Manifest) -> list[str]:
+def document_faults(folder: Path, manifest: AnyManifest) -> list[str]:
     """README and dictionary say what the manifest says; other versions may word it otherwise."""
-    if not written_here(manifest):
+    parts = quarters_of(manifest)
+    if not written_here(parts[0]):
         return []
-    due = {README: readme(manifest), DICTIONARY: dictionary_csv(manifest)}
-    if manifest.terms:
+    text = readme(manifest) if isinstance(manifest, Manifest) else range_readme(manifest)
+    due = {README: text, DICTIONARY: dictionary_csv(parts[0])}
+    if any(part.terms for part in parts):
         due[COUNTS] = counts_sql()
     paths = {name: folder / name for name in due}
     return [

@@ -113,10 +113,20 @@ def declaration_faults(manifest: Manifest, trees: Trees) -> list[str]:
         later = written_here(manifest) and number > load_dataset(manifest.dataset).version
         text = f"srsql {__version__} ships no version {number} of dataset {manifest.dataset!r}"
         return [f"{MANIFEST}: {text}"] if later else []
-    faults = [*_table_faults(manifest, dataset), *_attribute_faults(manifest, dataset)]
-    if manifest.report_table is not None:
-        faults += _tree_faults(trees, dataset)
+    faults = differences(manifest, trees, dataset)
     return [WRONG.format(dataset=manifest.dataset, fault=fault) for fault in faults]
+
+
+def differences(manifest: Manifest, trees: Trees, dataset: Dataset) -> list[str]:
+    """Where an artifact has other columns, domains or hierarchies than a dataset declares.
+
+    Args:
+        manifest: of the artifact.
+        trees: its hierarchies, as its file has them.
+        dataset: with the tables that have rows there.
+    """
+    faults = [*_table_faults(manifest, dataset), *_attribute_faults(manifest, dataset)]
+    return faults + (list(_tree_faults(trees, dataset)) if manifest.report_table else [])
 
 
 def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:

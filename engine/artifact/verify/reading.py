@@ -1,6 +1,8 @@
-"""An artifact, read: its files held against their hashes, its manifest, its rows.
+"""The rows of an artifact, and what else its tables' files hold.
 
-The rows are read into a connection that knows nothing else.
+Whoever made it is a stranger: the rows are read into a connection that knows nothing else and opens
+no other file, whatever a view of a DuckDB file says, loads no extension, and cannot be told
+otherwise. No view of a file is run.
 """
 
 from __future__ import annotations
@@ -8,147 +10,93 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
-from pydantic import ValidationError
 from sqlglot import exp
 
+from srsql.engine.artifact.described import (
+    LATEST,
+    comments,
+    ids_follow,
+    latest_query,
+    parquet_metadata,
+    same_metadata,
+    schema_name,
+    union_view,
+)
 from srsql.engine.artifact.format import (
+    DESCRIBED,
     DUCKDB_FILE,
-    HIERARCHIES,
     MANIFEST,
-    SIGNATURE,
-    SIGNATURE_BYTES,
-    SUMS,
-    THRESHOLDS,
+    QUARTER,
+    AnyManifest,
     Manifest,
+    QuarterManifest,
     Table,
     content_digest,
-    file_digest,
-    files_of,
-    sums_text,
+    quarters_of,
+    stored_columns,
 )
 from srsql.engine.artifact.verify import Check
-from srsql.engine.artifact.verify.contradictions import Trees, shape_faults
-from srsql.engine.errors import VerifyError, one_line
-from srsql.engine.warehouse.statements import column, create, query, step_file, table, temporary
+from srsql.engine.artifact.verify.contradictions import written_here
+from srsql.engine.artifact.verify.files import printable
+from srsql.engine.errors import one_line
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    dotted,
+    query,
+    step_file,
+    table,
+    temporary,
+    union_all,
+)
 
 OPENED = "srsql_artifact"
-_LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
-
-
-def check_files(folder: Path) -> tuple[list[Check], Manifest | None]:
-    """The checks ``files`` and ``manifest``, and the manifest if rows can be checked by it.
-
-    Raises:
-        VerifyError: the folder is no artifact, or cannot be read.
-    """
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise VerifyError(f"{folder} cannot be read: {one_line(error)}") from None
-    if not {MANIFEST, SUMS} & {entry.name for entry in entries}:
-        raise VerifyError(
-            f"{folder} is not an artifact (no {MANIFEST}, no {SUMS}): give the folder that "
-            "'srsql publish' wrote"
-        )
-    plain = {e.name: e for e in entries if e.is_file() and not e.is_symlink()}
-    try:
-        digests = {name: file_digest(path) for name, path in plain.items()}
-    except OSError as error:
-        raise VerifyError(f"{folder} cannot be read: {one_line(error)}") from None
-    faults = [f"{printable(e.name)} is not a plain file" for e in entries if e.name not in plain]
-    listed, unclear = _listed(plain.get(SUMS))
-    if SIGNATURE in plain and plain[SIGNATURE].stat().st_size != SIGNATURE_BYTES:
-        faults.append(f"{SIGNATURE} is no signature, which has {SIGNATURE_BYTES} bytes")
-    unlisted = (SUMS, SIGNATURE)  # a signature is made of the list, and after it
-    others = {n: d for n, d in digests.items() if n not in unlisted}
-    faults += unclear + _differences(listed, others, SUMS)
-    files = Check("files", faults, len(entries))
-    if MANIFEST not in plain:
-        return [files, Check("manifest", [f"{MANIFEST} is missing"], 1)], None
-    manifest, faults = _read_manifest(plain[MANIFEST])
-    if manifest is None:
-        return [files, Check("manifest", faults, 1)], None
-    others.pop(MANIFEST)
-    faults = shape_faults(manifest)
-    usable = not faults and all(manifest.files.get(n) and n in plain for n in _needed(manifest))
-    faults += _differences(dict(manifest.files), others, MANIFEST) + _strangers(manifest, others)
-    return [files, Check("manifest", faults, 1)], manifest if usable else None
-
-
-def _strangers(manifest: Manifest, found: Collection[str]) -> list[str]:
-    """Files that are listed and that no artifact has, and those that each has and this one not."""
-    known, listed = files_of(manifest) - {MANIFEST, SUMS}, manifest.files.keys()
-    return [
-        *(f"{name} is no file of an artifact" for name in sorted(listed - known)),
-        *(f"{name} is missing" for name in sorted(known - listed - set(found))),
-    ]
-
-
-def _needed(manifest: Manifest) -> set[str]:
-    """The files without which no row can be checked."""
-    return {THRESHOLDS, HIERARCHIES, *(table.file for table in manifest.tables)}
-
-
-def printable(name: str) -> str:
-    """A file's name as text, whatever bytes it has."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _listed(path: Path | None) -> tuple[dict[str, str], list[str]]:
-    if path is None:
-        return {}, [f"{SUMS} is missing"]
-    text = path.read_bytes().decode("utf-8", "replace")
-    found, faults = {}, []
-    for number, line in enumerate(text.split("\n")[:-1], start=1):
-        match = _LINE.fullmatch(line)
-        if match:
-            found[match[2]] = match[1]
-        else:
-            faults.append(f"{SUMS} line {number} is not a hash and a name")
-    if not faults and sums_text(found) != text:
-        faults.append(f"{SUMS} is not as it was written: its lines are out of order or not all")
-    return found, faults
-
-
-def _differences(listed: dict[str, str], found: dict[str, str], where: str) -> list[str]:
-    """What the digests of files differ in from those that are listed in ``where``."""
-    faults = [f"{printable(n)} is missing" for n in sorted(listed.keys() - found.keys())]
-    faults += [
-        f"{printable(n)} is not listed in {where}" for n in sorted(found.keys() - listed.keys())
-    ]
-    return faults + [
-        f"{printable(n)} was changed: its hash is not the one in {where}"
-        for n in sorted(listed.keys() & found.keys())
-        if listed[n] != found[n]
-    ]
-
-
-def _read_manifest(path: Path) -> tuple[Manifest | None, list[str]]:
-    try:
-        return Manifest.model_validate_json(path.read_bytes()), []
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        return None, [f"{MANIFEST} cannot be read: {key or 'document'}: {first['msg']}"]
+_OPENING = re.compile(r"\((?=\(*SELECT )")
+_CLOSING = re.compile(r"\)(?=\)*(?: UNION ALL |;?$))")
+SAFE = (
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+"""What keeps a connection to the files that it was allowed."""
 
 
 @contextmanager
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty database in memory, which may spill to disk."""
+def connection(*folders: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty database in memory, which may spill to disk and opens the files of these folders.
+
+    Neither a view, a macro nor a link of theirs leads it to any other file, and it loads no
+    extension; nothing turns that off again.
+    """
     with (
         TemporaryDirectory(prefix="srsql-verify-") as scratch,
         duckdb.connect(config={"python_enable_replacements": False}) as con,
     ):
         con.execute("SET temp_directory = ?", [scratch])
         con.execute("SET enable_progress_bar = false")
+        con.execute("SET allowed_paths = ?", [_allowed(folders)])
+        for statement in SAFE:
+            con.execute(statement)
         yield con
+
+
+def _allowed(folders: Sequence[Path]) -> list[str]:
+    """The plain files of the folders, as paths and as the patterns that they are read by."""
+    files = [f for folder in folders for f in sorted(folder.iterdir())]
+    plain = [f.absolute() for f in files if f.is_file() and not f.is_symlink()]
+    # DuckDB looks for a log of changes beside its file; where there is one, `files` says so
+    logs = [f"{f}.wal" for f in plain if f.name == DUCKDB_FILE]
+    return [*logs, *(text for f in plain for text in dict.fromkeys((str(f), unglobbed(f))))]
 
 
 def run_step(
@@ -184,8 +132,7 @@ def load(
         return [columns], False
     lost, changed = [], []
     for item in manifest.tables:
-        counting = exp.select(exp.Count(this=exp.Star())).from_(temporary(loaded(item.name)))
-        ((rows,),) = con.execute(counting.sql("duckdb")).fetchall()
+        rows = count(con, temporary(loaded(item.name)))
         if rows != item.rows:
             lost.append(f"{item.file}: {item.name} has {rows} rows, not {item.rows}")
         if content_digest(con, loaded(item.name), item.columns) != item.content_sha256:
@@ -194,63 +141,86 @@ def load(
     return [columns, Check("rows", lost, total), Check("content", changed, total)], True
 
 
+def count(con: duckdb.DuckDBPyConnection, source: exp.Expr) -> int:
+    """How many rows there are."""
+    counting = exp.select(exp.Count(this=exp.Star())).from_(source)
+    ((rows,),) = con.execute(counting.sql("duckdb")).fetchall()
+    return int(rows)
+
+
 def read_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> list[str]:
-    """Read every table into the temporary table ``loaded(name)``.
+    """Read every table of one quarter into the temporary table ``loaded(name)``.
 
     A table of the same name from another artifact is replaced.
-
-    Args:
-        con: into which the tables are read.
-        folder: of the artifact.
-        manifest: that declares them.
 
     Returns:
         What keeps a table from being read.
     """
     faults = []
-    attached = False
     try:
-        if manifest.format == "duckdb":
-            con.execute(f"ATTACH ? AS {OPENED} (READ_ONLY)", [str(folder / DUCKDB_FILE)])
-            attached = True
-            faults += _undeclared(con, manifest)
-        for item in manifest.tables:
-            columns = _columns_of(con, folder, manifest, item)
-            wanted = [(c.name, c.type.replace(" ", "")) for c in item.columns]
-            if columns != wanted:
-                faults.append(f"{item.file}: {item.name}: {_first_difference(columns, wanted)}")
-                continue
-            names = [column(c.name, "t") for c in item.columns]
-            source = exp.alias_(_source(folder, manifest, item), "t", table=True)
-            rows = exp.select(*names).from_(source)
-            con.execute(create(exp.to_table(loaded(item.name)), rows, temp=True))
+        with attached(con, folder) if manifest.format == "duckdb" else nullcontext():
+            for item in manifest.tables:
+                shown = stored_columns(manifest, item)
+                found = columns_of(con, folder, manifest, item)
+                wanted = [(c.name, c.type.replace(" ", "")) for c in shown]
+                if found != wanted:
+                    faults.append(f"{item.file}: {item.name}: {first_difference(found, wanted)}")
+                    continue
+                rows = _rows(con, folder, manifest, item)
+                con.execute(create(exp.to_table(loaded(item.name)), rows, temp=True))
     except (duckdb.Error, OSError, UnicodeDecodeError, csv.Error) as error:
         faults.append(f"the tables cannot be read: {one_line(error)}")
-    finally:
-        if attached:
-            with suppress(duckdb.Error):
-                con.execute(f"DETACH {OPENED}")
     return faults
 
 
-def _undeclared(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[str]:
-    """What a DuckDB file has beside the declared tables."""
-    found = con.execute(query("artifact/reading", "attached_objects"), [OPENED]).fetchall()
-    declared = {f"table main.{item.name}" for item in manifest.tables}
-    return [f"{DUCKDB_FILE} holds the {name}" for (name,) in found if name not in declared]
+@contextmanager
+def attached(con: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[None]:
+    """While this lasts, the DuckDB file of a folder is there to be read."""
+    con.execute(f"ATTACH ? AS {OPENED} (READ_ONLY)", [str((folder / DUCKDB_FILE).absolute())])
+    try:
+        yield
+    finally:
+        with suppress(duckdb.Error):
+            con.execute(f"DETACH {OPENED}")
+
+
+def whole(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, item: Table
+) -> exp.Table:
+    """The rows of all quarters of a table, read once into the database of the connection."""
+    place = sha256(str(folder.absolute()).encode()).hexdigest()[:16]
+    name = f"srsql_whole_{place}_{item.name}"
+    known = con.execute(query("artifact/reading", "has_table"), [name]).fetchall()
+    if not known:
+        shown = [column(c.name, "t") for c in stored_columns(manifest, item)]
+        source = exp.alias_(_source(folder, manifest, item), "t", table=True)
+        con.execute(create(table("memory", "main", name), exp.select(*shown).from_(source)))
+    return table("memory", "main", name)
+
+
+def _rows(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, item: Table
+) -> exp.Select:
+    """The rows of a table, of the quarter of the manifest."""
+    names = [column(c.name, "t") for c in item.columns]
+    if isinstance(manifest, QuarterManifest) and manifest.format != "duckdb":
+        source = exp.alias_(whole(con, folder, manifest, item), "t", table=True)
+        of_quarter = column(QUARTER, "t").eq(text(manifest.quarter))
+        return exp.select(*names).from_(source).where(of_quarter)
+    return exp.select(*names).from_(exp.alias_(_source(folder, manifest, item), "t", table=True))
 
 
 def _source(folder: Path, manifest: Manifest, item: Table) -> exp.Expr:
     if manifest.format == "duckdb":
-        return table(OPENED, "main", item.name)
-    path = exp.Literal.string(_unglobbed(folder / item.file))
+        return table(OPENED, schema_name(manifest), item.name)
+    path = exp.Literal.string(unglobbed(folder / item.file))
     if manifest.format == "parquet":
         plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
         return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[path, plain]))
     kinds = exp.Struct(
         expressions=[
             exp.PropertyEQ(this=exp.to_identifier(c.name, quoted=True), expression=text(c.type))
-            for c in item.columns
+            for c in stored_columns(manifest, item)
         ]
     )
     options = {
@@ -274,25 +244,30 @@ def text(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def _unglobbed(path: Path) -> str:
+def unglobbed(path: Path) -> str:
     """The path with every character that DuckDB would take for a pattern made literal."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.absolute()))
 
 
-def _columns_of(
+def columns_of(
     con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, item: Table
 ) -> list[tuple[str, str]]:
     """(name, type) as the file has them; a CSV file has names only."""
     if manifest.format == "csv":
         with (folder / item.file).open("rb") as file:
             names = next(csv.reader(io.StringIO(file.readline(65_536).decode())), [])
-        kinds = [c.type.replace(" ", "") for c in item.columns]
+        kinds = [c.type.replace(" ", "") for c in stored_columns(manifest, item)]
         return [(n, kinds[i] if i < len(kinds) else "?") for i, n in enumerate(names)]
+    if manifest.format == "duckdb":
+        named = [OPENED, schema_name(manifest), item.name]
+        if not con.execute(query("artifact/reading", "is_table"), named).fetchall():
+            return []  # a view is not run
     described = exp.Describe(this=exp.select("*").from_(_source(folder, manifest, item)))
     return [(row[0], row[1]) for row in con.execute(described.sql("duckdb")).fetchall()]
 
 
-def _first_difference(found: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> str:
+def first_difference(found: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> str:
+    """Where the columns of a file, with their types, are not the declared ones."""
     for number in range(max(len(found), len(wanted))):
         got = found[number] if number < len(found) else None
         due = wanted[number] if number < len(wanted) else None
@@ -302,43 +277,122 @@ def _first_difference(found: list[tuple[str, str]], wanted: list[tuple[str, str]
     return "columns differ"
 
 
-def read_thresholds(folder: Path) -> tuple[list[str], list[int], list[int]]:
-    """Values, numerators and denominators of their thresholds, side by side.
+def check_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: AnyManifest) -> Check:
+    """The check ``columns`` of what files hold beside the declared rows: objects, descriptions.
 
-    Raises:
-        ValueError: the file is not as it was written.
+    And of what several quarters have together: their rows are all declared, and each case's latest
+    quarter is the one that the rows give.
     """
-    values, nums, dens = [], [], []
-    for value, num, den in _read_rows(folder / THRESHOLDS, ["value", "theta_num", "theta_den"]):
-        values.append(value)
-        nums.append(int(num))
-        dens.append(int(den))
-    return values, nums, dens
-
-
-def read_hierarchies(folder: Path) -> Trees:
-    """Attribute -> its rows (node, parent); the parent of a root is empty.
-
-    Raises:
-        ValueError: the file is not as it was written.
-    """
-    trees: Trees = {}
-    rows = _read_rows(folder / HIERARCHIES, ["attribute", "node", "parent"])
-    for attribute, node, parent in rows:
-        trees.setdefault(attribute, []).append((node, parent))
-    return trees
-
-
-def _read_rows(path: Path, header: list[str]) -> list[list[str]]:
-    """The rows of one of the small files.
-
-    Raises:
-        ValueError: it has another header, or a row of another width.
-    """
+    parts, faults = quarters_of(manifest), list[str]()
     try:
-        rows = list(csv.reader(io.StringIO(path.read_bytes().decode()), strict=True))
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise ValueError(f"{path.name} cannot be read: {error}") from None
-    if rows[:1] != [header] or any(len(row) != len(header) for row in rows):
-        raise ValueError(f"{path.name} has not the columns {', '.join(header)} in every row")
-    return rows[1:]
+        if parts[0].format == "duckdb":
+            with attached(con, folder):
+                faults += _undeclared(con, parts)
+                faults += [] if faults else _latest_faults(con, parts)
+        else:
+            faults += _stray_rows(con, folder, parts)
+            faults += _metadata_faults(con, folder, parts)
+    except (duckdb.Error, OSError, UnicodeDecodeError, csv.Error) as error:
+        faults.append(f"the tables cannot be read: {one_line(error)}")
+    return Check("columns", faults, len(parts[0].tables))
+
+
+def _undeclared(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> list[str]:
+    """What a DuckDB file has beside the declared tables and what describes them, and what not."""
+    statement = query("artifact/reading", "attached_objects")
+    found = {_flat(row[0]) for row in con.execute(statement, [OPENED]).fetchall()}
+    due = {f"table {schema_name(part)}.{item.name}" for part in parts for item in part.tables}
+    if isinstance(parts[0], QuarterManifest):
+        due |= {f"schema {schema_name(part)}" for part in parts} | _view_texts(con, parts)
+        due |= {f"table main.{LATEST}"} if ids_follow(parts[0]) else set()
+    if parts[0].artifact_version >= DESCRIBED:
+        if written_here(parts[0]):
+            due |= {f"{kind} {'.'.join(name)}: {words}" for kind, name, words in comments(parts)}
+        else:  # other versions may word it otherwise
+            found = {name for name in found if not name.startswith("comment on ")}
+    strange, missing = (sorted(name.partition(": ")[0] for name in names)
+                        for names in (found - due, due - found))  # fmt: skip
+    faults = [f"{DUCKDB_FILE} holds the {printable(name)}" for name in strange]
+    return faults + [f"{DUCKDB_FILE} lacks the {name}" for name in missing]
+
+
+def _view_texts(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> set[str]:
+    """The views over all quarters, as this DuckDB writes their text."""
+    con.execute("BEGIN")
+    try:
+        for part in parts:
+            con.execute(f"CREATE SCHEMA {dotted('memory', schema_name(part))}")
+            for item in part.tables:
+                cells = [exp.cast(exp.null(), c.type, dialect="duckdb").as_(c.name, quoted=True)
+                         for c in item.columns]  # fmt: skip
+                target = table("memory", schema_name(part), item.name)
+                con.execute(create(target, exp.select(*cells).where(exp.false())))
+        for item in parts[0].tables:
+            made = create(table("memory", "main", item.name), union_view(parts, item.name), "VIEW")
+            con.execute(made)
+        statement = query("artifact/reading", "view_texts")
+        return {_flat(row[0]) for row in con.execute(statement).fetchall()}
+    finally:
+        con.execute("ROLLBACK")
+
+
+def _flat(text: str) -> str:
+    """A view's text without the parentheses around the parts of a union.
+
+    DuckDB writes ``A UNION ALL B UNION ALL C`` otherwise when it comes from a file. What stands in
+    any other parentheses stays there.
+    """
+    if not text.startswith("view "):
+        return text
+    return _CLOSING.sub("", _OPENING.sub("", text.replace(")UNION ALL (", ") UNION ALL (")))
+
+
+def _latest_faults(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> list[str]:
+    """Whether the latest quarter of each case is the one that the rows of the file give."""
+    if not (isinstance(parts[0], QuarterManifest) and ids_follow(parts[0])):
+        return []
+    sources = [table(OPENED, schema_name(p), str(p.report_table)) for p in parts]
+    given = exp.select("*").from_(table(OPENED, "main", LATEST))
+    due = latest_query(parts, sources)
+    due.set("order", None)
+    both = [
+        exp.select("*").from_(exp.except_(one, other, distinct=False).subquery("e"))
+        for one, other in ((given, due), (due, given))
+    ]
+    differing = union_all(list(both))
+    rows = count(con, differing.subquery("d"))
+    return [f"{DUCKDB_FILE}: {LATEST} has {rows} row(s) that are not so"] if rows else []
+
+
+def _stray_rows(
+    con: duckdb.DuckDBPyConnection, folder: Path, parts: Sequence[Manifest]
+) -> list[str]:
+    """Rows of no quarter that is declared, in files that hold several."""
+    faults = []
+    for item in parts[0].tables if isinstance(parts[0], QuarterManifest) else ():
+        shown = [(c.name, c.type.replace(" ", "")) for c in stored_columns(parts[0], item)]
+        found = columns_of(con, folder, parts[0], item)
+        if found != shown:
+            faults.append(f"{item.file}: {item.name}: {first_difference(found, shown)}")
+            continue
+        rows = count(con, whole(con, folder, parts[0], item))
+        due = sum(part.table(item.name).rows for part in parts)
+        if rows != due:
+            faults.append(f"{item.file}: {item.name} has {rows} rows, not {due}")
+    return faults
+
+
+def _metadata_faults(
+    con: duckdb.DuckDBPyConnection, folder: Path, parts: Sequence[Manifest]
+) -> list[str]:
+    """Parquet files that describe themselves otherwise than the manifest."""
+    first = parts[0]
+    if first.format != "parquet" or first.artifact_version < DESCRIBED or not written_here(first):
+        return []
+    faults = []
+    for item in first.tables:
+        path = unglobbed(folder / item.file)
+        rows = con.execute(query("artifact/reading", "file_metadata"), [path]).fetchall()
+        if not same_metadata(dict(rows), parquet_metadata(first, item)):
+            faults.append(f"{item.file} does not describe itself as {MANIFEST} says")
+    return faults

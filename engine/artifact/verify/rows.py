@@ -20,10 +20,9 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import hierarchy_faults, uniform_faults
+from srsql.engine.artifact.verify.files import read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import (
     loaded,
-    read_hierarchies,
-    read_thresholds,
     run_step,
     text,
 )
@@ -82,7 +81,7 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
         for name in ROW_CHECKS
         if name not in unclaimed
     ]
-    uniform = uniform_faults(*read_thresholds(folder), manifest.parameters.get("theta"))
+    uniform = uniform_faults(*read_thresholds(folder, manifest), manifest.parameters.get("theta"))
     checks = [
         replace(check, faults=[*check.faults, *uniform]) if check.name == "thresholds" else check
         for check in checks
@@ -134,7 +133,7 @@ def add_artifact(
     """
     for name, rows in row_queries(manifest).items():
         con.execute(create(exp.to_table(f"srsql_{name}"), rows, temp=True))
-    terms, nums, dens = read_thresholds(folder)
+    terms, nums, dens = read_thresholds(folder, manifest)
     con.execute(
         query("artifact/reading", "add_thresholds"),
         {"artifact": number, "terms": terms, "nums": nums, "dens": dens},

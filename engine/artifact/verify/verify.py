@@ -8,7 +8,7 @@ several of one series also together: joining them must exclude no new case.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +16,12 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.documents import public_report
-from srsql.engine.artifact.format import HIERARCHIES, REPORT, Manifest, signature_faults
+from srsql.engine.artifact.format import (
+    HIERARCHIES,
+    Manifest,
+    quarters_of,
+    signature_faults,
+)
 from srsql.engine.artifact.verify import (
     AUTHOR,
     CANNOT,
@@ -35,7 +40,11 @@ from srsql.engine.artifact.verify import (
     history_of,
     ids_join,
 )
-from srsql.engine.artifact.verify.contradictions import claim_faults, claims_not_shown
+from srsql.engine.artifact.verify.contradictions import (
+    claim_faults,
+    claims_not_shown,
+    document_faults,
+)
 from srsql.engine.artifact.verify.declarations import (
     declaration_faults,
     declaration_not_shown,
@@ -44,14 +53,13 @@ from srsql.engine.artifact.verify.declarations import (
     same_text,
     shipped_dataset,
 )
+from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import (
-    check_files,
+    check_tables,
     connection,
     load,
     loaded,
-    read_hierarchies,
     read_tables,
-    read_thresholds,
     run_step,
     text,
 )
@@ -94,17 +102,22 @@ def verify(
     read: list[tuple[Path, Manifest]] = []
     cannot_join: list[str] = []
     unproved: list[str] = []
+    complete, several = True, False
     for folder in folders:
-        found, missing, manifest, unknown = _verify_one(folder)
+        found, parts = _verify_folder(folder)
+        several = several or len(folders) > 1 or len(parts) > 1
         if public_key is not None:
             found.append(Check("signature", signature_faults(folder, Path(public_key)), 1))
         checks += [replace(check, artifact=str(folder)) for check in found]
-        not_run += [f"{folder}: {name}" for name in missing]
-        unproved += unknown
-        if manifest and manifest.report_table is not None:
-            read.append((folder, manifest))
-        elif manifest:
-            cannot_join.append(f"{manifest.quarter}: {NO_ROWS}")
+        for part in parts:
+            checks += [replace(check, artifact=part.place) for check in part.checks]
+            not_run += [f"{part.place}: {name}" for name in part.not_run]
+            unproved += part.unproved
+            complete = complete and part.manifest is not None
+            if part.manifest and part.manifest.report_table is not None:
+                read.append((folder, part.manifest))
+            elif part.manifest:
+                cannot_join.append(f"{part.manifest.quarter}: {NO_ROWS}")
     cannot = [*([AUTHOR] if public_key is None else []), *CANNOT, *cannot_join]
     if any(m.perturbed for _, m in read):
         cannot.append(NOISE)
@@ -113,10 +126,10 @@ def verify(
     cannot += unproved
     for _, manifest in read:
         cannot += claims_not_shown(manifest)
-    if len(folders) > 1:
-        if len(read) + len(cannot_join) < len(folders):
+    if several:
+        if not complete:
             not_run += [f"series: {name}" for name in SERIES_CHECKS]
-        else:
+        elif read:
             found, strangers = check_series(read)
             checks += found
             if found[0].faults:
@@ -129,36 +142,70 @@ def verify(
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
-    cannot += attacks_left(read, alone=len(folders) == 1)
+    cannot += attacks_left(read, alone=not several)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
 
 
-def _verify_one(folder: Path) -> tuple[list[Check], list[str], Manifest | None, list[str]]:
-    """The checks, those that could not be run, the manifest if all could, what is unproved."""
+@dataclass(frozen=True)
+class _Part:
+    """What was found of one quarter of an artifact."""
+
+    place: str
+    checks: tuple[Check, ...] = ()
+    not_run: tuple[str, ...] = ()
+    manifest: Manifest | None = None
+    """None: not every row of it could be read and checked."""
+    unproved: tuple[str, ...] = ()
+
+
+_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS)
+
+
+def _verify_folder(folder: Path) -> tuple[list[Check], list[_Part]]:
+    """The checks of the whole artifact, and those of each of its quarters."""
     checks, manifest = check_files(folder)
-    rows = [*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS]
     if manifest is None:
-        return checks, rows, None, []
-    checks[1] = replace(checks[1], faults=[*checks[1].faults, *claim_faults(folder, manifest)])
-    with connection() as con:
-        found, complete = load(con, folder, manifest)
-        checks += found
-        if not complete:
-            return checks, [name for name in rows if name != "columns"], None, []
-        try:
-            checks += check_rows(con, folder, manifest)
-            checks += check_chunks(con, manifest)
-            unproved = _check_claims(con, folder, manifest, checks)
-        except (ValueError, duckdb.Error) as error:
-            checks[1] = replace(checks[1], faults=[*checks[1].faults, one_line(error)])
-            return checks, rows[len(LOAD_CHECKS) :], None, []
-        if any(check.faults for check in checks) and manifest.report_table is not None:
-            return checks, ["report"], manifest, unproved
-        if manifest.report_table is not None:
-            faults, unknown = _page(con, folder, manifest)
-            checks.append(Check("report", faults, 1))
-            unproved += unknown
-    return checks, [], manifest, unproved
+        return checks, [_Part(str(folder), not_run=_OF_ROWS)]
+    checks[1] = replace(checks[1], faults=[*checks[1].faults, *document_faults(folder, manifest)])
+    parts, found = quarters_of(manifest), list[_Part]()
+    several = len(parts) > 1
+    with connection(folder) as con:
+        objects = check_tables(con, folder, manifest)
+        for part in parts:
+            place = f"{folder}, {part.quarter}" if several else str(folder)
+            with con.cursor() as own:
+                found.append(_verify_part(own, folder, part, place, objects))
+    if several:
+        return [*checks, objects], found
+    claims, *others = found[0].checks
+    checks[1] = replace(checks[1], faults=[*checks[1].faults, *claims.faults])
+    return checks, [replace(found[0], checks=tuple(others))]
+
+
+def _verify_part(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, place: str, objects: Check
+) -> _Part:
+    """What one quarter of an artifact shows, unless its files hold what nobody declared."""
+    claims = Check("manifest", claim_faults(manifest), 1)
+    found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
+    checks = [claims, *found]
+    if not complete:
+        return _Part(place, tuple(checks), tuple(n for n in _OF_ROWS if n != "columns"))
+    unproved: list[str] = []
+    try:
+        checks += check_rows(con, folder, manifest)
+        checks += check_chunks(con, manifest)
+        unproved = _check_claims(con, folder, manifest, checks)
+    except (ValueError, duckdb.Error) as error:
+        checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
+        return _Part(place, tuple(checks), _OF_ROWS[len(LOAD_CHECKS) :])
+    if manifest.report_table is None:
+        return _Part(place, tuple(checks), (), manifest, tuple(unproved))
+    if any(check.faults for check in checks):
+        return _Part(place, tuple(checks), ("report",), manifest, tuple(unproved))
+    faults, unknown = _page(con, folder, manifest)
+    checks.append(Check("report", faults, 1))
+    return _Part(place, tuple(checks), (), manifest, (*unproved, *unknown))
 
 
 def _check_claims(
@@ -191,14 +238,14 @@ def _page(
     if dataset is None or not same_text(manifest, dataset):
         dataset, why = None, f"nobody else knows what dataset {manifest.dataset!r} declares of it"
     if dataset is None or manifest.report_written_by != ours:
-        return [], [OF_OTHERS.format(quarter=manifest.quarter, page=REPORT, why=why)]
+        return [], [OF_OTHERS.format(quarter=manifest.quarter, page=manifest.report_file, why=why)]
     try:
         page = drawn_report(con, folder, manifest, dataset)
     except SrsqlError as error:  # what cannot be drawn is no such report
         return [one_line(error)], []
-    if page.encode() == (folder / REPORT).read_bytes():
+    if page.encode() == (folder / manifest.report_file).read_bytes():
         return [], []
-    return [f"{REPORT} is not what the released rows and the manifest give"], []
+    return [f"{manifest.report_file} is not what the released rows and the manifest give"], []
 
 
 def drawn_report(
@@ -219,7 +266,7 @@ def drawn_report(
     for table in (manifest.table(item.name) for item in dataset.row_tables):
         names = [column(c.name, "t") for c in table.columns]
         sources[table.name] = exp.select(*names).from_(temporary(loaded(table.name), alias="t"))
-    thresholds = zip(*read_thresholds(folder), strict=True)
+    thresholds = zip(*read_thresholds(folder, manifest), strict=True)
     return public_report(con, sources, thresholds, manifest, dataset)
 
 
@@ -238,7 +285,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
     unknown = [given[n][1] for n in joined if n not in judged]
     if not judged:
         return [series], unknown
-    with connection() as con:
+    with connection(*{folder: None for folder, _ in given}) as con:
         run_step(con, "artifact/artifact_tables")
         for number, (folder, manifest) in enumerate(given):
             unread = read_tables(con, folder, manifest)

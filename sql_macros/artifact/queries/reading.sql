@@ -9,13 +9,35 @@ SELECT
     unnest($nums::BIGINT[]) AS theta_num,
     unnest($dens::BIGINT[]) AS theta_den;
 
+-- name: has_table
+-- A row if the database in memory has the table $1.
+SELECT t.table_name
+FROM duckdb_tables() AS t
+WHERE t.database_name = 'memory' AND t.schema_name = 'main' AND t.table_name = $1;
+
+-- name: is_table
+-- A row if $2.$3 of the DuckDB file attached as $1 is a table, and nothing that would be run.
+SELECT t.table_name
+FROM duckdb_tables() AS t
+WHERE t.database_name = $1 AND t.schema_name = $2 AND t.table_name = $3;
+
+-- name: view_texts
+-- The views of the schema main of the database in memory, as attached_objects tells them.
+SELECT 'view ' || v.schema_name || '.' || v.view_name || ': ' || v.sql AS name
+FROM duckdb_views() AS v
+WHERE v.database_name = 'memory' AND v.schema_name = 'main' AND NOT v.internal;
+
+-- name: file_metadata
+-- Key and value of what the Parquet file $1 says of itself.
+SELECT m.key, m.value FROM parquet_kv_metadata($1) AS m;
+
 -- name: attached_objects
 -- Everything that the DuckDB file attached as $1 holds, by kind and name, and all that can be
--- written beside the rows: comments, tags, defaults, constraints.
+-- written beside the rows: the text of views, comments, tags, defaults, constraints.
 SELECT 'table ' || t.schema_name || '.' || t.table_name AS name
 FROM duckdb_tables() AS t WHERE t.database_name = $1
 UNION ALL
-SELECT 'view ' || v.schema_name || '.' || v.view_name
+SELECT 'view ' || v.schema_name || '.' || v.view_name || ': ' || v.sql
 FROM duckdb_views() AS v WHERE v.database_name = $1 AND NOT v.internal
 UNION ALL
 SELECT 'macro ' || f.schema_name || '.' || f.function_name
@@ -44,14 +66,29 @@ SELECT 'comment or tag on schema ' || s.schema_name
 FROM duckdb_schemas() AS s
 WHERE s.database_name = $1 AND (s.comment IS NOT NULL OR cardinality(s.tags) > 0)
 UNION ALL
-SELECT 'comment or tag on ' || t.schema_name || '.' || t.table_name
-FROM duckdb_tables() AS t
-WHERE t.database_name = $1 AND (t.comment IS NOT NULL OR cardinality(t.tags) > 0)
+SELECT 'comment on table ' || t.schema_name || '.' || t.table_name || ': ' || t.comment
+FROM duckdb_tables() AS t WHERE t.database_name = $1 AND t.comment IS NOT NULL
 UNION ALL
-SELECT 'comment or tag on ' || c.schema_name || '.' || c.table_name || '.' || c.column_name
+SELECT 'comment on view ' || v.schema_name || '.' || v.view_name || ': ' || v.comment
+FROM duckdb_views() AS v
+WHERE v.database_name = $1 AND NOT v.internal AND v.comment IS NOT NULL
+UNION ALL
+SELECT
+    'comment on column ' || c.schema_name || '.' || c.table_name || '.' || c.column_name || ': '
+    || c.comment
 FROM duckdb_columns() AS c
-WHERE c.database_name = $1 AND NOT c.internal
-    AND (c.comment IS NOT NULL OR cardinality(c.tags) > 0)
+WHERE c.database_name = $1 AND NOT c.internal AND c.comment IS NOT NULL
+UNION ALL
+SELECT 'tag on ' || t.schema_name || '.' || t.table_name
+FROM duckdb_tables() AS t WHERE t.database_name = $1 AND cardinality(t.tags) > 0
+UNION ALL
+SELECT 'tag on ' || v.schema_name || '.' || v.view_name
+FROM duckdb_views() AS v
+WHERE v.database_name = $1 AND NOT v.internal AND cardinality(v.tags) > 0
+UNION ALL
+SELECT 'tag on ' || c.schema_name || '.' || c.table_name || '.' || c.column_name
+FROM duckdb_columns() AS c
+WHERE c.database_name = $1 AND NOT c.internal AND cardinality(c.tags) > 0
 UNION ALL
 SELECT 'default of ' || c.schema_name || '.' || c.table_name || '.' || c.column_name
 FROM duckdb_columns() AS c
