@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from srsql.engine.console import Parts, Table, err, printable
-from srsql.engine.errors import ForgetError
+from srsql.engine.console import Parts, Table, err
+from srsql.engine.errors import ForgetError, printable
 from srsql.engine.release.forget import Receipt
 from srsql.engine.release.restore import Restored
 from srsql.engine.warehouse.backup import Backup
