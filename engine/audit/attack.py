@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
@@ -105,15 +105,18 @@ class Attack(Framed):
     informative as well."""
 
 
+Hint = Literal["new", "stopped", "left"]
+_EXCLUDES: dict[Hint, str] = {"new": "L", "stopped": "MD", "left": "E"}
+"""What an attacker may know besides quasi-identifiers, and the exclusion set that follows."""
+
+
 def attack(
     warehouse: Warehouse,
     dataset: Dataset,
     quarter: str,
     knowledge: Mapping[str, str],
     *,
-    new: bool = False,
-    stopped: bool = False,
-    left: bool = False,
+    knows: Collection[Hint] = (),
     series: str = "main",
 ) -> Attack:
     """Play the attacker against one release; nothing is changed.
@@ -124,17 +127,16 @@ def attack(
         quarter: the release that the target is in.
         knowledge: QID -> its value, in the QID's unit or as a node label; one that is left out is
             not known to the attacker.
-        new: the attacker knows that the target is in no earlier release.
-        stopped: the attacker knows that the target is not in the next quarter.
-        left: the attacker knows that the target is in the version of the quarter before the newest
-            and has left since; that version is attacked.
+        knows: what else the attacker knows of the target: it is in no earlier quarter (``new``),
+            not in the next one (``stopped``), or in the version of the quarter before the newest
+            and has left since (``left``; that version is attacked).
         series: the releases that the attacker has.
 
     Raises:
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
-    if left:
+    if "left" in knows:
         release_id, model = _version_before(warehouse, dataset, quarter, series)
     if is_parted(warehouse, release_id):
         raise AttackError(
@@ -145,7 +147,7 @@ def attack(
     known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id, known)
     try:
-        names = [name for name, asked in (("L", new), ("MD", stopped), ("E", left)) if asked]
+        names = [name for hint, name in _EXCLUDES.items() if hint in knows]
         return played.result(quarter, series, model, ["B", "F", *names])
     finally:
         warehouse.run("DROP TABLE IF EXISTS temp.main.srsql_attack_candidate")
