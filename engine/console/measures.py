@@ -37,7 +37,7 @@ SIGNAL_COLUMNS = [
     "EBGM",
     "criteria",
 ]
-KNOWN = ", known"
+COMPLETE = ", complete"
 """After the data of which cases without a value that a condition asks for are left out."""
 QUANTILE_COLUMNS = ["bias", "pairs", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"]
 _NAMES = {
@@ -121,12 +121,12 @@ def signal_rows(found: Signals) -> Iterator[list[str]]:
     """The cells of ``SIGNAL_COLUMNS``; of all pairs, those whose PRR changes most."""
     for signal in _most_changed(found) if found.every_pair else found.signals:
         name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
-        left_out = "" if found.missing == "spread" else KNOWN
+        left_out = "" if found.missing == "spread" else COMPLETE
         for data, measures in (
             (f"original{left_out}", signal.original),
-            (f"original{KNOWN}", signal.original_known),
+            (f"original{COMPLETE}", signal.original_complete),
             (f"released{left_out}", signal.released),
-            (f"released{KNOWN}", signal.released_known),
+            (f"released{COMPLETE}", signal.released_complete),
         ):
             if measures is not None:
                 yield [name, data, *_measures(measures)]
@@ -143,9 +143,9 @@ def signal_table(found: Signals) -> Iterator[list[Any]]:
         rule = [signal.drug, signal.reaction, where.min_age, where.max_age, where.sex]
         for data, missing, measures in (
             ("original", found.missing, signal.original),
-            ("original", "exclude", signal.original_known),
+            ("original", "exclude", signal.original_complete),
             ("released", found.missing, signal.released),
-            ("released", "exclude", signal.released_known),
+            ("released", "exclude", signal.released_complete),
         ):
             if measures is not None:
                 bias = signal.bias if measures is signal.released else None
@@ -206,7 +206,7 @@ def _missing_lines(found: Signals) -> Iterator[str]:
     """What became of the cases without a value that a condition asks for."""
     if found.missing == "exclude" or not found.every_pair:
         yield (
-            "known: without the cases of which a value is missing, or as released was given up, "
+            "complete: without the cases of which a value is missing, or as released was given up, "
             "that the condition asks for; the originals are then what the usual tools count"
         )
     if found.missing == "spread":

@@ -214,7 +214,7 @@ class _Run:
                 if number in known:
                     other = known[number]
                     signal = replace(
-                        signal, original_known=other.original, released_known=other.released
+                        signal, original_complete=other.original, released_complete=other.released
                     )
                 found[number] = signal
         return tuple(found[number] for number in range(len(rules)))

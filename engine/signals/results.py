@@ -85,11 +85,11 @@ class Signal:
     """None where only released data were asked for."""
     released: Measures
     bias: Bias | None
-    original_known: Measures | None = None
+    original_complete: Measures | None = None
     """Of a rule with a condition whose missing values are spread: as the usual tools count, without
     the cases of which a value is missing that the condition asks for; without EBGM, whose prior of
     those cases is fitted where they alone are asked for."""
-    released_known: Measures | None = None
+    released_complete: Measures | None = None
     """The same of what was released."""
 
 

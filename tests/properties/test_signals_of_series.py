@@ -165,8 +165,8 @@ def test_what_analysts_run_reads_no_raw_table(tmp_path: Path) -> None:
         ).signals
         with pytest.raises(SignalError, match=r"no released case .* did you mean 'DRUG A'"):
             engine.signals(drug="drog a", reaction="PAIN", released_only=True, series="partners")
-    assert one.released_known is not None
-    assert one.original_known is None
+    assert one.released_complete is not None
+    assert one.original_complete is None
     assert found.signals
     assert all(s.original is None and s.bias is None for s in found.signals)
     assert found.quantiles == ()

@@ -67,16 +67,16 @@ def test_humira_and_arthralgia_among_women_from_65_are_shown_as_the_usual_tools_
     (both,) = engine.signals(**asked).signals
     (known,) = engine.signals(**asked, missing="exclude").signals
     assert both.original is not None
-    assert both.original_known is not None
+    assert both.original_complete is not None
     assert known.original is not None
     assert both.original.prr == pytest.approx(7.33, abs=0.005)
-    assert both.original_known.prr == known.original.prr == pytest.approx(8.78, abs=0.005)
+    assert both.original_complete.prr == known.original.prr == pytest.approx(8.78, abs=0.005)
     cells = [getattr(known.original, cell) for cell in "abcd"]
     assert cells == [8, 3, 130, 1439]
     assert sum(cells) == 1580
     oracle = measures(*cells)
     assert {name: getattr(known.original, name) for name in oracle} == pytest.approx(oracle)
-    assert both.original_known.signal_mhra == known.original.signal_mhra == "holds"
+    assert both.original_complete.signal_mhra == known.original.signal_mhra == "holds"
 
 
 def test_the_table_of_the_usual_tools_is_that_of_the_cases_that_are_known(engine: Engine) -> None:

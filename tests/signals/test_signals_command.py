@@ -61,7 +61,7 @@ def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_pa
         engine.release("2011Q4", k=3, theta="1", seed=1)
     shown = signals(tmp_path / "w.duckdb", *PAIR, "--min-age", 40)
     assert (shown.code, shown.err) == (0, "")
-    for label in ("original ", "original, known", "released ", "released, known"):
+    for label in ("original ", "original, complete", "released ", "released, complete"):
         assert label in shown.out
     assert "a missing value counts by the condition's share of the domain" in shown.out
     both, alone = (
@@ -69,7 +69,7 @@ def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_pa
         for more in ((), ("--missing", "exclude"))
     )
     (spread,), (known,) = both["signals"], alone["signals"]
-    assert spread["original"]["a"] > spread["original_known"]["a"]
+    assert spread["original"]["a"] > spread["original_complete"]["a"]
     cases = [r for r in reports if r.age and int(r.age) >= 40]
     table = [0, 0, 0, 0]
     for r in cases:
@@ -77,14 +77,14 @@ def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_pa
     for name, wanted in zip("abcd", table, strict=True):
         own = known["original"]
         assert own[name] == own[f"{name}_lower"] == own[f"{name}_upper"] == own[f"{name}_known"]
-        assert own[name] == spread["original_known"][name] == wanted
+        assert own[name] == spread["original_complete"][name] == wanted
     assert known["original"]["prr"] == pytest.approx(measures(*table)["prr"])
     # without a condition nobody lacks what is asked for
     free = signals(tmp_path / "w.duckdb", *PAIR, "--missing", "exclude", "--json").json
     assert free["signals"][0]["original"]["a_upper"] == sum(
         r.drugs == ("Drug 1",) and r.pt == ("Reaction 01",) for r in reports
     )
-    assert free["signals"][0]["original_known"] is None
+    assert free["signals"][0]["original_complete"] is None
 
 
 def test_a_narrow_terminal_has_a_table_of_each_signal_with_the_data_side_by_side(
@@ -96,7 +96,7 @@ def test_a_narrow_terminal_has_a_table_of_each_signal_with_the_data_side_by_side
     rows = [list(row) for row in table.rows]
     assert table.title == "Drug 1, age >= 40 => Reaction 01"
     assert list(table.columns) == [
-        "", "original", "original, known", "released", "released, known",
+        "", "original", "original, complete", "released", "released, complete",
     ]  # fmt: skip
     assert [row[0] for row in rows] == SIGNAL_COLUMNS[2:]
     beside = list(signal_rows(found))
