@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
@@ -16,6 +16,8 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+Besides = Literal["new", "stopped", "left"]
+_SETS: dict[str, Besides] = {"L": "new", "MD": "stopped", "E": "left"}
 Region = dict[str, Any]
 """QID -> node label, or ``{"low": ..., "high": ...}`` in its unit; None where it is missing."""
 
@@ -107,10 +109,8 @@ def attack(
     dataset: Dataset,
     quarter: str,
     knowledge: Mapping[str, str],
+    besides: Collection[Besides] = (),
     *,
-    new: bool = False,
-    stopped: bool = False,
-    left: bool = False,
     series: str = "main",
 ) -> Attack:
     """Play the attacker against one release; nothing is changed.
@@ -121,17 +121,16 @@ def attack(
         quarter: the release that the target is in.
         knowledge: QID -> its value, in the QID's unit or as a node label; one that is left out is
             not known to the attacker.
-        new: the attacker knows that the target is in no earlier release.
-        stopped: the attacker knows that the target is not in the next quarter.
-        left: the attacker knows that the target is in the version of the quarter before the newest
-            and has left since; that version is attacked.
+        besides: what else the attacker knows of the target: that it is new, in no earlier quarter;
+            that it stopped, so that it is not in the next one; that it left, so that it is in the
+            version of the quarter before the newest alone, which is attacked.
         series: the releases that the attacker has.
 
     Raises:
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
-    if left:
+    if "left" in besides:
         release_id, model = _version_before(warehouse, dataset, quarter, series)
     if is_parted(warehouse, release_id):
         raise AttackError(
@@ -142,7 +141,7 @@ def attack(
     known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id, known)
     try:
-        names = [name for name, asked in (("L", new), ("MD", stopped), ("E", left)) if asked]
+        names = [name for name, known_as in _SETS.items() if known_as in besides]
         return played.result(quarter, series, model, ["B", "F", *names])
     finally:
         warehouse.run("DROP TABLE IF EXISTS temp.main.srsql_attack_candidate")
