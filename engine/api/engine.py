@@ -16,7 +16,7 @@ import pandas as pd
 from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
 from srsql.engine.artifact.publish import Publication, Published, publish
-from srsql.engine.audit.attack import Attack, Hint, attack
+from srsql.engine.audit.attack import Attack, Besides, attack
 from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
 from srsql.engine.audit.plan import SCOPES
@@ -381,9 +381,9 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
             known = {name: str(value) for name, value in qids.items()}
-            hints: dict[Hint, bool] = {"new": new, "stopped": stopped, "left": left}
-            knows = [hint for hint, true in hints.items() if true]
-            return attack(self.warehouse, schema, quarter, known, knows=knows, series=series)
+            told: dict[Besides, bool] = {"new": new, "stopped": stopped, "left": left}
+            besides = {name for name, is_known in told.items() if is_known}
+            return attack(self.warehouse, schema, quarter, known, besides, series=series)
 
     @overload
     def audit(self, *, all_series: Literal[True], **options: Any) -> SeriesAudit: ...

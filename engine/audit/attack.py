@@ -17,6 +17,8 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+Besides = Literal["new", "stopped", "left"]
+_SETS: dict[str, Besides] = {"L": "new", "MD": "stopped", "E": "left"}
 Region = dict[str, Any]
 """QID -> node label, or ``{"low": ..., "high": ...}`` in its unit; None where it is missing."""
 
@@ -105,18 +107,13 @@ class Attack(Framed):
     informative as well."""
 
 
-Hint = Literal["new", "stopped", "left"]
-_EXCLUDES: dict[Hint, str] = {"new": "L", "stopped": "MD", "left": "E"}
-"""What an attacker may know besides quasi-identifiers, and the exclusion set that follows."""
-
-
 def attack(
     warehouse: Warehouse,
     dataset: Dataset,
     quarter: str,
     knowledge: Mapping[str, str],
+    besides: Collection[Besides] = (),
     *,
-    knows: Collection[Hint] = (),
     series: str = "main",
 ) -> Attack:
     """Play the attacker against one release; nothing is changed.
@@ -127,16 +124,16 @@ def attack(
         quarter: the release that the target is in.
         knowledge: QID -> its value, in the QID's unit or as a node label; one that is left out is
             not known to the attacker.
-        knows: what else the attacker knows of the target: it is in no earlier quarter (``new``),
-            not in the next one (``stopped``), or in the version of the quarter before the newest
-            and has left since (``left``; that version is attacked).
+        besides: what else the attacker knows of the target: that it is new, in no earlier quarter;
+            that it stopped, so that it is not in the next one; that it left, so that it is in the
+            version of the quarter before the newest alone, which is attacked.
         series: the releases that the attacker has.
 
     Raises:
         AttackError: the quarter is not released, or ``knowledge`` makes no sense.
     """
     release_id, model = _release(warehouse, dataset, quarter, series)
-    if "left" in knows:
+    if "left" in besides:
         release_id, model = _version_before(warehouse, dataset, quarter, series)
     if is_parted(warehouse, release_id):
         raise AttackError(
@@ -147,7 +144,7 @@ def attack(
     known = known_intervals(warehouse, dataset, knowledge)
     played = _Played(warehouse, dataset, release_id, known)
     try:
-        names = [name for hint, name in _EXCLUDES.items() if hint in knows]
+        names = [name for name, known_as in _SETS.items() if known_as in besides]
         return played.result(quarter, series, model, ["B", "F", *names])
     finally:
         warehouse.run("DROP TABLE IF EXISTS temp.main.srsql_attack_candidate")

@@ -81,6 +81,7 @@ from srsql.engine.warehouse.statements import (
     table,
     temporary,
     union_all,
+    with_rows,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -176,7 +177,7 @@ def correct(
         with warehouse.transaction():
             with clock.stage("leaving"):
                 _find_leavers(warehouse, dataset, quarter, standing, keep_remainder)
-                found = _count(warehouse, standing)
+                found = _count(warehouse)
             facts: dict[str, Any] = {"release_id": None, "schema": standing.schema}
             if found["withdrawn"] and not dry_run:
                 current = _register(warehouse, model_dataset, series, quarter, standing,
@@ -254,7 +255,7 @@ def _need_correctable(
 def _find_leavers(
     warehouse: Warehouse, dataset: Dataset, quarter: str, standing: _Standing, keep_remainder: bool
 ) -> None:
-    """Fill ``srsql_raw_case``, ``srsql_leaver`` and ``srsql_kept_case``."""
+    """Fill ``srsql_raw_case`` and ``srsql_corrected_case``."""
     case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
     raw = (
         exp.select(case_id.as_("case_id"), exp.Count(this=exp.Star()).as_("reports"))
@@ -267,9 +268,9 @@ def _find_leavers(
     warehouse.run_step("release/leaving", asked)
 
 
-def _count(warehouse: Warehouse, standing: _Standing) -> dict[str, Any]:
+def _count(warehouse: Warehouse) -> dict[str, Any]:
     """Who leaves, in the words of :class:`Correction`."""
-    taken = warehouse.rows(query(TOPIC, "taken_out"), {"release_id": standing.release_id})[0]
+    taken = warehouse.rows(query(TOPIC, "taken_out"))[0]
     names = ("groups", "cases", "remainders", "kept_groups", "kept_cases")
     withdrawn = {reason: int(cases) for reason, cases in warehouse.rows(query(TOPIC, "leavers"))}
     return {"withdrawn": withdrawn, **{n: int(v or 0) for n, v in zip(names, taken, strict=True)}}
@@ -393,7 +394,8 @@ def _add_thresholds(current: Release, before: int, built: list[Built]) -> None:
     ]
     none: exp.Query = exp.select(exp.cast(exp.null(), "VARCHAR").as_("term")).limit(0)
     shown = union_all(parts) if parts else none
-    current.warehouse.run(create(exp.to_table("srsql_shown_term"), shown, temp=True))
+    thresholds = with_rows(query(TOPIC, "thresholds"), shown_term=shown)
     current.warehouse.run(
-        query(TOPIC, "add_thresholds"), {"release_id": current.release_id, "before": before}
+        exp.insert(thresholds, table("srsql", "threshold")).sql("duckdb"),
+        {"release_id": current.release_id, "before": before},
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from srsql.engine.audit.attack import Attack, Hint, Inference, attack
+from srsql.engine.audit.attack import Attack, Besides, Inference, attack
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.report.glossary import exclusion_meaning
 from srsql.engine.report.page import Figure, Table
@@ -77,13 +77,13 @@ def _play(release: Release, worst: GroupEvidence) -> Attack:
                 known[name] = str(value["low"])
         elif value is not None:
             known[name] = value
-    hints: list[tuple[Hint, bool]] = [("new", worst.new), ("stopped", worst.stopped)]
+    told: dict[Besides, bool] = {"new": worst.new, "stopped": worst.stopped}
     return attack(
         release.warehouse,
         release.visible_dataset,
         worst.quarter,
         known,
-        knows=[hint for hint, true in hints if true],
+        {name for name, is_known in told.items() if is_known},
         series=release.series,
     )
 

@@ -22,33 +22,27 @@ WHERE own.release_id = $release_id;
 -- name: leavers
 -- How many cases have left, by reason.
 SELECT l.reason, count(*) AS cases
-FROM temp.main.srsql_leaver AS l
+FROM temp.main.srsql_corrected_case AS l
+WHERE l.reason IS NOT NULL
 GROUP BY l.reason
 ORDER BY l.reason;
 
 -- name: taken_out
--- Groups and cases of release $release_id that a new version does not have, those of them that
--- lost somebody and stay in part, and those that it keeps.
-WITH
-kept_groups AS (
-    SELECT s.group_id, count(*) AS cases FROM temp.main.srsql_kept_case AS s GROUP BY s.group_id
-),
-
-all_groups AS (
-    SELECT m.group_id, count(*) AS cases
-    FROM srsql.member AS m
-    WHERE m.release_id = $release_id
-    GROUP BY m.group_id
+-- Groups and cases that a new version does not have, groups that lost somebody and stay in part,
+-- and what it keeps.
+WITH in_groups AS (
+    SELECT s.group_id, count(*) AS cases, count(*) FILTER (WHERE s.kept) AS kept
+    FROM temp.main.srsql_corrected_case AS s
+    GROUP BY s.group_id
 )
 
 SELECT
-    count(*) FILTER (WHERE s.group_id IS NULL) AS groups,
-    (sum(a.cases) - coalesce(sum(s.cases), 0))::BIGINT AS cases,
-    count(*) FILTER (WHERE s.cases < a.cases) AS remainders,
-    count(s.group_id) AS kept_groups,
-    coalesce(sum(s.cases), 0)::BIGINT AS kept_cases
-FROM all_groups AS a
-LEFT JOIN kept_groups AS s ON a.group_id = s.group_id;
+    count(*) FILTER (WHERE g.kept = 0) AS groups,
+    coalesce(sum(g.cases - g.kept), 0)::BIGINT AS cases,
+    count(*) FILTER (WHERE g.kept BETWEEN 1 AND g.cases - 1) AS remainders,
+    count(*) FILTER (WHERE g.kept > 0) AS kept_groups,
+    coalesce(sum(g.kept), 0)::BIGINT AS kept_cases
+FROM in_groups AS g;
 
 -- name: compared
 -- The data of a release were compared with newer ones, in which nobody has left it.
@@ -70,13 +64,13 @@ WHERE r.release_id = $release_id;
 -- What the new version is a correction of.
 INSERT INTO srsql.correction VALUES ($release_id, $corrects, $keep_remainder);
 
--- name: add_thresholds
--- The thresholds of the version before; released where a row of the new one shows the value.
-INSERT INTO srsql.threshold
+-- name: thresholds
+-- The thresholds of the version before; released where a row of the new one shows the value
+-- (shown_term).
 SELECT
     t.* REPLACE (
         $release_id::INTEGER AS release_id,
-        t.term IN (SELECT h.term FROM temp.main.srsql_shown_term AS h) AS released
+        t.term IN (SELECT h.term FROM shown_term AS h) AS released
     )
 FROM srsql.threshold AS t
 WHERE t.release_id = $before

@@ -3,8 +3,8 @@
 --   or grouped anew. What the quarter holds besides is withheld: for the reason it was, deleted,
 --   withdrawn (it has left), group_corrected (somebody of its group has), or not_in_first_version. A
 --   case that left the data as well is no case of the quarter any more.
--- Reads: raw_case(case_id, reports), leaver(case_no, case_id, group_id, reason), kept_case(case_no,
---   case_id, group_id), srsql.release, srsql.deleted_case, srsql.member, srsql.case_flag,
+-- Reads: raw_case(case_id, reports), corrected_case(case_no, case_id, group_id, reason, kept),
+--   srsql.release, srsql.deleted_case, srsql.member, srsql.case_flag,
 --   srsql.region, srsql.attribute, srsql.case_qid, srsql.case_term, srsql.withheld,
 --   srsql.defended_attack, srsql.claim, srsql.ss_rule, srsql.external_knowledge,
 --   srsql.perturbation, srsql.perturbed
@@ -16,21 +16,21 @@
 INSERT INTO srsql.member
 SELECT m.* REPLACE ($release_id::INTEGER AS release_id)
 FROM srsql.member AS m
-SEMI JOIN temp.main.srsql_kept_case AS s ON m.case_no = s.case_no
+SEMI JOIN temp.main.srsql_corrected_case AS s ON m.case_no = s.case_no AND s.kept
 WHERE m.release_id = $before::INTEGER
 ORDER BY m.case_no;
 
 INSERT INTO srsql.case_flag
 SELECT f.* REPLACE ($release_id::INTEGER AS release_id)
 FROM srsql.case_flag AS f
-SEMI JOIN temp.main.srsql_kept_case AS s ON f.case_no = s.case_no
+SEMI JOIN temp.main.srsql_corrected_case AS s ON f.case_no = s.case_no AND s.kept
 WHERE f.release_id = $before::INTEGER
 ORDER BY f.case_no;
 
 INSERT INTO srsql.region
 SELECT r.* REPLACE ($release_id::INTEGER AS release_id)
 FROM srsql.region AS r
-SEMI JOIN temp.main.srsql_kept_case AS s ON r.group_id = s.group_id
+SEMI JOIN temp.main.srsql_corrected_case AS s ON r.group_id = s.group_id AND s.kept
 WHERE r.release_id = $before::INTEGER
 ORDER BY r.group_id, r.position;
 
@@ -52,12 +52,10 @@ known AS (
     WHERE w.release_id = $before::INTEGER
     UNION ALL
     SELECT
-        m.case_no,
-        m.case_id,
-        CASE WHEN l.case_no IS NULL THEN 'group_corrected' ELSE 'withdrawn' END AS reason
-    FROM srsql.member AS m
-    LEFT JOIN temp.main.srsql_leaver AS l ON m.case_no = l.case_no
-    WHERE m.release_id = $before::INTEGER
+        l.case_no,
+        l.case_id,
+        CASE WHEN l.reason IS NULL THEN 'group_corrected' ELSE 'withdrawn' END AS reason
+    FROM temp.main.srsql_corrected_case AS l
 )
 
 SELECT
@@ -70,14 +68,14 @@ SELECT
         ELSE 'deleted'
     END
 FROM temp.main.srsql_raw_case AS r
-ANTI JOIN temp.main.srsql_kept_case AS s ON r.case_id = s.case_id
+ANTI JOIN temp.main.srsql_corrected_case AS s ON r.case_id = s.case_id AND s.kept
 LEFT JOIN known AS w ON r.case_id = w.case_id
 LEFT JOIN deleted AS d ON r.case_id = d.case_id
 ORDER BY r.case_id;
 
 INSERT INTO srsql.case_qid
 WITH in_version AS (
-    SELECT s.case_no FROM temp.main.srsql_kept_case AS s
+    SELECT s.case_no FROM temp.main.srsql_corrected_case AS s WHERE s.kept
     UNION ALL
     SELECT w.case_no FROM srsql.withheld AS w WHERE w.release_id = $release_id::INTEGER
 )
@@ -90,7 +88,7 @@ ORDER BY q.case_no, q.position;
 
 INSERT INTO srsql.case_term
 WITH in_version AS (
-    SELECT s.case_no FROM temp.main.srsql_kept_case AS s
+    SELECT s.case_no FROM temp.main.srsql_corrected_case AS s WHERE s.kept
     UNION ALL
     SELECT w.case_no FROM srsql.withheld AS w WHERE w.release_id = $release_id::INTEGER
 )
@@ -124,6 +122,6 @@ FROM srsql.perturbation AS p WHERE p.release_id = $before::INTEGER;
 INSERT INTO srsql.perturbed
 SELECT p.* REPLACE ($release_id::INTEGER AS release_id)
 FROM srsql.perturbed AS p
-SEMI JOIN temp.main.srsql_kept_case AS s ON p.case_no = s.case_no
+SEMI JOIN temp.main.srsql_corrected_case AS s ON p.case_no = s.case_no AND s.kept
 WHERE p.release_id = $before::INTEGER
 ORDER BY p.case_no, p.position;

@@ -1,43 +1,44 @@
 -- Step: who has left a release ($release_id) since it was made, and which of its cases a new version
 --   keeps: those of groups that nobody has left; with $keep_remainder also what is left of a group
 --   that keeps k carriers, theta and alpha without them. A case of which the quarter has no report,
---   or another number of reports, has left although nothing in the catalog says so.
+--   or another number of reports, has left although nothing in the catalog says so. reason is NULL of
+--   who has not left.
 -- Reads: raw_case(case_id, reports), srsql.release, srsql.member, srsql.withdrawn_member,
 --   srsql.case_flag, srsql.case_term, srsql.threshold, srsql.defended_attack
--- Writes: leaver(case_no, case_id, group_id, reason), kept_case(case_no, case_id, group_id)
+-- Writes: corrected_case(case_no, case_id, group_id, reason, kept)
 -- Source: SPEC section 5 (a correction takes whole groups out); Lin 2016, Definition 3, and Huang
 --   2021, Definitions 4 and 7 (what a group keeps).
 
-CREATE OR REPLACE TEMP TABLE srsql_leaver AS
-WITH told AS (
+CREATE OR REPLACE TEMP TABLE srsql_corrected_case AS
+WITH
+told AS (
     SELECT w.case_no, w.reason
     FROM srsql.withdrawn_member AS w
     WHERE w.release_id = $release_id::INTEGER
-)
+),
 
-SELECT
-    m.case_no,
-    m.case_id,
-    m.group_id,
-    coalesce(t.reason, CASE WHEN r.case_id IS NULL THEN 'absent' ELSE 'changed' END) AS reason
-FROM srsql.member AS m
-LEFT JOIN told AS t ON m.case_no = t.case_no
-LEFT JOIN temp.main.srsql_raw_case AS r ON m.case_id = r.case_id
-WHERE
-    m.release_id = $release_id::INTEGER
-    AND (t.case_no IS NOT NULL OR r.reports IS DISTINCT FROM m.reports);
-
-CREATE OR REPLACE TEMP TABLE srsql_kept_case AS
-WITH
-remaining AS MATERIALIZED (
-    SELECT m.case_no, m.case_id, m.group_id
+judged AS MATERIALIZED (
+    SELECT
+        m.case_no,
+        m.case_id,
+        m.group_id,
+        CASE
+            WHEN t.case_no IS NOT NULL THEN t.reason
+            WHEN r.case_id IS NULL THEN 'absent'
+            WHEN r.reports <> m.reports THEN 'changed'
+        END AS reason
     FROM srsql.member AS m
-    ANTI JOIN temp.main.srsql_leaver AS l ON m.case_no = l.case_no
+    LEFT JOIN told AS t ON m.case_no = t.case_no
+    LEFT JOIN temp.main.srsql_raw_case AS r ON m.case_id = r.case_id
     WHERE m.release_id = $release_id::INTEGER
 ),
 
-touched AS (
-    SELECT DISTINCT l.group_id FROM temp.main.srsql_leaver AS l
+remaining AS (
+    SELECT j.case_no, j.group_id FROM judged AS j WHERE j.reason IS NULL
+),
+
+touched AS MATERIALIZED (
+    SELECT DISTINCT j.group_id FROM judged AS j WHERE j.reason IS NOT NULL
 ),
 
 crowd AS MATERIALIZED (
@@ -64,7 +65,7 @@ held AS (
     GROUP BY r.group_id, c.term_no
 ),
 
-broken AS (
+broken AS MATERIALIZED (
     SELECT c.group_id FROM crowd AS c WHERE c.carriers < c.k
     UNION
     SELECT h.group_id
@@ -80,8 +81,11 @@ broken AS (
     WHERE d.alpha_den IS NOT NULL AND c.ss * d.alpha_den > d.alpha_num * c.bound
 )
 
-SELECT r.case_no, r.case_id, r.group_id
-FROM remaining AS r
-WHERE
-    r.group_id NOT IN (SELECT t.group_id FROM touched AS t)
-    OR ($keep_remainder::BOOLEAN AND r.group_id NOT IN (SELECT b.group_id FROM broken AS b));
+SELECT
+    j.*,
+    j.reason IS NULL
+    AND (
+        j.group_id NOT IN (SELECT t.group_id FROM touched AS t)
+        OR ($keep_remainder::BOOLEAN AND j.group_id NOT IN (SELECT b.group_id FROM broken AS b))
+    ) AS kept
+FROM judged AS j;
