@@ -1,5 +1,5 @@
--- The calendar of periods, read off their labels: years (2022), quarters (2022Q4), months (2022-10).
--- A label of another form has no calendar; there the order of the labels is all there is.
+-- The calendar of periods, read off their labels: years (2022), quarters (2022Q4) and months
+-- (2022-10). A label of another form has no calendar; there the order of labels is all there is.
 
 -- What:    how many months a period has: 12, 3 or 1; NULL: its label has no calendar.
 CREATE OR REPLACE MACRO srsql.period_months(label) AS
@@ -44,7 +44,7 @@ CASE
                     srsql.period_begin(later),
                     srsql.period_months(earlier)
                 ),
-                lambda m: lpad((m // 12)::VARCHAR, 4, '0') || CASE srsql.period_months(earlier)
+                LAMBDA m: lpad((m // 12)::VARCHAR, 4, '0') || CASE srsql.period_months(earlier)
                     WHEN 12 THEN ''
                     WHEN 3 THEN earlier[5:-2] || (m % 12 // 3 + 1)::VARCHAR
                     ELSE '-' || lpad((m % 12 + 1)::VARCHAR, 2, '0')

@@ -436,6 +436,23 @@ def test_ppms_alpha_needs_the_next_quarter_or_leave_to_assume(loaded: Engine) ->
         assert (row.attacks, row.undefended) == (("b", "f", "l", "ss"), ("md",))
 
 
+def test_who_stops_is_told_by_the_quarter_just_after_and_not_by_the_next_one_that_is_there(
+    engine: Engine, tmp_path: Path
+) -> None:
+    third = people([*range(1, 21), *range(70, 101)], 3)
+    ingest(engine, tmp_path, {"2011Q1": people(range(1, 41)), "2011Q3": third})
+    with pytest.raises(ReleaseError, match="needs the cases of the quarter after 2011Q1"):
+        engine.release("2011Q1", model="ppms-alpha", **OPTIONS)
+    ingest(engine, tmp_path / "more", {"2011Q2": people(range(31, 61), 2)})
+    engine.release("2011Q1", model="ppms-alpha", **OPTIONS)
+    made = engine.release("2011Q3", model="ppms++", change=True, weaker=True, **OPTIONS)
+    assert made.manifest["gap"] == "2011Q2 is missing between 2011Q1 and 2011Q3"
+    assert "promised_absent" not in reasons(engine, made.release_id)
+    found = audited(engine)
+    assert found.gaps == ("2011Q2 is missing between 2011Q1 and 2011Q3",)
+    assert found.without_calendar == ()
+
+
 def test_the_audit_of_an_assumption_leaves_md_out_and_finds_it_open_when_asked(
     engine: Engine, tmp_path: Path
 ) -> None:

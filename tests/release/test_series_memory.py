@@ -16,6 +16,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared, protects_less
+from srsql.engine.release.memory import series_request
 from srsql.engine.release.request import make_request, release_options
 from srsql.engine.release.series_commands import series_options
 
@@ -182,6 +183,18 @@ def test_every_model_has_its_own_less(
     if back:
         text = refused(loaded, loaded.release, "2011Q1", **back)
         assert "promises less" not in text
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_remembered_of_a_model_is_read_as_it_was_given(loaded: Engine, model: str) -> None:
+    loaded.create_series("of_model", model=model)
+    found = loaded.dataset()
+    request = series_request(loaded.warehouse, found, "2011Q1", {"series": "of_model"})
+    assert request.model == make_request("", {"model": model}).model
+    assert request.remembered is not None
+    assert (request.remembered.changes, request.remembered.weaker) == ((), ())
+    known = {each.keyword: each.value for each in request.remembered.parameters}
+    assert known == parameters(loaded, "of_model")
 
 
 def test_what_protects_less_is_what_the_declaration_says() -> None:
