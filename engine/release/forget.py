@@ -57,13 +57,14 @@ STAYS = (
     "released in and the weights of its values there, so that audits of earlier releases count it",
     "srsql.withheld, budget_ledger, replaced_case, deleted_case: under the token, that it was "
     "withheld, what was charged, that it changed or was withdrawn",
-    "srsql.threshold: values that other cases have too, or that a release which is out shows",
+    "srsql.threshold: values that other cases have too, or that a release which is out shows; "
+    "srsql.external_knowledge, utility_constraint: what files of the steward name",
     "srsql.measure, private manifests, srsql.ingested_file: figures and digests over all cases",
+    "srsql_data: its rows in releases that are out, until 'srsql correct' takes them out",
 )
 """What a warehouse keeps of a forgotten case, and why."""
 ELSEWHERE = (
-    "backups, copies of the warehouse, source files, reports, and tables that a dataset is read "
-    "from: nothing here reaches them",
+    "backups, copies of the warehouse, source files, reports, tables that a dataset is read from",
     "rejected lines that name neither the case nor its reports (such as the rest of a broken line)",
 )
 
