@@ -151,8 +151,8 @@ def corrected_lines(made: Correction) -> Iterator[str]:
         return
     would = "would be" if made.dry_run else "were"
     yield (
-        f"{made.quarter} of series {made.series}: {made.cases:,} cases in {made.groups:,} whole "
-        f"groups {would} taken out"
+        f"{made.quarter} of series {made.series}: {made.cases:,} cases {would} taken out (whole "
+        f"groups: {made.groups:,})"
         + (f", what is left of {made.remainders:,} groups kept" if made.remainders else "")
         + f"; {made.kept_cases:,} cases in {made.kept_groups:,} groups stay"
     )

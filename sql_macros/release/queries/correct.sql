@@ -70,7 +70,9 @@ INSERT INTO srsql.correction VALUES ($release_id, $corrects, $keep_remainder);
 SELECT
     t.* REPLACE (
         $release_id::INTEGER AS release_id,
-        t.term IN (SELECT h.term FROM shown_term AS h) AS released
+        t.term IN (
+            SELECT h.term FROM shown_term AS h WHERE h.term IS NOT NULL
+        ) AS released
     )
 FROM srsql.threshold AS t
 WHERE t.release_id = $before
