@@ -253,7 +253,7 @@ def test_the_command_says_what_left_and_what_is_not_mended(
         engine.release(Q1, **OPTIONS)
         delete(engine, 1)
     dry = srsql("correct", "--quarter", Q1, "--dry-run")
-    assert "3 cases in 1 whole groups would be taken out" in dry.out
+    assert "3 cases would be taken out (whole groups: 1)" in dry.out
     done = srsql("correct", "--quarter", Q1)
     assert "have left: deleted 1" in done.out
     assert "not mended" in done.out
