@@ -255,18 +255,19 @@ SELECT
     m.release_id,
     m.case_no,
     m.case_id,
-    min(l.reason) AS reason
+    system.main.min(l.reason) AS reason
 FROM srsql.member AS m
 INNER JOIN left_since AS l ON m.release_id = l.release_id AND m.case_id = l.case_id
 GROUP BY m.release_id, m.case_no, m.case_id;
 
 -- Releases that are out, and drafts, of which cases have left since, by reason as above; reason
--- replaced, cases NULL: their data were replaced by a version that compared nothing.
+-- replaced, cases NULL: their data were replaced by a version that compared nothing. A view finds
+-- functions where it is: a macro of the caller's could stand before those not named in full.
 CREATE OR REPLACE VIEW srsql.stale_release AS
 SELECT
     w.release_id,
     w.reason,
-    count(DISTINCT w.case_id) AS cases
+    system.main.count(DISTINCT w.case_id) AS cases
 FROM srsql.withdrawn_member AS w
 INNER JOIN srsql.release AS r ON w.release_id = r.release_id
 WHERE r.status <> 'superseded'

@@ -67,7 +67,7 @@ def row_counts(con: duckdb.DuckDBPyConnection, database: str = ALIAS) -> Counts:
     names = con.execute(query("warehouse/migrate", "stored"), {"database": database}).fetchall()
     return {
         (schema, name): con.execute(
-            f"SELECT count(*) FROM {dotted(database, schema, name)}"
+            f"SELECT system.main.count(*) FROM {dotted(database, schema, name)}"
         ).fetchall()[0][0]
         for schema, name in names
     }

@@ -18,12 +18,13 @@ FROM (
 UPDATE srsql.warehouse SET layout = $layout, definitions = '';
 
 -- name: stored
--- Schema and name of every table of ours and of every released view.
+-- Schema and name of every table of ours and of every released view; what it calls is named in
+-- full, since the file may have macros of the caller's.
 SELECT t.schema_name, t.table_name AS name
-FROM duckdb_tables() AS t
+FROM system.main.duckdb_tables() AS t
 WHERE t.database_name = $database AND NOT t.temporary AND t.table_name <> 'warehouse'
 UNION ALL
 SELECT v.schema_name, v.view_name AS name
-FROM duckdb_views() AS v
-WHERE NOT v.internal AND regexp_matches(v.schema_name, '^(draft_|release_|released)')
+FROM system.main.duckdb_views() AS v
+WHERE NOT v.internal AND system.main.regexp_matches(v.schema_name, '^(draft_|release_|released)')
 ORDER BY ALL;
