@@ -100,6 +100,19 @@ def each_page_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def plain_pages() -> Iterator[None]:
+    """Reports of one line: drawing takes longer than all that is looked at beside them."""
+
+    def page(_: Any, quarter: str) -> str:
+        return f"<p>{quarter}</p>\n"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("srsql.engine.report.public_quarter", page)
+        patch.setattr("srsql.engine.report.public_edition.public_quarter", page)
+        yield
+
+
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Warehouses:
     return Warehouses(tmp_path_factory.mktemp("warehouses"))

@@ -261,6 +261,7 @@ def check(number: int, place: Place, scratch: Path, opened: list[str]) -> None:
     assert found.code in (0, 1, 2, 3), about
     assert "Traceback" not in printed, about
     assert "unexpected" not in found.err, about
+    assert "unfinished step" not in found.err, about  # an error that nobody looked for
     assert len(found.err.splitlines()) == (1 if found.code > 1 else 0), about
     assert f"{CANARY}leaf" not in printed, about
     assert not [name for name in opened if place.secret.name in name], about

@@ -26,7 +26,7 @@ ALL, LAST = "2011Q3:2011Q4", "2011Q4"
 
 
 @pytest.fixture(scope="module")
-def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def db(plain_pages: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Series that differ in their ids and one with noise, of the same quarters."""
     folder = tmp_path_factory.mktemp("opened")
     with Engine(folder / "w.duckdb") as engine:

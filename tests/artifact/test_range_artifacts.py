@@ -24,7 +24,7 @@ Forge = Callable[[Path], None]
 
 
 @pytest.fixture(scope="module")
-def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def db(plain_pages: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three quarters, each with half of the cases of the one before; a second series, too."""
     folder = tmp_path_factory.mktemp("range")
     with Engine(folder / "w.duckdb") as engine:

@@ -76,8 +76,7 @@ from srsql.engine.warehouse.statements import column, temporary, union_all
 from srsql.schemas import Dataset
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
-LOAD_CHECKS = ("columns", "rows", "content")
-CLAIM_CHECKS = ("declaration", "policy", "report")
+LOAD_CHECKS, CLAIM_CHECKS = ("columns", "rows", "content"), ("declaration", "policy", "report")
 
 
 def verify(
@@ -174,7 +173,7 @@ def _verify_folder(folder: Path) -> tuple[list[Check], list[_Part]]:
         for part in parts:
             place = f"{folder}, {part.quarter}" if several else str(folder)
             with con.cursor() as own:
-                found.append(_verify_part(own, folder, part, place, objects))
+                found.append(_verify_part(own, folder, part, place, [*checks, objects]))
     if several:
         return [*checks, objects], found
     claims, *others = found[0].checks
@@ -183,9 +182,14 @@ def _verify_folder(folder: Path) -> tuple[list[Check], list[_Part]]:
 
 
 def _verify_part(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, place: str, objects: Check
-) -> _Part:
-    """What one quarter of an artifact shows, unless its files hold what nobody declared."""
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, place: str,
+    beside: Sequence[Check],
+) -> _Part:  # fmt: skip
+    """What one quarter of an artifact shows, unless its files hold what nobody declared.
+
+    ``beside``: the checks of the whole artifact, that of what its files hold last.
+    """
+    objects = beside[-1]
     claims = Check("manifest", claim_faults(manifest), 1)
     found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
     checks = [claims, *found]
@@ -201,7 +205,7 @@ def _verify_part(
         return _Part(place, tuple(checks), _OF_ROWS[len(LOAD_CHECKS) :])
     if manifest.report_table is None:
         return _Part(place, tuple(checks), (), manifest, tuple(unproved))
-    if any(check.faults for check in checks):
+    if any(check.faults for check in (*beside, *checks)):
         return _Part(place, tuple(checks), ("report",), manifest, tuple(unproved))
     faults, unknown = _page(con, folder, manifest)
     checks.append(Check("report", faults, 1))
