@@ -1,8 +1,9 @@
 -- Step: the targets of one release ($release_id) whose cases' raw quasi-identifiers are known.
 --   Cases of a group that an attacker's questions cannot tell apart are one target, case_no the
---   least of them. Of a case that was forgotten the catalog has no raw values: it is judged as if its
---   region were all that is known, which rules out at least whoever any value in it does. No released value tells targets apart by what was perturbed. $l, $md: whether
---   the attacker knows that a target is new, that it stopped.
+--   least of them. Of a case that was forgotten the catalog has no raw values: it is judged as if
+--   its region were all that is known, which rules out at least whoever any value in it does. No
+--   released value tells targets apart by what was perturbed. $l, $md: whether the attacker knows
+--   that a target is new, that it stopped.
 -- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter),
 --   audit_group_size(group_id, box), srsql.case_qid
 -- Writes: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
