@@ -89,9 +89,8 @@ weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 -- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in some
 --          version of an earlier quarter; in_next_quarter, in_previous_quarter: in some version of
 --          the next, the previous quarter; earlier, later: the box that all earlier (later) regions
---          cover, NULL without
---          any; bounds_all,
---          bounds_earliest: whether the region covers all earlier regions, the earliest one.
+--          cover, NULL without any; bounds_all, bounds_earliest: whether the region covers all
+--          earlier regions, the earliest one.
 -- Source:  Huang 2021, Definitions 1 to 4: c is in B for t if and only if t is outside the
 --          intersection of the earlier regions of c, in F for the later ones.
 CREATE OR REPLACE MACRO srsql.case_history(releases, regions) AS TABLE

@@ -83,7 +83,7 @@ def test_merging_what_is_left_would_leave_two_to_whoever_has_both_versions(
     """ms --supersede groups anew, promises nothing across versions, and the audit says so."""
     golden.release(Q1, model="ms", **OPTIONS)
     delete(golden, 1)
-    golden.release(Q1, model="ms", **OPTIONS | {"k": 5}, supersede=True)
+    golden.release(Q1, model="ms", **OPTIONS | {"k": 5}, supersede=True, change=True)
     rows = [r for r in golden.audit().releases if r.status == "superseded"]
     assert all(r.erasure and not r.erasure_claimed for r in rows)
     assert set(golden.attack(Q1, {"age": 21}).remaining) == {"2", "3"}

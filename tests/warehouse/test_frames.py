@@ -164,7 +164,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "metrics": engine.metrics("2011Q4"),
             "audit": engine.audit(),
             "audit all": engine.audit(all_series=True),
-            "signals": engine.signals(drug="Drug 1", reaction="nothing"),
+            "signals": engine.signals(drug="Drug 1", reaction="nothing", allow_unknown=True),
             "status": engine.status(),
             "series": engine.series(),
             "attack": engine.attack("2011Q4", {"sex": "F"}),

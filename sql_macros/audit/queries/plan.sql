@@ -2,8 +2,8 @@
 
 -- name: releases_of_series
 -- The releases that an attacker has, in order, with $draft and without $without, of $held alone
--- (NULL: any); what each of them is judged by, whether raw quasi-identifiers of its cases are known,
--- whether ss cases are, and whether it is a correction by whole groups.
+-- (NULL: any); what each of them is judged by, whether raw quasi-identifiers of its cases are
+-- known, whether ss cases are, and whether it is a correction by whole groups.
 SELECT
     r.release_id,
     r.quarter,
@@ -20,10 +20,8 @@ SELECT
     EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)
     OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id)
         AS knows_ss_cases,
-    EXISTS (
-        SELECT 1 FROM srsql.correction AS c
-        WHERE c.release_id = r.release_id AND NOT c.keep_remainder
-    ) AS takes_whole_groups
+    r.release_id IN (SELECT c.release_id FROM srsql.correction AS c WHERE NOT c.keep_remainder)
+        AS takes_whole_groups
 FROM srsql.release AS r
 LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id
 WHERE

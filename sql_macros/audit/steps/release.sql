@@ -1,7 +1,8 @@
 -- Step: the cases and groups of one release ($release_id), as the chosen attacks see them: $b, $f,
 --   $l, $md, $ss. $not_in: releases whose cases are left out, since the target, and so every
---   candidate, is known to be in none of them (the erasure attack: the later versions). $newest: audit_next has the cases of the quarter after it; $alpha_num and
---   $alpha_den bound the share of ss cases, $weight_scale is the weight of a whole case.
+--   candidate, is known to be in none of them (the erasure attack: the later versions). $newest:
+--   audit_next has the cases of the quarter after it; $alpha_num and $alpha_den bound the share of
+--   ss cases, $weight_scale is the weight of a whole case.
 -- Reads: audit_region(release_id, group_id, box), audit_history(release_id, case_no, ...),
 --   audit_next(case_id), audit_bound(term_no, theta_num, theta_den), srsql.member, srsql.case_flag,
 --   srsql.case_term

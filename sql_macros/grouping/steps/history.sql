@@ -9,8 +9,8 @@
 --   srsql.release, srsql.member, srsql.region, srsql.ss_rule, srsql.defended_attack,
 --   srsql.case_flag
 -- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern), appearance(case_no,
---   release_id, group_id, earlier, before, turn), bounded(case_no, position, low, high, earlier_low,
---   earlier_high), role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),
+--   release_id, group_id, earlier, before, turn), bounded(case_no, position, low, high,
+--   earlier_low, earlier_high), role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),
 --   profile(case_no, pattern, known, carrier, kind)
 -- Source: Huang 2021, Definition 4 (QID-bounding, NC-bounding), Definitions 6 and 7 (ss case,
 --   alpha); Wu 2022, section IV (cover = later); SPEC sections 8 and 10.

@@ -1,8 +1,8 @@
 -- Step: the rows of the catalog of a new version ($release_id) of a quarter, copied from the one
---   before it ($before) under the same numbers: everything of the cases that are kept, nothing drawn
---   or grouped anew. What the quarter holds besides is withheld: for the reason it was, deleted,
---   withdrawn (it has left), group_corrected (somebody of its group has), or not_in_first_version. A
---   case that left the data as well is no case of the quarter any more.
+--   before it ($before) under the same numbers: everything of the cases that are kept, nothing
+--   drawn or grouped anew. What the quarter holds besides is withheld: for the reason it was,
+--   deleted, withdrawn (it has left), group_corrected (somebody of its group has), or
+--   not_in_first_version. A case that left the data as well is no case of the quarter any more.
 -- Reads: raw_case(case_id, reports), corrected_case(case_no, case_id, group_id, reason, kept),
 --   srsql.release, srsql.deleted_case, srsql.member, srsql.case_flag,
 --   srsql.region, srsql.attribute, srsql.case_qid, srsql.case_term, srsql.withheld,

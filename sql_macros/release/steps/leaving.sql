@@ -1,8 +1,8 @@
--- Step: who has left a release ($release_id) since it was made, and which of its cases a new version
---   keeps: those of groups that nobody has left; with $keep_remainder also what is left of a group
---   that keeps k carriers, theta and alpha without them. A case of which the quarter has no report,
---   or another number of reports, has left although nothing in the catalog says so. reason is NULL of
---   who has not left.
+-- Step: who has left a release ($release_id) since it was made, and which of its cases a new
+--   version keeps: those of groups that nobody has left; with $keep_remainder also what is left of
+--   a group that keeps k carriers, theta and alpha without them. A case of which the quarter has no
+--   report, or another number of reports, has left although nothing in the catalog says so. reason
+--   is NULL of who has not left.
 -- Reads: raw_case(case_id, reports), srsql.release, srsql.member, srsql.withdrawn_member,
 --   srsql.case_flag, srsql.case_term, srsql.threshold, srsql.defended_attack
 -- Writes: corrected_case(case_no, case_id, group_id, reason, kept)
