@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -64,7 +65,9 @@ class Finding:
 
 
 def follows(earlier: str, later: str) -> bool:
-    """Whether a quarter such as 2011Q4 is the one just after another."""
+    """Whether a quarter such as 2011Q4 is the one just after another; other labels go by order."""
+    if not all(re.fullmatch("[0-9]{4}Q[1-4]", label) for label in (earlier, later)):
+        return True
     numbers = [4 * int(label[:4]) + int(label[5:]) for label in (earlier, later)]
     return numbers[1] - numbers[0] == 1
 

@@ -127,7 +127,7 @@ def test_the_public_manifest_says_that_it_is_a_correction_and_not_how_many_left(
         [made.release_id],
     )
     assert private == '{"deleted":2}'
-    assert loaded.publish(Q1, tmp_path / "out").withdrawn == 0
+    assert loaded.publish(Q1, tmp_path / "out").stale == ""
 
 
 def test_a_dry_run_tells_who_would_leave_and_changes_nothing(loaded: Engine) -> None:

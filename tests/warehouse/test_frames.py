@@ -210,13 +210,13 @@ def test_an_answer_and_its_rows_are_the_same_table(answers: dict[str, Any]) -> N
     answer = answers["query"]
     table = srsql.as_frame(answer.rows, kind="arrow")
     assert table == answer.arrow()
-    assert table.column_names == ["sex", "lower", "expected", "upper"]
+    assert table.column_names == ["sex", "lower", "expected", "upper", "known"]
     assert [tuple(row.values()) for row in table.to_pylist()] == list(answer.rows)
     empty = answers["no rows"].arrow().schema
-    assert [str(empty.field(n).type) for n in ("lower", "expected", "upper")] == [
-        "int64", "double", "int64",
+    assert [str(empty.field(n).type) for n in ("lower", "expected", "upper", "known")] == [
+        "int64", "double", "int64", "int64",
     ]  # fmt: skip
-    assert str(answer).splitlines()[0].split() == ["sex", "lower", "expected", "upper"]
+    assert str(answer).splitlines()[0].split() == ["sex", "lower", "expected", "upper", "known"]
 
 
 def test_a_list_of_records_is_a_list_in_every_other_respect(answers: dict[str, Any]) -> None:
