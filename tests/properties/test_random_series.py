@@ -336,7 +336,7 @@ def history(folder: Path, seed: int) -> Counter[str]:
 def test_no_periodical_model_publishes_a_group_in_danger(tmp_path: Path) -> None:
     """And the examples are no idle ones: every attack rules somebody out in some of them."""
     met: Counter[str] = Counter()
-    for seed in (1, 5):
+    for seed in (3, 5):
         met += history(tmp_path / str(seed), seed)
     assert met["groups"] > 30
     for kind in ("b", "f", "l", "md", "persistent"):
