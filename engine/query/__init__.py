@@ -40,7 +40,9 @@ class Answer(Framed):
     """The answer to one question."""
 
     _tables: ClassVar[tuple[str, ...]] = ("rows",)
-    _column_types: ClassVar[Mapping[str, Any]] = {"lower": int, "expected": float, "upper": int}
+    _column_types: ClassVar[Mapping[str, Any]] = {
+        "lower": int, "expected": float, "upper": int, "known": int,
+    }  # fmt: skip
 
     dataset: str
     series: str

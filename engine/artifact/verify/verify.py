@@ -306,6 +306,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
                 "artifacts": judged,
                 "quarters": [manifest.quarter for manifest in claims],
                 "ks": [manifest.k for manifest in claims],
+                "every_quarter": [manifest.quarter for _, manifest in given],
             },
         )
         ancestors = _ancestors(given[0][0])
@@ -316,15 +317,27 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
 
 
 def _known_history(manifests: list[Manifest]) -> int:
-    """How many artifacts from the first on have exactly those before them as their history.
+    """How many artifacts from the first on have all earlier quarters before them, as first shown.
 
-    After one that has not, such as one that supersedes a release, nobody knows which cases are new.
+    Later versions of a quarter have fewer cases, so only with the first one is it known which cases
+    are new. After an artifact of which a quarter is not given so, nobody knows.
     """
-    quarters = [manifest.quarter for manifest in manifests]
+    first_versions: list[str] = []
     for number, manifest in enumerate(manifests):
-        if manifest.earlier_releases != tuple(quarters[:number]):
+        earlier = set(manifest.earlier_releases) - {manifest.quarter}
+        if not earlier <= set(first_versions) or not _version(manifest):
             return number
+        if _version(manifest) == 1:
+            first_versions.append(manifest.quarter)
     return len(manifests)
+
+
+def _version(manifest: Manifest) -> int:
+    """Which version of its quarter an artifact has; 0: it does not tell, but is not the first."""
+    told = manifest.parameters.get("version")
+    if isinstance(told, int):
+        return told
+    return 0 if manifest.quarter in manifest.earlier_releases else 1
 
 
 def _incomparable(manifests: list[Manifest]) -> list[str]:
@@ -332,7 +345,8 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
     faults = []
     first = manifests[0]
     for before, after in pairwise(manifests):
-        if after.quarter <= before.quarter:
+        versions = (before.quarter, _version(before)), (after.quarter, _version(after))
+        if versions[0] >= versions[1]:
             faults.append(f"{after.quarter} is given after {before.quarter}: oldest first")
         lost = {*before.earlier_releases, before.quarter} - set(after.earlier_releases)
         if lost and after.quarter > before.quarter:

@@ -1,6 +1,8 @@
 -- Step: the artifact that a case is in first, and how many cases of each region are new, in the
 --   artifacts that claim to withstand attacks by joining and whose earlier releases are all given:
---   $artifacts, with their $quarters and $ks beside them.
+--   $artifacts, with their $quarters and $ks beside them. $every_quarter: of all artifacts, in
+--   their order from 0 on. A case is in a quarter if any version of it has the case, and new in one
+--   if it is in no earlier quarter.
 -- Reads: case_region(artifact, region, case_id)
 -- Writes: first_artifact(case_id, artifact), new_cases(artifact, quarter, k, region, cases)
 -- Source: SPEC section 16; Huang 2021, Definition 4 (k new cases in every group).
@@ -23,7 +25,9 @@ SELECT
     c.quarter,
     c.k,
     s.region,
-    count(*) FILTER (WHERE f.artifact = s.artifact) AS cases
+    count(*) FILTER (
+        WHERE list_extract($every_quarter::VARCHAR[], f.artifact + 1) = c.quarter
+    ) AS cases
 FROM temp.main.srsql_case_region AS s
 INNER JOIN claims AS c ON s.artifact = c.artifact
 INNER JOIN temp.main.srsql_first_artifact AS f ON s.case_id = f.case_id
