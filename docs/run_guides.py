@@ -13,7 +13,7 @@ A test runs the same. What the blocks mean:
 
 Pages run in a folder of their own that has the demo (``srsql demo``) in ``srsql-demo``. Before
 outputs are compared, what legitimately varies is replaced: seconds, sizes in MiB, the folder, the
-interpreter.
+interpreter. ``$CHECKOUT`` is the folder of the project.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from srsql import cli
 from srsql.engine import console as terminal
 
 HERE = Path(__file__).parent
-PAGES = ("README.md", "walkthrough.md", "commands.md", "embedding.md")
+PAGES = ("README.md", "walkthrough.md", "commands.md", "embedding.md", "operations.md")
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (
     # sizes and hashes of published files depend on the versions of the libraries that write them
@@ -74,7 +74,7 @@ def path_of(name: str) -> Path:
 
 def run_page(page: Path, folder: Path) -> Run:
     """Run all blocks of ``page`` in ``folder``, which holds ``srsql-demo``."""
-    with chdir(folder), mock.patch.dict(os.environ):
+    with chdir(folder), mock.patch.dict(os.environ, {"CHECKOUT": str(HERE.parent)}):
         return _Page(page, folder).run()
 
 
