@@ -33,6 +33,10 @@ asked AS MATERIALIZED (
     INNER JOIN held AS b ON a.record = b.record AND a.term <= b.term
 ),
 
+wanted AS (
+    SELECT DISTINCT h.term FROM held AS h
+),
+
 member AS (
     SELECT DISTINCT j.joint, j.cluster FROM query_table(joint_clusters) AS j
 ),
@@ -68,7 +72,7 @@ place AS MATERIALIZED (
     INNER JOIN member AS m ON s.owner = m.joint
     WHERE s.shared
     UNION ALL
-    SELECT i.cluster, NULL, i.cluster, NULL, i.term
+    SELECT i.cluster, NULL AS shared, i.cluster AS owner, NULL AS chunk, i.term
     FROM query_table(item_chunks) AS i
 ),
 
@@ -134,7 +138,7 @@ after_both AS (
 after_one AS MATERIALIZED (
     SELECT x.shared, x.owner, x.chunk, x.term AS known, y.term
     FROM part AS x
-    SEMI JOIN (SELECT DISTINCT h.term FROM held AS h) AS w ON x.term = w.term
+    SEMI JOIN wanted AS w ON x.term = w.term
     INNER JOIN part AS y
         ON
             x.shared = y.shared AND x.owner = y.owner AND x.chunk = y.chunk
@@ -227,9 +231,9 @@ GROUP BY a.record, items;
 
 -- What:    the shares of the records of which one or two known terms tell a further one.
 -- Inputs:  sets: what srsql.certain_sets gives; of_release: a release id.
--- Outputs: uniform rows 'certain_inference'; violating = records some set of which does ('worst': what a
---          known patient risks), or expected ones for a random set; total = records that have so
---          many terms.
+-- Outputs: uniform rows 'certain_inference'; violating = records some set of which does ('worst':
+--          what a known patient risks), or expected ones for a random set; total = records that
+--          have so many terms.
 -- Source:  Awad 2019; SPEC sections 11 and 18.
 CREATE OR REPLACE MACRO srsql.certain_inference(sets, of_release) AS TABLE
 WITH figures AS (
