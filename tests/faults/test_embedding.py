@@ -380,7 +380,7 @@ def test_a_file_opened_for_reading_serves_the_engine_and_is_not_written(
         assert len(engine.status().releases) == 2
         assert engine.metrics("2011Q4")
         with pytest.raises(SrsqlError, match="read-only") as caught:
-            engine.release("2011Q4", **OPTIONS, supersede=True)
+            engine.release("2011Q4", **OPTIONS, series="other")
         assert "\n" not in str(caught.value)
     assert released.read_bytes() == before
     duckdb.connect(str(tmp_path / "empty.duckdb")).close()

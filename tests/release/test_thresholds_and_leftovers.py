@@ -86,7 +86,9 @@ def test_the_same_levels_in_toml_and_csv_make_the_same_release(
     loaded.release("2011Q4", model="ms", k=3, theta=as_csv, seed=1)
     shown = rows(loaded.con, "SELECT * FROM release_2011q4.demo ORDER BY 1")
     thresholds = {t["value"]: t["theta"] for t in public(loaded)["thresholds"]}
-    loaded.release("2011Q4", model="ms", k=3, theta=as_toml, seed=1, supersede=True)
+    loaded.release(
+        "2011Q4", model="ms", k=3, theta=as_toml, seed=1, supersede=True, change=True, weaker=True
+    )
     assert rows(loaded.con, "SELECT * FROM release_2011q4.demo ORDER BY 1") == shown
     assert {t["value"]: t["theta"] for t in public(loaded)["thresholds"]} == thresholds
     assert [thresholds[t] for t in ("REACTION 01", "REACTION 02", "DISEASE 03", "DISEASE 04")] == [
@@ -182,7 +184,7 @@ def test_a_drug_that_implies_a_disease_is_limited_like_the_disease(
     def worst(**options: Any) -> float:
         engine.release(
             "2011Q4", model="ms", k=4, theta="0.4", seed=1, supersede=True, allow_linkable=True,
-            **options,
+            change=True, **options,
         )  # fmt: skip
         (facts,) = rows(engine.con, "SELECT * FROM release_2011q4.manifest")
         assert facts["external_knowledge"] == ("yes" if options else "no")
