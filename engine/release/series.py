@@ -40,13 +40,15 @@ def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede:
         return
     latest = warehouse.value(query(TOPIC, "latest_quarter"), _names(series))
     if latest is not None and quarter <= latest:
-        what = (
-            "is already released" if quarter == latest else f"comes before {latest}, which is out"
+        what, way = (
+            ("is already released", "of models without a series, such as ms, --supersede")
+            if quarter == latest
+            else (f"comes before {latest}, which is out", "--supersede")
         )
         raise ReleaseError(
             f"{quarter} {what} in series {series.name!r}; released quarters are immutable: release "
             "a later quarter, use another --series, 'srsql correct' to take withdrawn cases out, "
-            "or --supersede"
+            f"or {way}"
         )
 
 
