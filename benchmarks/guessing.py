@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 
 from srsql import Engine
 from srsql.engine.warehouse.layout import region_columns
+from srsql.engine.warehouse.statements import column, normal_form
 
 SMOOTHING = 0.1
 TERM = "indi_pt"
@@ -72,8 +73,8 @@ def play(engine: Engine, quarter: str) -> Right:
     listed = ", ".join(f"x.{name}" for name in region)
     drugs: dict[int, set[str]] = defaultdict(set)
     for case, name in engine.sql(
-        f"SELECT x.caseid, upper(trim(x.drugname)) FROM {schema}.drug AS x "
-        "WHERE x.drugname IS NOT NULL"
+        f"SELECT x.caseid, {normal_form(column('drugname', 'x')).sql('duckdb')} AS drug "
+        f"FROM {schema}.drug AS x WHERE x.drugname IS NOT NULL"
     ):
         drugs[case].add(name)
     place = {

@@ -8,7 +8,7 @@ cases with substantially many symptoms above alpha.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -194,11 +194,7 @@ def _judge(
         scopes = tuple(scope for scope in scopes if scope != "match")
         if not scopes:
             raise AuditError(PARTED.format(quarter=subject.quarter, model=subject.model))
-    for scope in SCOPES:
-        if scope == "match" and scope not in scopes:
-            continue
-        for step in SCOPE_STEPS[scope, subject.originals]:
-            warehouse.run_step(step, step_parameters(subject))
+    for scope in _evaluated(warehouse, subject, scopes):
         if scope == "group":
             facts = _facts(warehouse, subject)
         if scope in scopes:
@@ -206,15 +202,21 @@ def _judge(
             yield row, gather(warehouse, dataset, subject, scope, options.evidence)
 
 
-def _united(warehouse: Warehouse, subject: Subject, scopes: list[str]) -> dict[str, int]:
-    """Groups in danger under U at each scope; the tables of the release tell more from then on."""
-    warehouse.run_step("audit/union", step_parameters(subject))
-    found: dict[str, int] = {}
+def _evaluated(warehouse: Warehouse, subject: Subject, scopes: Collection[str]) -> Iterator[str]:
+    """Each scope once it is laid out; ``group`` always, since ``match`` goes on from it."""
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
         for step in SCOPE_STEPS[scope, subject.originals]:
             warehouse.run_step(step, step_parameters(subject))
+        yield scope
+
+
+def _united(warehouse: Warehouse, subject: Subject, scopes: list[str]) -> dict[str, int]:
+    """Groups in danger under U at each scope; the tables of the release tell more from then on."""
+    warehouse.run_step("audit/union", step_parameters(subject))
+    found: dict[str, int] = {}
+    for scope in _evaluated(warehouse, subject, scopes):
         found[scope] = int(warehouse.value(query("audit/audit", "groups_with_breaches")))
     return found
 
@@ -244,11 +246,7 @@ def _erased(
     }
     for figure, not_in in (("erasure_series", subject.since), ("erasure", subject.newer)):
         load_subject(warehouse, subject, options.theta, not_in)
-        for scope in SCOPES:
-            if scope == "match" and scope not in scopes:
-                continue
-            for step in SCOPE_STEPS[scope, subject.originals]:
-                warehouse.run_step(step, step_parameters(subject))
+        for scope in _evaluated(warehouse, subject, scopes):
             if scope not in scopes:
                 continue
             warehouse.run(query("audit/audit", "create_dangerous"), {"k": subject.k})

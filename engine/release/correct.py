@@ -178,18 +178,20 @@ def correct(
             with clock.stage("leaving"):
                 _find_leavers(warehouse, dataset, quarter, standing, keep_remainder)
                 found = _count(warehouse)
-            facts: dict[str, Any] = {"release_id": None, "schema": standing.schema}
+            facts: dict[str, Any] = {
+                "release_id": None,
+                "schema": standing.schema,
+                "version": _version(warehouse, standing.release_id),
+            }
             if found["withdrawn"] and not dry_run:
                 current = _register(warehouse, model_dataset, series, quarter, standing,
                                     ingestion_id, keep_remainder=keep_remainder)  # fmt: skip
-                facts |= _make(current, dataset, series, standing, found, clock)
+                facts |= _make(current, dataset, series, standing, ingestion_id, found, clock)
             elif not dry_run and ingestion_id != standing.ingestion_id:
                 warehouse.run(
                     query(TOPIC, "compared"),
                     {"release_id": standing.release_id, "ingestion_id": ingestion_id},
                 )
-            own = facts["release_id"] or standing.release_id
-            version = warehouse.value(query(TOPIC, "versions"), {"release_id": own})
             warehouse.drop_temporary_tables(warehouse.temporary_tables() - before)
     except duckdb.Error as error:
         raise ReleaseError(
@@ -199,7 +201,6 @@ def correct(
         quarter=quarter,
         series=series_name,
         corrects=standing.release_id,
-        version=int(version),
         keep_remainder=keep_remainder,
         dry_run=dry_run,
         ingestion_id=ingestion_id,
@@ -308,6 +309,7 @@ def _make(
     dataset: Dataset,
     series: Series,
     standing: _Standing,
+    ingestion_id: int,
     found: dict[str, Any],
     clock: Clock,
 ) -> dict[str, Any]:
@@ -320,7 +322,7 @@ def _make(
         exposed = measure_singling_out(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
-        version = int(warehouse.value(query(TOPIC, "versions"), {"release_id": current.release_id}))
+        version = _version(warehouse, current.release_id)
         partly = found["remainders"] > 0
         facts: dict[str, str | int] = {
             "software_version": __version__,
@@ -340,7 +342,7 @@ def _make(
         private = {
             **standing.manifest,
             **{name: value for name, value in facts.items() if name != "k_effective"},
-            **figures_of(current, find_ingestion(warehouse, dataset, current.quarter)),
+            **figures_of(current, ingestion_id),
             "corrected": {"corrects": standing.release_id, **found},
         }
         store_private_manifest(current, private)
@@ -358,7 +360,17 @@ def _make(
         store_measures(warehouse, current.release_id, "check", checks)
         keep_metrics(evidence, shares, exposed, made)
     refresh_series_views(warehouse, dataset, series)
-    return {"release_id": current.release_id, "schema": current.schema, "rows": made.rows}
+    return {
+        "release_id": current.release_id,
+        "schema": current.schema,
+        "version": version,
+        "rows": made.rows,
+    }
+
+
+def _version(warehouse: Warehouse, release_id: int) -> int:
+    """Which version of its quarter the newest release has, from 1 on."""
+    return int(warehouse.value(query(TOPIC, "versions"), {"release_id": release_id}))
 
 
 def _copy_tables(current: Release, before: int) -> list[Built]:
@@ -368,12 +380,9 @@ def _copy_tables(current: Release, before: int) -> list[Built]:
     built = []
     for source in dataset.row_tables:
         store, earlier = (store_of(one, source.name) for one in (current.release_id, before))
-        rows = exp.select(column("x", "t")).from_(table(STORE, earlier, alias="t"))
-        cursor = warehouse.con.execute(rows.select("*", append=False).limit(0).sql("duckdb"))
-        names = [entry[0] for entry in cursor.description or ()]
-        cursor.fetchall()
         copied = (
-            rows.select(*[column(name, "t") for name in names], append=False)
+            exp.select(*[column(name, "t") for name in warehouse.columns(STORE, earlier)])
+            .from_(table(STORE, earlier, alias="t"))
             .where(column(dataset.case_id, "t").isin(query=kept.copy()))
             .order_by(exp.column("rowid", table=exp.to_identifier("t", quoted=True)))
         )

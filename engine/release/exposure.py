@@ -144,9 +144,7 @@ def _stores(warehouse: Warehouse, release_id: int) -> dict[str, list[str]]:
     for (store,) in warehouse.rows(
         query("release/series", "stores"), {"store": STORE, "prefix": prefix}
     ):
-        cursor = warehouse.con.execute(f"SELECT s.* FROM {dotted(STORE, store)} AS s LIMIT 0")
-        found[store.removeprefix(prefix)] = [entry[0] for entry in cursor.description or ()]
-        cursor.fetchall()
+        found[store.removeprefix(prefix)] = warehouse.columns(STORE, store)
     found.pop("manifest", None)
     return found
 

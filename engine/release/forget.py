@@ -355,10 +355,7 @@ def _clean_stores(
         kept = kept.select(exp.cast(made, "VARCHAR").as_("id"), append=False)
     erased, stores = {}, {"store": STORE, "prefix": store_of(release_id, "")}
     for (store,) in warehouse.rows(query("release/series", "stores"), stores):
-        cursor = warehouse.con.execute(f"SELECT s.* FROM {dotted(STORE, store)} AS s LIMIT 0")
-        columns = [entry[0] for entry in cursor.description or ()]
-        cursor.fetchall()
-        if dataset.case_id in columns:
+        if dataset.case_id in warehouse.columns(STORE, store):
             own = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
             rows = exp.delete(table(STORE, store, alias="t"), dialect="duckdb")
             gone = own.isin(query=kept.copy()).not_()

@@ -238,9 +238,7 @@ def store_corrected_manifest(
     """
     warehouse, store = release.warehouse, store_of(release.release_id, "manifest")
     earlier = store_of(before, "manifest")
-    cursor = warehouse.con.execute(f"SELECT m.* FROM {dotted(STORE, earlier)} AS m LIMIT 0")
-    names = [entry[0] for entry in cursor.description or ()]
-    cursor.fetchall()
+    names = warehouse.columns(STORE, earlier)
     told: dict[str, exp.Expr] = {name: exp.convert(value) for name, value in facts.items()}
     for item in built:
         rows = exp.select(exp.Count(this=exp.Star())).from_(table(STORE, item.store))

@@ -25,12 +25,13 @@ from srsql.engine.parameters import (
     option_name,
     protects_less,
 )
-from srsql.engine.parameters.takes import Flag, Parsed, RefusedError, Whole
+from srsql.engine.parameters.takes import Flag, Parsed, Whole
 from srsql.engine.release.request import (
     MODEL,
     TERMS,
     Request,
     make_request,
+    read_value,
     release_options,
 )
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
@@ -69,7 +70,7 @@ def series_request(
     """
     known = release_options()
     given = {name: value for name, value in options.items() if value is not None}
-    name = _read(known["series"].first, given.get("series", MAIN))
+    name = read_value(known["series"].first, given.get("series", MAIN))
     stored = {each.keyword: each for each in stored_parameters(warehouse, dataset.name, name)}
     merged = inherited(stored, given) | given
     for keyword, each in stored.items():
@@ -133,12 +134,12 @@ def _less(told: Parameter, was: SeriesParameter | None, now: SeriesParameter | N
     if was is not None and (was.sha256 or was.value is None):
         return bool(told.weaker)
     try:
-        before = None if was is None else _read(told, recalled(told, was.value))
+        before = None if was is None else read_value(told, recalled(told, was.value))
     except SrsqlError:  # of a file that an earlier version kept the name of
         return bool(told.weaker)
     if _digest(told, before) is not None:
         return bool(told.weaker)
-    after = None if now is None else _read(told, recalled(told, now.value))
+    after = None if now is None else read_value(told, recalled(told, now.value))
     return protects_less(told, after, before)
 
 
@@ -222,7 +223,7 @@ def _shown(told: Parameter, value: Any) -> str | None:
 def _plain(told: Parameter, text: str) -> str | None:
     """A stored text as this version writes it."""
     try:
-        return _shown(told, _read(told, recalled(told, text)))
+        return _shown(told, read_value(told, recalled(told, text)))
     except ReleaseError:
         return text
 
@@ -234,15 +235,6 @@ def recalled(told: Parameter, text: str | None) -> Any:
     if isinstance(told.takes, Whole):
         return int(text)
     return text == str(True) if isinstance(told.takes, Flag) else text
-
-
-def _read(told: Parameter, value: Any) -> Any:
-    if value is None:
-        return None
-    try:
-        return told.takes.read(value, told.option)
-    except RefusedError as why:
-        raise ReleaseError(str(why)) from None
 
 
 def inherited(stored: Mapping[str, SeriesParameter], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -370,8 +370,8 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
         if name not in known:
             raise ReleaseError(unknown_option("release", name, known))
     given = {name: value for name, value in options.items() if value is not None}
-    model = _read(MODEL, given.pop("model", DEFAULT_MODEL))
-    kind = _read(TERMS, given.pop("terms")) if "terms" in given else None
+    model = read_value(MODEL, given.pop("model", DEFAULT_MODEL))
+    kind = read_value(TERMS, given.pop("terms")) if "terms" in given else None
     of_models = {keyword for each in MODELS.values() for keyword in declared(each)}
     terms = make_terms(kind, given, terms_only=_terms_only(model), shared=of_models)
     of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
@@ -386,7 +386,14 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     )
 
 
-def _read(declaration: Parameter, value: Any) -> Any:
+def read_value(declaration: Parameter, value: Any) -> Any:
+    """A value of an option as the declaration takes it; None: it has none.
+
+    Raises:
+        ReleaseError: the value means nothing.
+    """
+    if value is None:
+        return None
     try:
         return declaration.takes.read(value, declaration.option)
     except RefusedError as why:

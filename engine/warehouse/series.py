@@ -327,10 +327,7 @@ def create_views(warehouse: Warehouse, schema: str, stores: dict[str, str]) -> N
     """The schema of a release: one view per released table, plain columns only."""
     warehouse.run(f"CREATE SCHEMA {dotted(schema)}")
     for name, store in stores.items():
-        # not duckdb_columns(), which goes through every table of the warehouse
-        cursor = warehouse.con.execute(f"SELECT s.* FROM {dotted(STORE, store)} AS s LIMIT 0")
-        columns = [entry[0] for entry in cursor.description or ()]
-        cursor.fetchall()
+        columns = warehouse.columns(STORE, store)
         query = exp.select(*[column(c, "t") for c in columns]).from_(table(STORE, store, alias="t"))
         warehouse.run(create(table(schema, name), query, "VIEW"))
 

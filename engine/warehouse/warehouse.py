@@ -191,6 +191,16 @@ class Warehouse:
         rows = self.rows(query, parameters)
         return rows[0][0] if rows else None
 
+    def columns(self, *name: str) -> list[str]:
+        """Names of the columns of a table or view, in their order.
+
+        Not by ``duckdb_columns()``, which goes through every table of the warehouse.
+        """
+        cursor = self.con.execute(f"SELECT t.* FROM {dotted(*name)} AS t LIMIT 0")
+        names = [str(entry[0]) for entry in cursor.description or ()]
+        cursor.fetchall()
+        return names
+
 
 def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
     """Refuse to work inside a transaction of the caller's, which an error would abort."""

@@ -199,7 +199,7 @@ def test_the_truth_lies_within_bounds_that_are_as_tight_as_the_regions_allow(
     found = by_group(answer)
     expected = bounds(question, here, names)
     if not question.groups:
-        expected = expected or {(): (0, 0, 0, 0)}  # type: ignore[dict-item]
+        expected = expected or {(): (0, 0, 0, 0)}
     assert {g: (f[0], f[2], f[3]) for g, f in found.items()} == {
         g: (e[0], e[2], e[3]) for g, e in expected.items()
     }
