@@ -78,6 +78,33 @@ def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [column[order] for column in columns]
 
 
+def places_of(values: Ints, cases: Ints) -> Ints:
+    """Where each case number is among ``cases`` [n], which ascend.
+
+    Case numbers are given out one after the other, so that a table by number is short.
+
+    Raises:
+        ValueError: a row is not of one of the cases.
+    """
+    missing = "a row belongs to a case that is not among the cases"
+    if not len(values):
+        return values
+    if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
+        raise ValueError(missing)
+    span = int(cases[-1] - cases[0]) + 1
+    if span > 8 * (len(cases) + len(values)):
+        place = np.searchsorted(cases, values)
+        if not np.array_equal(cases[place], values):
+            raise ValueError(missing)
+        return place
+    table = np.full(span, -1, np.int64)
+    table[cases - cases[0]] = np.arange(len(cases))
+    place = table[values - cases[0]]
+    if place.min() < 0:
+        raise ValueError(missing)
+    return place
+
+
 def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
     """The columns of structs of numbers in the order of their cases.
 
@@ -92,11 +119,9 @@ def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
         ValueError: a row is not of one of the cases.
     """
     columns = fields(structs)
-    if len(columns[0]) and not np.isin(columns[0], cases).all():
-        raise ValueError("a row belongs to a case that is not among the cases")
     if bool((np.diff(columns[0]) < 0).any()):
         columns = by_first(columns)
-    return [np.searchsorted(cases, columns[0]), *columns[1:]]
+    return [places_of(columns[0], cases), *columns[1:]]
 
 
 def lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:

@@ -22,6 +22,7 @@ from srsql.udfs import (
     grouping,
     lists,
     one_array,
+    places_of,
     reals,
     rows_of,
     struct_lists,
@@ -105,9 +106,10 @@ def _exposure(
         case_nos = flat(row[0])
         k, count, seed = (row[5][name].as_py() for name in ("k", "cases", "seed"))
         boxes = told_boxes(case_nos, [fields(column.values) for column in row[1:3]])
-        case, item = by_case(row[3].values, case_nos)
+        case, item = fields(row[3].values)
+        held = places_of(case, case_nos), item
         target = drawn_cases(case_nos, count, seed)
-        found = exposure(boxes, (case, item), flat(row[4]), k, seed, target)
+        found = exposure(boxes, held, flat(row[4]), k, seed, target)
         results.append([summary._asdict() for summary in summaries(found, k)])
     return pa.array(results, pa.list_(_EXPOSURE_TYPE))
 

@@ -113,20 +113,19 @@ def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
 
 
 def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:
-    """(case_no, attribute, term, sensitive) of the released cases in $quarter, no row twice.
+    """(case_no, attribute, term, sensitive) of the released cases in $quarter, row by row.
 
-    None where no attribute is published beside the rows of cases.
+    A case that has an item twice has two rows. None where no attribute is published beside the rows
+    of cases.
     """
     published = {source.name: source.publish for source in visible_dataset.row_tables}
     parts: list[exp.Query] = [
-        raw_values(visible_dataset, release_id, attribute.column, attribute.table)
-        .select(
+        raw_values(visible_dataset, release_id, attribute.column, attribute.table).select(
             column("case_no", "m"),
             exp.Literal.string(attribute.column).as_("attribute"),
             column(f"srsql_{attribute.column}", "t").as_("term"),
             exp.convert(sensitive).as_("sensitive"),
         )
-        .distinct()
         for sensitive, attributes in (
             (True, visible_dataset.sensitive),
             (False, visible_dataset.quasi_sensitive),

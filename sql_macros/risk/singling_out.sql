@@ -7,7 +7,7 @@
 --          the release tells one. Every set of one and of two items of a case is looked at; of
 --          three, four sets of each case are drawn; all items are one set.
 -- Inputs:  of_release: a release id; items(case_no, attribute, term, sensitive): what is published
---          of its cases, no row twice; cases: so many are drawn and looked at, among all as
+--          of its cases, a row once or more often; cases: so many are drawn and looked at, among all as
 --          candidates; seed: of what is drawn.
 -- Outputs: known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all), cases that
 --          have such items; those some set of which leaves fewer than k candidates (worst_below_k)
@@ -60,11 +60,12 @@ found AS (
             WHERE m.release_id = of_release AND g.low IS NOT NULL
         ),
         (
-            SELECT coalesce(list(struct_pack(
-                case_no := i.case_no::INTEGER, item_no := n.item_no
-            )), [])
-            FROM query_table(items) AS i
-            INNER JOIN names AS n ON i.attribute = n.attribute AND i.term = n.term
+            SELECT coalesce(list(struct_pack(case_no := h.case_no, item_no := h.item_no)), [])
+            FROM (
+                SELECT DISTINCT i.case_no::INTEGER AS case_no, n.item_no
+                FROM query_table(items) AS i
+                INNER JOIN names AS n ON i.attribute = n.attribute AND i.term = n.term
+            ) AS h
         ),
         (SELECT coalesce(list(n.value_no ORDER BY n.item_no), []) FROM names AS n),
         struct_pack(

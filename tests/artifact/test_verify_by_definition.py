@@ -109,7 +109,8 @@ def test_every_artifact_of_a_random_series_passes_alone_and_together(
             options = {"assume_md": "all"} if model == "ppms-alpha" else {}
             engine.release(
                 quarter, model=model, k=rng.choice([2, 4]), theta="frequency", seed=seed,
-                on_infeasible="withhold", **options,  # type: ignore[arg-type]
+                on_infeasible="withhold", change=True, weaker=True,
+                **options,  # type: ignore[arg-type]
             )  # fmt: skip
     form = rng.choice(["parquet", "csv", "duckdb"])
     for quarter in ("2011Q1", "2011Q2"):
