@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,7 @@ from srsql.engine.console import (
     chosen,
     csv_of,
     csv_option,
-    defaults_of,
     existing,
-    explain_error,
     folder_option,
     given,
     options,
@@ -38,11 +36,13 @@ from srsql.engine.console import (
     warehouse,
 )
 from srsql.engine.console import audit as show_audit
+from srsql.engine.console import config as show_config
 from srsql.engine.console import measures as show_measures
 from srsql.engine.console import release as show_release
+from srsql.engine.console import session as sessions
 from srsql.engine.console import study as show_study
 from srsql.engine.console import upkeep as show_upkeep
-from srsql.engine.errors import OutdatedError
+from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
@@ -56,13 +56,20 @@ from srsql.version import __version__
 
 @contextmanager
 def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
-    """The engine on the warehouse file, its macros brought up to date if need be."""
+    """The engine on the warehouse file, its macros brought up to date if need be.
+
+    What may write it leaves a row in its run table.
+    """
+    session, context = sessions.current_session(), click.get_current_context()
+    waiting: Any = {"wait": session.wait, "progress": session.waiting}
     try:
-        engine = Engine(db, read_only=read_only)
+        engine = Engine(db, read_only=read_only, **waiting)
     except OutdatedError:
-        Engine(db).close()
-        engine = Engine(db, read_only=read_only)
-    with engine:
+        Engine(db, **waiting).close()
+        engine = Engine(db, read_only=read_only, **waiting)
+    asked = {n: v for n, v in chosen(context.params).items() if n not in ("db", "as_json")}
+    recorded = nullcontext() if read_only else engine.recorded(session.command, asked)
+    with engine, recorded:
         yield engine
 
 
@@ -83,15 +90,18 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
 
 
 @click.group(
+    cls=sessions.Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=sessions.ENDINGS,
 )
 @click.version_option(__version__, prog_name="srsql")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@sessions.common_options
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
-    context.default_map = defaults_of(cli.commands)
+    context.default_map = show_config.defaults_of(cli.commands)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -213,8 +223,8 @@ def forget_cases(
             return show({"path": str(db), "rebuilt": True}, as_json, [f"{db} was written anew"])
         ids = [*cases, *(show_upkeep.listed_ids(file) if file else [])]
         made = engine.forget(ids, reason=reason, **given(options))
-    if receipt:
-        show_upkeep.write_receipt(made, receipt)
+        if receipt:
+            show_upkeep.write_receipt(made, receipt)
     show(made, as_json, show_upkeep.receipt_parts(made, db))
 
 
@@ -236,7 +246,7 @@ def backup(to: Path, db: Path, as_json: bool) -> None:
 @warehouse
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
-    made = restore(db, source, without_forgotten=without_forgotten)
+    made = restore(db, source, without_forgotten=without_forgotten, wait=sessions.session_wait())
     show(made, as_json, show_upkeep.restored_parts(made))
 
 
@@ -261,12 +271,8 @@ def metrics(
 
 @cli.command()
 @options_of(Engine.report)
-@click.option(
-    "--out",
-    "file",
-    type=click.Path(path_type=Path),
-    help="HTML file to write.  [default: srsql-report-....html here]",
-)
+@click.option("--out", "file", type=click.Path(path_type=Path),
+              help="HTML file to write.  [default: srsql-report-....html here]")  # fmt: skip
 @warehouse
 def report(
     quarter: str | None, file: Path | None, public: bool, db: Path, as_json: bool, **options: Any
@@ -283,11 +289,12 @@ def report(
 
 
 @cli.command()
+@options_of(Engine.status)
 @warehouse
-def status(db: Path, as_json: bool) -> None:
-    """Quarters, releases, privacy budget and size of the warehouse."""
+def status(db: Path, as_json: bool, **options: Any) -> None:
+    """Quarters, releases, privacy budget and size of the warehouse, and its last run."""
     with _engine(existing(db)) as engine:
-        found = engine.status()
+        found = engine.status(**options)
     show(found, as_json, show_measures.status_parts(found))
 
 
@@ -295,7 +302,7 @@ def status(db: Path, as_json: bool) -> None:
 @warehouse
 def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
-    made = migrate(existing(db))
+    made = migrate(existing(db), wait=sessions.session_wait())
     show(made, as_json, [show_upkeep.migrated_line(made)])
 
 
@@ -314,7 +321,7 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) -> None:
-    """Check artifacts from their folders alone: exit 0 passed, 1 failed, 2 no artifact.
+    """Check artifacts from their folders alone: exit 0 passed, 1 unsafe, 2 no artifact.
 
     Several folders are the artifacts of one series, oldest first; they are checked together, too.
     """
@@ -322,7 +329,7 @@ def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) ->
         found = verify_artifacts(folders, public_key)
     show(show_release.verified_document(found), as_json, show_release.verified_parts(found))
     if not found.passed:
-        click.get_current_context().exit(1)
+        click.get_current_context().exit(UNSAFE)
 
 
 @cli.command("import-release")
@@ -362,7 +369,7 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
     show_upkeep.warn_of_stale(stale)
     show(found, as_json, show_audit.parts_of(found))
     if not found.safe:
-        click.get_current_context().exit(1)
+        click.get_current_context().exit(UNSAFE)
 
 
 @cli.command()
@@ -443,7 +450,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
     show_study.warn_of_unmeasured(context, made.command or [])
     show(made, as_json, show_study.advice_parts(made))
     if made.recommended is None:
-        context.exit(1)
+        context.exit(INFEASIBLE)
 
 
 @cli.command()
@@ -469,30 +476,22 @@ def synth(
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
 @options({"ids": release_options()["ids"].parameter})
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@sessions.waits
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.api.demo import run_demo
 
     with progress_shown() as progress:
-        made = run_demo(folder, progress, ids)
+        made = run_demo(folder, progress, ids, sessions.session_wait())
     show(made, as_json, show_study.demo_parts(made))
+
+
+cli.add_command(show_config.config_command)
 
 
 def main() -> None:
     """Entry point of the console script: every error is one line on stderr."""
-    debug = "--debug" in sys.argv[1:]
-    try:
-        code = cli.main(standalone_mode=False)
-        code = code if isinstance(code, int) else 0
-    except Exception as error:
-        if debug:
-            raise
-        line, code = explain_error(error)
-        click.echo(f"srsql: {line}", err=True)
-    except KeyboardInterrupt:
-        click.echo("srsql: interrupted; what was not finished was rolled back", err=True)
-        code = 130
-    sys.exit(code)
+    sys.exit(sessions.run(cli, sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,14 @@ from srsql import cli
 from srsql.engine import console as terminal
 
 HERE = Path(__file__).parent
-PAGES = ("README.md", "walkthrough.md", "commands.md", "embedding.md", "operations.md")
+PAGES = (
+    "README.md",
+    "walkthrough.md",
+    "commands.md",
+    "embedding.md",
+    "configuration.md",
+    "operations.md",
+)
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (
     # sizes and hashes of published files depend on the versions of the libraries that write them
@@ -48,6 +55,7 @@ _VARIES = (
     (re.compile(r"\b[\d,]+ kB\b"), "… kB"),
     (re.compile(r"\b[\d,.]+ s\b"), "… s"),
     (re.compile(r"[\d,.]+ MiB"), "… MiB"),
+    (re.compile(r"^last run .*$", re.MULTILINE), "last run …"),
     (re.compile(r"^  seconds: .*$", re.MULTILINE), "  seconds: …"),  # of each stage
     (
         re.compile(r"^(\d{4}Q\d .*?) +[\d,]+\.\d$", re.MULTILINE),

@@ -1,24 +1,90 @@
-"""What can go wrong, each in one line that says what is wrong and what to do."""
+"""What can go wrong, each in one line that says what is wrong and what to do, and how it ends.
+
+Here alone stands with which exit code a command ends; ``srsql --help`` and docs/operations.md say
+the same in words.
+"""
 
 from __future__ import annotations
 
+import errno
+import re
 import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Literal
 
+import duckdb
+
+DONE, UNSAFE, REFUSED, INFEASIBLE, BUSY, DAMAGED = range(6)
+EXIT_CODES = {
+    DONE: "done",
+    UNSAFE: "unsafe: what was looked at, or was to be made, does not hold what it promises",
+    REFUSED: "refused or misused: nothing was done, the line on stderr says what to do",
+    INFEASIBLE: "infeasible: no grouping and no setting keeps what is asked",
+    BUSY: "busy: another process has the warehouse open (--wait SECONDS waits for it)",
+    DAMAGED: "damaged or no room: a file cannot be read, or nothing more can be written",
+}
+"""How a command ends; beyond them 128 and the number of the signal that ended it."""
+INTERRUPTED = 130
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+Fault = Literal["damaged", "no_room"]
+_NO_ROOM = re.compile(
+    r"No space left|Disk quota exceeded|File too large|Could not (write|fsync|truncate)|"
+    r"failed to offload|Out of Memory Error|[Mm]aximum swap space",
+)
+_DAMAGED = re.compile(
+    r"Corrupt|not a valid DuckDB database|Could not read (enough|all) |Input/output error|"
+    r"database has been invalidated|[Ff]ailure while replaying WAL|Failed to deserialize",
+)
 
 
 class SrsqlError(Exception):
     """Base of every error a user can cause or mend; its text is one line."""
 
-    exit_code = 2
+    exit_code = REFUSED
+    tells_values = False
+    """Its text can have values or ids of reports; a log then has the first line of what is written
+    here of the class, and not the text."""
+    of_others = False
+    """It is about files of others: damage to them is told of them, and is none of the storage."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the class as programs read it: ``busy``, ``check_failed``, ``release``."""
+        name = type(self).__name__.removesuffix("Error")
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 class DatasetError(SrsqlError):
     """A dataset schema or hierarchy is wrong; the text names the key."""
 
+    tells_values = True  # a code or a node of a hierarchy, as rows have it
+
 
 class WarehouseError(SrsqlError):
     """The warehouse cannot be opened, written or understood."""
+
+
+class BusyError(WarehouseError):
+    """Another process has the warehouse open."""
+
+    exit_code = BUSY
+
+    def __init__(self, text: str, pid: int | None = None) -> None:
+        super().__init__(text)
+        self.pid = pid
+        """Of the process that has it; None: nobody can tell."""
+
+
+class DamagedError(WarehouseError):
+    """A file of the warehouse is damaged, or is none."""
+
+    exit_code = DAMAGED
+
+
+class ConfigError(SrsqlError):
+    """`srsql.toml` is wrong, or a file that was asked for beside the answer cannot be written."""
 
 
 class OutdatedError(WarehouseError):
@@ -28,13 +94,18 @@ class OutdatedError(WarehouseError):
 class IngestError(SrsqlError):
     """A source cannot be ingested; nothing was changed."""
 
-
-class InfeasibleError(SrsqlError):
-    """Some thresholds cannot be met by any grouping of the quarter."""
+    tells_values = True
 
 
 class ReleaseError(SrsqlError):
     """A release is refused or was rolled back; nothing was changed."""
+
+
+class InfeasibleError(ReleaseError):
+    """Some thresholds cannot be met by any grouping of the quarter."""
+
+    exit_code = INFEASIBLE
+    tells_values = True
 
 
 class LinkableError(ReleaseError):
@@ -44,29 +115,49 @@ class LinkableError(ReleaseError):
 class NothingToReleaseError(ReleaseError):
     """No case of the quarter can be released; in a range it becomes an empty release."""
 
+    exit_code = INFEASIBLE
+
+
+class NoGroupError(ReleaseError):
+    """Cases fit no group and were not to be left out, or are too few; nothing was changed."""
+
+    exit_code = INFEASIBLE
+
 
 class CheckFailedError(ReleaseError):
     """A release failed its own check and was rolled back."""
+
+    exit_code = UNSAFE
 
 
 class ImportReleaseError(SrsqlError):
     """Somebody else's table cannot be registered; nothing was changed."""
 
+    tells_values = True
+
 
 class AttackError(SrsqlError):
     """An attack cannot be played: an unknown period, quasi-identifier or value."""
+
+    tells_values = True
 
 
 class AuditError(SrsqlError):
     """A series cannot be audited; the text says what to give."""
 
+    tells_values = True
+
 
 class SignalError(SrsqlError):
     """Signals cannot be computed: a rule, a condition or a release is wrong or missing."""
 
+    tells_values = True
+
 
 class QueryError(SrsqlError):
     """A question cannot be answered from the released views; the text says why."""
+
+    tells_values = True
 
 
 class ReportError(SrsqlError):
@@ -75,6 +166,8 @@ class ReportError(SrsqlError):
 
 class PolicyError(SrsqlError):
     """A utility policy cannot be read or made; the text names the constraint or the term."""
+
+    tells_values = True
 
 
 class CompareError(SrsqlError):
@@ -88,9 +181,13 @@ class AdviseError(SrsqlError):
 class LookUpError(SrsqlError):
     """Ids cannot be looked up: there is no such series, or its ids are the source's own."""
 
+    tells_values = True
+
 
 class ForgetError(SrsqlError):
     """Cases cannot be forgotten, or a backup not restored; nothing was changed."""
+
+    tells_values = True
 
 
 class FrameError(SrsqlError):
@@ -101,12 +198,83 @@ class PublishError(SrsqlError):
     """A release cannot be published; nothing is at the place it was to go to."""
 
 
+class UnsafeArtifactError(PublishError):
+    """An artifact failed its own check and was not put in place."""
+
+    exit_code = UNSAFE
+
+
 class VerifyError(SrsqlError):
     """A folder is not an artifact, so there is nothing to verify."""
+
+    of_others = True
 
 
 class ArtifactError(SrsqlError):
     """Artifacts cannot be asked: they are not whole, or do not go together."""
+
+    of_others = True
+
+
+def exit_code_of(error: BaseException) -> int:
+    """The exit code of a command that ends with this error.
+
+    A fault of the storage shows through whatever was made of it: an ingestion that stops since the
+    disk is full ends with 5, and not as one that was refused.
+    """
+    if isinstance(error, SrsqlError) and error.exit_code != REFUSED:
+        return error.exit_code
+    fault = storage_fault(error)
+    if fault == "no_room" or (fault and not getattr(error, "of_others", False)):
+        return DAMAGED
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":  # click's
+        return INTERRUPTED
+    if hasattr(error, "format_message"):  # what click refuses to parse
+        return REFUSED
+    code = getattr(error, "exit_code", getattr(error, "code", None))  # of click, of sys.exit
+    return code if isinstance(code, int) and not isinstance(code, bool) else REFUSED
+
+
+def storage_fault(error: BaseException) -> Fault | None:
+    """Whether an error, or one that it was made of, says that there is no room or that a file is
+    damaged."""
+    found: Fault | None = None
+    for each in _chain(error):
+        text = str(each) if isinstance(each, duckdb.Error | OSError) else ""
+        number = each.errno if isinstance(each, OSError) else None
+        if (
+            isinstance(each, MemoryError | duckdb.OutOfMemoryException)
+            or number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            or _NO_ROOM.search(text)
+        ):
+            return "no_room"  # whatever else it led to
+        if (
+            isinstance(each, zipfile.BadZipFile | zlib.error | EOFError | DamagedError)
+            or number == errno.EIO
+            or _DAMAGED.search(text)
+        ):
+            found = "damaged"
+    return found
+
+
+def text_for_log(error: BaseException) -> str:
+    """What a log may have of an error: its text where that is ours alone and names no value or id
+    of a report, else what is written of its class."""
+    told = (type(error).__doc__ or "").partition("\n")[0].strip()
+    if not isinstance(error, SrsqlError):
+        return type(error).__name__
+    ours = all(isinstance(each, SrsqlError) for each in _chain(error))
+    if error.tells_values or not (ours or isinstance(error, BusyError | DamagedError)):
+        return told
+    return printable(" ".join(str(error).split()))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def one_line(error: BaseException) -> str:

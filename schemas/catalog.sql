@@ -10,6 +10,22 @@ CREATE TABLE IF NOT EXISTS srsql.warehouse (
     definitions VARCHAR NOT NULL
 );
 
+-- One row per command that opened the warehouse to write it (UTC): made when it begins, completed
+-- when it ends. ended NULL: it was killed, or still runs. parameters: what was asked, as text by
+-- keyword; of commands that are given case ids or reasons only their flags, so that nobody who is
+-- forgotten stands here.
+CREATE TABLE IF NOT EXISTS srsql.run (
+    run_id INTEGER NOT NULL,
+    command VARCHAR NOT NULL,
+    parameters JSON NOT NULL,
+    started TIMESTAMP NOT NULL,
+    ended TIMESTAMP,
+    exit_code INTEGER,
+    software VARCHAR NOT NULL,
+    host VARCHAR NOT NULL,
+    pid BIGINT NOT NULL
+);
+
 CREATE SEQUENCE IF NOT EXISTS srsql.ingestion_ids;
 CREATE SEQUENCE IF NOT EXISTS srsql.release_ids;
 

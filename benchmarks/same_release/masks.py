@@ -15,6 +15,7 @@ MASKED_KEYS = {
     "bytes_on_disk",
     "key_id",
     "new_key",
+    "runs",
 }
 MASK = "(masked)"
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")

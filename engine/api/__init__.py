@@ -73,6 +73,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "name": Argument(takes=Instance((str, Path), _DATASET)),
     "series": Argument(declared(Request)["series"].help),
     "quarter": Argument("Period label, such as 2011Q4", aliases=_PERIOD),
+    "wait": Argument(takes=Real(0, 10**8)),
+    "runs": Argument("Every command that wrote the warehouse, and how it ended"),
+    "command": Argument(takes=Text()),
+    "recorded.parameters": Argument(takes=Instance((Mapping,), "values by their names")),
+    "if_needed": Argument(declared(Request)["if_needed"].help),
     "jobs": Argument("Workers", "as cores and memory allow", Whole(1)),
     "parameters": Argument(takes=Instance((Sequence, Mapping), "a list of values")),
     # ingest
@@ -86,6 +91,10 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    "ingest.if_needed": Argument(
+        "Nothing is done, and that is no error, where the same files are loaded under the same "
+        "schema; what differs is refused, unless --replace is given"
+    ),
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
@@ -94,6 +103,9 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"
     ),
     "correct.dry_run": Argument("Say what would leave, and change nothing"),
+    "correct.if_needed": Argument(
+        "Nothing is done, and that is no error, where nobody has left, whatever the model"
+    ),
     "change": Argument(declared(Request)["change"].help),
     "weaker": Argument(declared(Request)["weaker"].help),
     # series
@@ -114,6 +126,10 @@ ARGUMENTS: Mapping[str, Argument] = {
     "stale": Argument("Publish the release although cases have left it since it was made"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
+    "publish.if_needed": Argument(
+        "Nothing is done, and that is no error, where --to holds the same artifact, file by file; "
+        "what differs is refused as ever"
+    ),
     "publish.quarter": Argument("Period label such as 2011Q4, or FIRST:LAST", aliases=_PERIOD),
     "to": Argument("Folder to make; empty or absent"),
     "format": Argument("Form of the tables"),

@@ -13,6 +13,7 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.errors import WarehouseError
 from srsql.engine.synth import quarter_range, synthesize
+from srsql.engine.warehouse.opening import NOW, Wait
 from srsql.engine.warehouse.series import Ids
 
 FIRST, LAST = "2011Q1", "2011Q4"
@@ -53,7 +54,9 @@ class Demo:
     next_steps: list[str]
 
 
-def run_demo(folder: Path, progress: Callable[[str], None], ids: Ids | None = None) -> Demo:
+def run_demo(
+    folder: Path, progress: Callable[[str], None], ids: Ids | None = None, wait: Wait = NOW
+) -> Demo:
     """Write a series of four quarters below ``folder``, ingest, release, measure, audit and
     report it.
 
@@ -63,6 +66,7 @@ def run_demo(folder: Path, progress: Callable[[str], None], ids: Ids | None = No
         folder: of its own.
         progress: told each step.
         ids: which ids the series has; None: what a new series has.
+        wait: how long for another process that has its warehouse.
 
     Raises:
         WarehouseError: the folder holds something else.
@@ -74,7 +78,11 @@ def run_demo(folder: Path, progress: Callable[[str], None], ids: Ids | None = No
     quarters = quarter_range(FIRST, LAST)
     progress("writing synthetic quarters")
     files = synthesize(data, quarters, cases=CASES, seed=SEED)
-    with Engine(db) as engine:
+    told = {"folder": str(folder), "ids": ids}
+    with (
+        Engine(db, wait=wait.seconds, progress=wait.told) as engine,
+        engine.recorded("demo", told),
+    ):
         progress("ingesting")
         engine.ingest(files, progress=progress)
         engine.release_range(f"{FIRST}:{LAST}", k=K, seed=SEED, ids=ids, progress=progress)

@@ -6,6 +6,7 @@ A keyword that a call does not have, or a value of another kind, is an error of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -54,6 +55,7 @@ from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.warehouse.backup import Backup, backup, rebuild
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.frames import Kind, Rows, shaped
+from srsql.engine.warehouse.opening import Wait
 from srsql.engine.warehouse.releases import (
     Stale,
     need_cases,
@@ -62,6 +64,7 @@ from srsql.engine.warehouse.releases import (
     series_dataset,
     staleness,
 )
+from srsql.engine.warehouse.runs import recorded
 from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -85,15 +88,20 @@ class Engine:
         read_only: open the file for reading only.
         threads: DuckDB worker threads.
         memory_limit: DuckDB's memory limit, such as ``"8GB"``.
+        wait: seconds to wait for another process that has the file open; it is refused at once
+            (``BusyError``) unless some are given.
+        progress: told once which process is waited for.
     """
 
     @api.reads(errors.WarehouseError)
     def __init__(
         self, target: str | Path | duckdb.DuckDBPyConnection, *, dataset: Name = None,
         read_only: bool = False, threads: int | None = None, memory_limit: Word = None,
+        wait: float = 0, progress: Progress = None,
     ) -> None:  # fmt: skip
         self.warehouse = Warehouse(target, read_only=read_only, threads=threads,
-                                   memory_limit=memory_limit)  # fmt: skip
+                                   memory_limit=memory_limit,
+                                   wait=Wait(wait, progress))  # fmt: skip
         self._dataset = dataset
 
     def __enter__(self) -> Self:
@@ -120,10 +128,21 @@ class Engine:
         return api.dataset_named(self.warehouse, name or self._dataset)
 
     @api.reads(errors.WarehouseError)
-    def status(self) -> Status:
-        """What the warehouse holds; see ``srsql status``."""
+    def status(self, *, runs: bool = False) -> Status:
+        """What the warehouse holds; see ``srsql status``. ``runs``: all of them, not the last."""
         with self.warehouse.guarded():
-            return status(self.warehouse)
+            return status(self.warehouse, every_run=runs)
+
+    @api.reads(errors.WarehouseError)
+    def recorded(
+        self, command: str, parameters: Mapping[str, Any] | None = None
+    ) -> AbstractContextManager[int]:
+        """A ``with`` block as a row of the run table: begun, ended, exit code; see ``status``.
+
+        Commands of the shell do so themselves. ``parameters`` are kept as they are given: leave
+        ids of cases out.
+        """
+        return recorded(self.warehouse, command, parameters or {})
 
     @api.reads(errors.QueryError)
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -145,13 +164,14 @@ class Engine:
     @api.reads(errors.IngestError)
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
-        replace: bool = False, max_reject_rate: float = 0.01, progress: Progress = None,
+        replace: bool = False, max_reject_rate: float = 0.01, if_needed: bool = False,
+        progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
-            options = IngestOptions(period, replace, max_reject_rate)
+            options = IngestOptions(period, replace, max_reject_rate, if_needed)
             loaded = ingest(self.warehouse, files, schema, options, origin=str(chosen),
                             progress=progress)  # fmt: skip
             return Rows(loaded, IngestedPeriod)
@@ -203,18 +223,20 @@ class Engine:
     @api.reads(errors.ReleaseError)
     def confirm(
         self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
-        weaker: bool = False, change: bool = False, dataset: Name = None, series: str = MAIN,
+        weaker: bool = False, change: bool = False, if_needed: bool = False, dataset: Name = None,
+        series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
         yes = api.consent(max_linkable, allow_linkable, weaker=weaker, change=change)
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            return confirm(self.warehouse, visible, quarter, series, yes)
+            return confirm(self.warehouse, visible, quarter, series, yes, if_needed=if_needed)
 
     @api.reads(errors.ReleaseError)
     def correct(
         self, quarter: str, *, keep_remainder: bool = False, dry_run: bool = False,
-        dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        if_needed: bool = False, dataset: Name = None, series: str = MAIN,
+        progress: Progress = None,
     ) -> Correction:  # fmt: skip
         """Take the groups of cases that have left out of a released quarter; see ``srsql
         correct``."""
@@ -222,7 +244,7 @@ class Engine:
             visible = self._visible(series, quarter, dataset)
             return correct(self.warehouse, visible, quarter, series,
                            keep_remainder=keep_remainder, dry_run=dry_run,
-                           progress=progress)  # fmt: skip
+                           if_needed=if_needed, progress=progress)  # fmt: skip
 
     @api.reads(errors.LookUpError)
     def lookup(
@@ -305,13 +327,14 @@ class Engine:
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
         storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
-        allow_linkable: bool = False, stale: bool = False, dataset: Name = None,
-        series: str = MAIN, progress: Progress = None,
+        allow_linkable: bool = False, stale: bool = False, if_needed: bool = False,
+        dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
-                            api.consent(max_linkable, allow_linkable), keys[1], stale)  # fmt: skip
+                            api.consent(max_linkable, allow_linkable), keys[1], stale,
+                            if_needed)  # fmt: skip
         first = range_ends(quarter)[0] if is_range(quarter) else quarter
         with self.warehouse.guarded():
             schema = self._visible(series, first, dataset)

@@ -9,9 +9,7 @@ import csv
 import dataclasses
 import io
 import json
-import os
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,17 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-import duckdb
 from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from srsql.engine.errors import SrsqlError, WarehouseError, one_line, printable
-from srsql.engine.parameters import Parameter, arguments_of, unknown_option
+from srsql.engine.console.session import current_session, waits
+from srsql.engine.errors import ConfigError, WarehouseError, printable
+from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 
 Command = Callable[..., Any]
-CONFIG = "srsql.toml"
 
 
 @dataclass(frozen=True)
@@ -58,12 +55,21 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap
 
 @contextmanager
 def progress_shown() -> Iterator[Callable[[str], None]]:
-    """A spinner with the current step on a terminal; silent in a pipe."""
-    if not err.is_terminal:
-        yield lambda _: None
+    """A spinner with the current step on a terminal; silent in a pipe.
+
+    The session has every step for its log, and shows it with ``--verbose``.
+    """
+    session = current_session()
+    if session.quiet or session.verbose or not err.is_terminal:
+        yield session.step
         return
     with err.status("working") as spinner:
-        yield lambda text: spinner.update(text)
+
+        def show_step(text: str) -> None:
+            session.step(text)
+            spinner.update(text)
+
+        yield show_step
 
 
 def show(
@@ -154,23 +160,6 @@ def rich_table(title: str, columns: Iterable[str]) -> RichTable:
     for name in columns:
         table.add_column(name, overflow="fold")
     return table
-
-
-def explain_error(error: Exception) -> tuple[str, int]:
-    """One line for an error, and the exit code."""
-    if isinstance(error, SrsqlError):
-        return printable(" ".join(str(error).split())), error.exit_code
-    if isinstance(error, click.Abort):
-        return "interrupted; what was not finished was rolled back", 130
-    if isinstance(error, click.ClickException):
-        return f"{' '.join(error.format_message().split())} (see --help)", 2
-    if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return "the reader of the output went away", 141
-    text = one_line(error)
-    if isinstance(error, (OSError, duckdb.Error)):
-        return f"{text} (nothing of the unfinished step was kept)", 2
-    return f"unexpected {type(error).__name__}: {text} (--debug shows where)", 2
 
 
 class WholeNumber(click.types.IntParamType):
@@ -278,7 +267,7 @@ def warehouse(command: Command) -> Command:
         show_default=True,
         help="Warehouse file (environment: SRSQL_DB).",
     )
-    return with_db(with_json(command))
+    return with_db(with_json(waits(command)))
 
 
 def artifacts(command: Command) -> Command:
@@ -296,37 +285,6 @@ def folder_option(call: Callable[..., Any], name: str) -> Callable[[Command], Co
     """Where a study keeps what it measured."""
     told = arguments_of(call)["out"]
     return options({"folder": dataclasses.replace(told, default=Path(name), required=False)})
-
-
-def defaults_of(commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]:
-    """The defaults that the file of the working directory sets, by command.
-
-    Raises:
-        ConfigError: one is of another kind than its option takes; the text names it.
-    """
-    parts = {
-        name: command.commands.values() if isinstance(command, click.Group) else [command]
-        for name, command in commands.items()
-    }
-    params = {name: [p for part in listed for p in part.params] for name, listed in parts.items()}
-    defaults = read_defaults(
-        {
-            name: {p.name for p in listed if isinstance(p, click.Option) and p.name}
-            for name, listed in params.items()
-        }
-    )
-    for name, values in defaults.items():
-        types = {param.name: param.type for param in params[name]}
-        for key, value in values.items():
-            path = isinstance(types[key], click.Path) and not isinstance(value, str)
-            text = types[key] is click.STRING and isinstance(value, list | dict)
-            if path or text:
-                what = "a path" if path else "text"
-                raise ConfigError(f"{CONFIG}: {name}: {key} = {value!r}: give {what}")
-        command = commands[name]
-        if isinstance(command, click.Group):  # each of its commands has those of the group
-            defaults[name] = dict.fromkeys(command.commands, values)
-    return defaults
 
 
 def existing(db: Path) -> Path:
@@ -369,42 +327,3 @@ def typed(options: Mapping[str, Any]) -> dict[str, Any]:
     context = click.get_current_context()
     sources = {n: context.get_parameter_source(n) for n in options}
     return {n: v for n, v in options.items() if sources[n] is ParameterSource.COMMANDLINE}
-
-
-class ConfigError(SrsqlError):
-    """`srsql.toml` is wrong; the text names the key."""
-
-
-def read_defaults(options: dict[str, set[str]]) -> dict[str, Any]:
-    """Defaults per command: top-level keys for every command, ``[release]`` for one.
-
-    Args:
-        options: the names of each command's options.
-
-    Raises:
-        ConfigError: the file cannot be read, or names something there is not.
-    """
-    path = Path(CONFIG)
-    if not path.is_file():
-        return {}
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{CONFIG} cannot be read: {error}") from None
-    shared = {key: value for key, value in raw.items() if not isinstance(value, dict)}
-    for key in shared:
-        if not any(key in names for names in options.values()):
-            every = sorted(set().union(*options.values()))
-            raise ConfigError(unknown_option(f"{CONFIG}: srsql", key, every))
-    merged: dict[str, Any] = {}
-    for name, names in options.items():
-        own = raw.get(name, {})
-        own = own if isinstance(own, dict) else {}  # an option of that name, of other commands
-        for key in own:
-            if key not in names:
-                raise ConfigError(unknown_option(f"{CONFIG}: [{name}]", key, sorted(names)))
-        merged[name] = {k: v for k, v in shared.items() if k in names} | own
-    for key, value in raw.items():
-        if isinstance(value, dict) and key not in options:
-            raise ConfigError(f"{CONFIG}: there is no command {key!r}")
-    return merged

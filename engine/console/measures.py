@@ -72,9 +72,18 @@ def _measure_cells(row: MeasureRow) -> list[str]:
     return [row.measure, row.scope, *shown, passed]
 
 
+RUN_COLUMNS = ["run", "command", "asked", "started", "seconds", "ended", "by"]
+
+
 def status_parts(found: Status) -> Parts:
     """What the warehouse holds."""
     yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
+    if len(found.runs) > 1:
+        yield Table("runs", RUN_COLUMNS, map(_run_row, found.runs))
+    elif found.runs:
+        number, command, _, started, seconds, ended, where = _run_row(found.runs[0])
+        took = f" after {seconds}" if seconds else ""
+        yield f"last run ({number}): {command}, {started}, {ended}{took} ({where})"
     tables = [("quarters", found.quarters), ("releases", found.releases)]
     tables += [("series", found.series)] if found.series else []
     tables += [("budget", found.budget)] if found.budget else []
@@ -86,6 +95,20 @@ def status_parts(found: Status) -> Parts:
         else:
             yield f"no {title} yet"
     yield from found.stale
+
+
+def _run_row(run: dict[str, Any]) -> list[str]:
+    """The cells of ``RUN_COLUMNS``."""
+    asked = " ".join(f"{name}={value}" for name, value in run["parameters"].items())
+    return [
+        str(run["run_id"]),
+        printable(run["command"]),
+        printable(asked),
+        run["started"],
+        "" if run["seconds"] is None else f"{run['seconds']:,.1f} s",
+        "no end: it was killed" if run["ended"] is None else f"exit {run['exit_code']}",
+        printable(f"pid {run['pid']} on {run['host']}, srsql {run['software']}"),
+    ]
 
 
 def _status_cell(value: Any) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
-from srsql.engine.console import Parts, Table, err, gap_lines
+from srsql.engine.console import Parts, Table, gap_lines
+from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
@@ -21,7 +22,7 @@ from srsql.engine.warehouse.series import IDS, ORIGINAL
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
 
-CONFIRMED = ("series", "max_linkable", "allow_linkable", "change", "weaker")
+CONFIRMED = ("series", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")
 """Options of a release that count when its draft is exposed."""
 INGESTED_COLUMNS = [
     "table",
@@ -69,6 +70,13 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
 
 def release_parts(released: Released) -> Parts:
     """What became of one quarter, how many rows its views have, and what was checked."""
+    if released.status == "unchanged":
+        yield (
+            f"{released.quarter} is {'made' if released.schema.startswith('draft') else 'out'} "
+            f"already as {released.schema}, with the same parameters from the same data: nothing "
+            "to do"
+        )
+        return
     yield from release_lines(released)
     rows = [[f"{released.schema}.{name}", f"{n:,}"] for name, n in released.rows.items()]
     yield Table("rows", ["view", "rows"], rows)
@@ -203,7 +211,7 @@ def warn_of_ids(made: Released | Range) -> None:
     """Say in one line on stderr what original ids tell, where a release shows them."""
     releases = made.released if isinstance(made, Range) else [made]
     if any(one.manifest.get("ids") == ORIGINAL for one in releases):
-        err.print(
+        current_session().note(
             f"warning: series {printable(releases[0].series)} shows original ids. {IDS[ORIGINAL]}"
         )
 
@@ -263,6 +271,9 @@ def range_lines(made: Range) -> Iterator[str]:
 
 def published_parts(published: Published) -> Parts:
     """The files of an artifact, and what else there is to know."""
+    if published.unchanged:
+        yield f"{published.path} is the same artifact already, file by file: nothing to do"
+        return
     yield Table(published.path, FILE_COLUMNS, published_rows(published))
     yield from published_lines(published)
 

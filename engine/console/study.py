@@ -9,7 +9,8 @@ from typing import Protocol
 
 import click
 
-from srsql.engine.console import Command, Parts, Table, err
+from srsql.engine.console import Command, Parts, Table
+from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.results import Compared
@@ -188,10 +189,10 @@ def warn_of_unmeasured(context: click.Context, command: list[str]) -> None:
     """
     told = context.parent.default_map if context.parent else None
     names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
-    beside = ("db", "dataset", "draft", "as-json")
+    beside = {"db", "dataset", "draft", "as-json", "quiet", "verbose", "log", "wait", "if-needed"}
     found = sorted(f"--{n}" for n in names if n not in beside and f"--{n}" not in command)
     if found:
-        err.print(
+        current_session().note(
             f"srsql: srsql.toml sets {', '.join(found)} of release, which advice does not "
             "measure: take it out for the release that is recommended"
         )

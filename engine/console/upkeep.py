@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from srsql.engine.console import Parts, Table, err
+from srsql.engine.console import Parts, Table
+from srsql.engine.console.session import current_session
 from srsql.engine.errors import ForgetError, printable
 from srsql.engine.release.forget import Receipt
 from srsql.engine.release.restore import Restored
@@ -162,4 +163,4 @@ def warn_of_stale(stale: Sequence[Stale]) -> None:
     """Say in one line each on stderr which releases cases have left, and what to do."""
     for each in stale:
         if each.status == "released":
-            err.print(f"warning: {printable(each.line)}")
+            current_session().note(f"warning: {printable(each.line)}")

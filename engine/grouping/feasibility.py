@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
+from srsql.engine.errors import InfeasibleError, NoGroupError, NothingToReleaseError
 from srsql.engine.warehouse.statements import bound, queries, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -228,7 +228,7 @@ def need_groups(
 
     Raises:
         NothingToReleaseError: the text tells why cases were withheld.
-        ReleaseError: leftovers are an error, and there are some.
+        NoGroupError: leftovers are an error, and there are some.
     """
     released, unplaced = warehouse.rows(query(TOPIC, "outcome"))[0]
     if not released and not may_be_empty:
@@ -239,6 +239,6 @@ def need_groups(
             f"withheld ({why or 'it has none'}); lower k, raise theta or keep missing values"
         )
     if unplaced and leftovers == "error":
-        raise ReleaseError(
+        raise NoGroupError(
             f"{unplaced:,} case(s) of {quarter} fit no group: use --leftovers withhold or merge"
         )

@@ -68,6 +68,8 @@ class IngestOptions:
     """Whether a different source is put in the place of one that is loaded."""
     max_reject_rate: float = 0.01
     """The largest share of records that may be rejected, 0 to 1."""
+    if_needed: bool = False
+    """What is loaded from the same source has to be declared as the dataset is now."""
 
 
 def ingest(
@@ -180,6 +182,9 @@ class _PeriodIngestion:
         if loaded is not None:
             self.ingestion, sha256, name = loaded
             if sha256 == self.source.sha256:
+                if self.options.if_needed:  # the same files under another schema are not the same
+                    with self.warehouse.transaction():
+                        register_dataset(self.warehouse, self.dataset, origin)
                 return self._result("unchanged")
             if not self.options.replace:
                 raise IngestError(

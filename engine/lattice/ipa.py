@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from srsql.engine.errors import ReleaseError
+from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.lattice.cube import (
     Figures,
     Levels,
@@ -187,7 +187,7 @@ def k_anonymous(warehouse: Warehouse, dimensions: Sequence[Dimension], k: int) -
         lambda levels: smallest_class(warehouse, dimensions, levels) >= k,
     )
     if not minimal:
-        raise ReleaseError(f"fewer than {k:,} records: not even one class of them is {k}-anonymous")
+        raise NoGroupError(f"fewer than {k:,} records: not even one class of them is {k}-anonymous")
     seen: list[Figures] = []
     for levels in sorted(minimal, key=lambda found: (sum(found), found)):
         node = cube_counts(warehouse, dimensions, levels)

@@ -70,6 +70,7 @@ from srsql.engine.warehouse.releases import (
     find_ingestion,
     over_lattice,
     released_terms,
+    staleness,
 )
 from srsql.engine.warehouse.series import Series, create_views, find_series
 from srsql.engine.warehouse.statements import (
@@ -149,6 +150,7 @@ def correct(
     *,
     keep_remainder: bool = False,
     dry_run: bool = False,
+    if_needed: bool = False,
     progress: Progress | None = None,
 ) -> Correction:
     """Take the groups that somebody has left out of a released quarter, in one transaction.
@@ -161,6 +163,7 @@ def correct(
         keep_remainder: keep the rest of such a group where it keeps k, theta and alpha without
             those who left; whoever has both versions then learns who they are: E is not defended.
         dry_run: say what would leave, and change nothing.
+        if_needed: refuse no model where nobody has left.
         progress: told the name of each stage when it begins.
 
     Raises:
@@ -169,8 +172,14 @@ def correct(
     """
     clock = Clock(progress)
     series, standing = _standing(warehouse, dataset, quarter, series_name)
-    _need_correctable(warehouse, standing, quarter, keep_remainder=keep_remainder)
     ingestion_id = find_ingestion(warehouse, dataset, quarter)
+    if (
+        if_needed
+        and standing.ingestion_id == ingestion_id
+        and not staleness(warehouse, release_id=standing.release_id)
+    ):
+        return _unchanged(warehouse, quarter, series_name, standing, keep_remainder, dry_run)
+    _need_correctable(warehouse, standing, quarter, keep_remainder=keep_remainder)
     model_dataset = as_released(warehouse, dataset, standing.release_id)
     before = warehouse.temporary_tables()
     try:
@@ -207,6 +216,35 @@ def correct(
         seconds=clock.seconds,
         **found,
         **facts,
+    )
+
+
+def _unchanged(
+    warehouse: Warehouse,
+    quarter: str,
+    series_name: str,
+    standing: _Standing,
+    keep_remainder: bool,
+    dry_run: bool,
+) -> Correction:
+    """Nobody has left, by all that the catalog knows of the data that the version was made of."""
+    told = standing.manifest
+    return Correction(
+        quarter=quarter,
+        series=series_name,
+        corrects=standing.release_id,
+        release_id=None,
+        version=_version(warehouse, standing.release_id),
+        schema=standing.schema,
+        withdrawn={},
+        groups=0,
+        cases=0,
+        remainders=0,
+        kept_groups=told.get("groups", 0),
+        kept_cases=told.get("cases", {}).get("released", 0),
+        keep_remainder=keep_remainder,
+        dry_run=dry_run,
+        ingestion_id=standing.ingestion_id,
     )
 
 

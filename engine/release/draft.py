@@ -13,7 +13,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import released_rows
-from srsql.engine.release.memory import remember_draft
+from srsql.engine.release.memory import exposed_release, remember_draft
 from srsql.engine.release.request import Released
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
@@ -34,7 +34,13 @@ TOPIC = "release/draft"
 
 
 def confirm(
-    warehouse: Warehouse, dataset: Dataset, quarter: str, series_name: str, consent: Consent
+    warehouse: Warehouse,
+    dataset: Dataset,
+    quarter: str,
+    series_name: str,
+    consent: Consent,
+    *,
+    if_needed: bool = False,
 ) -> Released:
     """Expose a draft: check its bounds again and move its views to the release schema.
 
@@ -44,6 +50,8 @@ def confirm(
         quarter: of the draft.
         series_name: of the draft.
         consent: to what it links to, and to what it promises less than what it replaces.
+        if_needed: a quarter that is out, of the data that there are and without anybody who has
+            left, needs no draft.
 
     Raises:
         ReleaseError: there is no draft, the series went on since it was made, or it lacks consent.
@@ -53,6 +61,8 @@ def confirm(
         query(TOPIC, "draft"),
         {"dataset": series.dataset, "series": series.name, "quarter": quarter},
     )
+    if if_needed and not drafts and (there := exposed_release(warehouse, dataset, quarter, series)):
+        return there
     if not series or not drafts:
         raise ReleaseError(
             f"no draft of {quarter} in series {series_name!r}: make one with "

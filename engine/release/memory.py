@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,19 @@ from srsql.engine.parameters import (
     protects_less,
 )
 from srsql.engine.parameters.takes import Flag, Parsed, Whole
+from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import (
     MODEL,
     TERMS,
+    Released,
     Request,
     make_request,
     read_value,
     release_options,
 )
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
+from srsql.engine.warehouse.catalog import registered_dataset
+from srsql.engine.warehouse.releases import find_ingestion, staleness
 from srsql.engine.warehouse.series import (
     MAIN,
     Remembered,
@@ -43,6 +47,7 @@ from srsql.engine.warehouse.series import (
     store_parameters,
     stored_parameters,
 )
+from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -79,14 +84,23 @@ def series_request(
                 UNTOLD.format(series=name, option=option_name(keyword), keyword=keyword)
             )
     request = make_request(quarter, merged)
-    return replace(request, remembered=compared(request, merged, stored))
+    found = replace(compared(request, merged, stored), seed=given.get("seed"))
+    return replace(request, remembered=found)
 
 
 def compared(
     request: Request, asked: Mapping[str, Any], stored: Mapping[str, SeriesParameter]
 ) -> Remembered:
     """What the series would remember of a request, and how that differs from what it has."""
-    found = {each.keyword: each for each in _parameters(request, asked)}
+    return _compared(request, list(_parameters(request, asked)), stored)
+
+
+def _compared(
+    request: Request,
+    parameters: Iterable[SeriesParameter],
+    stored: Mapping[str, SeriesParameter],
+) -> Remembered:
+    found = {each.keyword: each for each in parameters}
     if not stored:
         return Remembered(tuple(found.values()))
     before = _model_of(stored)
@@ -287,6 +301,122 @@ def need_consent_to_change(series: str, request: Remembered, *, change: bool, we
 def remember(warehouse: Warehouse, series: Series, found: Remembered) -> None:
     """Have a series remember what its release was made with; within its transaction."""
     store_parameters(warehouse, series.dataset, series.name, found.parameters)
+
+
+def standing_release(
+    warehouse: Warehouse, dataset: Dataset, request: Request, ingestion_id: int
+) -> Released | None:
+    """The release that there is already, just as it is asked for; None: it is still to be made.
+
+    For ``--if-needed``, which passes over nothing that differs: all that a series remembers of a
+    release, the seed and ids that are asked for, the data, and who has left it since. Where a draft
+    is asked for, one that can still be exposed is as good as the release.
+
+    Args:
+        warehouse: with the data of the quarter.
+        dataset: of the quarter.
+        request: what is asked for.
+        ingestion_id: the data that there are now.
+
+    Raises:
+        ReleaseError: the quarter is out otherwise than asked, and is not to be superseded.
+    """
+    rows = warehouse.rows(
+        query("release/series", "made"),
+        {
+            "dataset": dataset.name,
+            "series": request.series,
+            "quarter": request.quarter,
+            "draft": request.draft,
+        },
+    )
+    if not rows:
+        return None
+    release_id, status, schema, text, made_of, ids = rows[0]
+    manifest = json.loads(text)
+    differs = [
+        *_asked_otherwise(request, manifest, ids),
+        *_gone_on(warehouse, dataset, release_id),
+    ]
+    if made_of != ingestion_id:
+        differs.append("other data of the quarter are loaded since")
+    if status == "draft":
+        later = {
+            "dataset": dataset.name,
+            "series": request.series,
+            "known_then": manifest.get("made_after", []),
+        }
+        if warehouse.value(query("release/draft", "released_since"), later) is not None:
+            differs.append("another quarter was released since")
+    if not differs:
+        return _unchanged(warehouse, release_id, request.quarter, request.series, schema, manifest)
+    if status == "draft" or request.supersede:
+        return None
+    raise ReleaseError(
+        f"{request.quarter} is out in series {request.series!r}, but not as asked "
+        f"({'; '.join(differs)}), and released quarters are immutable: ask for it as it is, use "
+        "another --series, or 'srsql correct' to take withdrawn cases out"
+    )
+
+
+def exposed_release(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, series: Series | None
+) -> Released | None:
+    """The release of a quarter that is out, of the data that there are; None: there is none such,
+    or somebody has left it."""
+    names = {"dataset": dataset.name, "series": series and series.name, "quarter": quarter}
+    rows = warehouse.rows(query("release/series", "made"), {**names, "draft": False})
+    if series is None or not rows:
+        return None
+    release_id, _, schema, text, made_of, _ = rows[0]
+    if made_of != find_ingestion(warehouse, dataset, quarter) or staleness(
+        warehouse, release_id=release_id
+    ):
+        return None
+    return _unchanged(warehouse, release_id, quarter, series.name, schema, json.loads(text))
+
+
+def _unchanged(
+    warehouse: Warehouse,
+    release_id: int,
+    quarter: str,
+    series: str,
+    schema: str,
+    manifest: dict[str, Any],
+) -> Released:
+    """What there is already, as the making of it would tell it."""
+    asked = {"release_id": release_id, "schema": schema}
+    stores = dict(warehouse.rows(query("release/draft", "viewed_stores"), asked))
+    rows = released_rows(warehouse, stores)
+    return Released(release_id, quarter, series, schema, "unchanged", manifest, rows)
+
+
+def _asked_otherwise(request: Request, manifest: Mapping[str, Any], ids: str) -> Iterator[str]:
+    """What was asked otherwise than a release was made."""
+    asked = request.remembered
+    told = manifest.get("parameters")
+    if asked is None or not told:
+        yield "the version that made it did not keep what it was made with"
+        return
+    made = {each["keyword"]: SeriesParameter(**each) for each in told}
+    found = _compared(request, asked.parameters, made)
+    yield from found.changes or found.weaker
+    if asked.seed is not None and asked.seed != manifest["seed"]:
+        yield f"seed {asked.seed}, was {manifest['seed']}"
+    if request.ids is not None and request.ids != ids.removesuffix("-60"):
+        yield f"ids {request.ids}, was {ids}"
+
+
+def _gone_on(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Iterator[str]:
+    """What changed since a release was made: who has left it, how its dataset is declared.
+
+    ``dataset``: as it is declared, with all of its tables.
+    """
+    for each in staleness(warehouse, release_id=release_id):
+        yield f"cases have left it since: {each.text}"
+    known = registered_dataset(warehouse, dataset.name)
+    if known.fingerprint != dataset.fingerprint and not known.reads_as(dataset):
+        yield "the dataset is declared otherwise"
 
 
 def draft_memory(warehouse: Warehouse, series: Series, found: Remembered) -> dict[str, Any]:

@@ -36,7 +36,12 @@ from srsql.engine.release.manifest import (
     store_private_manifest,
     store_public_manifest,
 )
-from srsql.engine.release.memory import draft_memory, need_consent_to_change, remember
+from srsql.engine.release.memory import (
+    draft_memory,
+    need_consent_to_change,
+    remember,
+    standing_release,
+)
 from srsql.engine.release.request import Clock, Progress, Range, Released, Request, range_ends
 from srsql.engine.release.series import (
     check_turn,
@@ -86,11 +91,16 @@ def release(
     """
     clock = Clock(progress)
     model = request.model
+    ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
+    there = (
+        standing_release(warehouse, dataset, request, ingestion_id) if request.if_needed else None
+    )
+    if there is not None:
+        return there
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset))
     visible_dataset = visible_part(dataset, model, request.terms)
-    ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     before = warehouse.temporary_tables()
     try:
         with warehouse.transaction():
@@ -184,6 +194,8 @@ def _told(current: Release, request: Request, series: Series) -> dict[str, Any]:
         told["gap"] = found[0]
     if request.remembered and request.remembered.changes:
         told["changes"] = list(request.remembered.changes)
+    if request.remembered:
+        told["parameters"] = [asdict(each) for each in request.remembered.parameters]
     if request.remembered and request.draft:
         told["remembered"] = draft_memory(current.warehouse, series, request.remembered)
     return told
@@ -210,7 +222,7 @@ def release_range(
     Args:
         warehouse: with the quarters ingested.
         dataset: of the quarters.
-        request: what is asked for.
+        request: what is asked for; ``if_needed``: those that are out have to be out just so.
         progress: told quarter and stage.
 
     Raises:
@@ -238,6 +250,9 @@ def release_range(
             {"dataset": dataset.name, "series": request.series},
         )
     }
+    for quarter in out.intersection(quarters) if request.if_needed else ():
+        made_of = find_ingestion(warehouse, dataset, quarter)
+        standing_release(warehouse, dataset, replace(request, quarter=quarter), made_of)
     releases = []
     for quarter in quarters:
         if quarter in out:

@@ -165,6 +165,13 @@ class Request:
     allow_linkable: bool = parameter(
         False, takes=Flag(), help="Expose it although more rows link than that", of_run=True
     )
+    if_needed: bool = parameter(
+        False,
+        takes=Flag(),
+        help="Nothing is done, and that is no error, where it is out just as asked: with the same "
+        "parameters, from the same data; what differs is refused as ever",
+        of_run=True,
+    )
     may_be_empty: bool = False
     """A quarter of which nothing can be released becomes an empty release."""
     remembered: Remembered | None = None

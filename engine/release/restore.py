@@ -18,11 +18,13 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.errors import ForgetError, WarehouseError
+from srsql.engine.errors import DONE, BusyError, ForgetError, WarehouseError
 from srsql.engine.release.forget import TOPIC, forget
 from srsql.engine.warehouse.backup import attached, copied, rebuild, sync
 from srsql.engine.warehouse.catalog import dataset_names, hmac_pads, registered_dataset
 from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.opening import NOW, Wait
+from srsql.engine.warehouse.runs import complete_run, start_run
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
 from srsql.schemas import Dataset
@@ -57,7 +59,9 @@ class _Token:
     day: Any
 
 
-def restore(path: Path, source: Path, *, without_forgotten: bool = False) -> Restored:
+def restore(
+    path: Path, source: Path, *, without_forgotten: bool = False, wait: Wait = NOW
+) -> Restored:
     """Put a backup in the place of a warehouse; the file that was there stays beside it.
 
     Args:
@@ -65,6 +69,7 @@ def restore(path: Path, source: Path, *, without_forgotten: bool = False) -> Res
         source: the backup.
         without_forgotten: restore although there is no warehouse that tells who was forgotten
             since the backup was made.
+        wait: how long for whoever uses one of the two.
 
     Raises:
         ForgetError: that cannot be told, or not be carried over.
@@ -79,12 +84,12 @@ def restore(path: Path, source: Path, *, without_forgotten: bool = False) -> Res
     if kept.exists():
         raise WarehouseError(f"{kept} is there already: move it away, it would be overwritten")
     with ExitStack() as stack:
-        con = attached(source, read_only=True)
+        con = attached(source, read_only=True, wait=wait)
         stack.callback(con.close)
         _need_layout(con, source)
         tokens = None
         if path.exists():  # open until the end, so that nobody writes to it
-            tokens = _tokens(path, stack, without_forgotten=without_forgotten)
+            tokens = _tokens(path, stack, wait, without_forgotten=without_forgotten)
         elif not without_forgotten:
             raise ForgetError(
                 f"there is no warehouse at {path}, so nobody can tell who was forgotten since "
@@ -94,6 +99,8 @@ def restore(path: Path, source: Path, *, without_forgotten: bool = False) -> Res
         with Warehouse(made) as restored:
             with restored.guarded():
                 forgotten = _carry(restored, tokens or [])
+            told = {"from": str(source), "without_forgotten": without_forgotten}
+            complete_run(restored, start_run(restored, "restore", told), DONE)
             if forgotten:
                 rebuild(restored)
         if path.exists():
@@ -137,22 +144,24 @@ def _need_layout(con: duckdb.DuckDBPyConnection, source: Path) -> None:
         raise WarehouseError(f"{source} has layout {layout}, this srsql needs {LAYOUT}: {way_out}")
 
 
-def _tokens(path: Path, stack: ExitStack, *, without_forgotten: bool) -> list[_Token] | None:
+def _tokens(
+    path: Path, stack: ExitStack, wait: Wait, *, without_forgotten: bool
+) -> list[_Token] | None:
     """The forgotten cases of the warehouse; None: they cannot be read, and need not be.
 
     Raises:
         ForgetError: they cannot be read.
     """
     try:
-        con = attached(path, read_only=True)
+        con = attached(path, read_only=True, wait=wait)
         stack.callback(con.close)
         layout = _layout(con)
         if layout is not None and layout < CARRIED_FROM:
             return []
         rows = con.execute(query(TOPIC, "carried")).fetchall()
-    except (WarehouseError, duckdb.Error) as error:
-        if "lock" in str(error).lower():
-            raise
+    except BusyError:
+        raise
+    except (WarehouseError, duckdb.Error):
         if without_forgotten:
             return None
         raise ForgetError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -16,6 +16,7 @@ from srsql.engine.release.series_commands import chosen_text, every_series
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import ROWS, SHAPES
 from srsql.engine.warehouse.releases import Release, series_over_lattice, staleness
+from srsql.engine.warehouse.runs import ALL, runs
 from srsql.engine.warehouse.series import PER_QUARTER, Series, schema_of, series_views
 from srsql.engine.warehouse.statements import STORE, column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -235,7 +236,7 @@ def set_figures(
 class Status(Framed):
     """Rows as dictionaries, ready for a table or JSON."""
 
-    _tables: ClassVar[tuple[str, ...]] = ("releases", "quarters", "series", "budget")
+    _tables: ClassVar[tuple[str, ...]] = ("releases", "quarters", "series", "budget", "runs")
 
     path: str | None
     bytes_on_disk: int
@@ -249,10 +250,12 @@ class Status(Framed):
     text."""
     series: list[dict[str, Any]] = field(default_factory=list)
     """What each was made with; see ``srsql series show``."""
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    """The last command that wrote the warehouse, or all, the latest first; see ``RunRecord``."""
 
 
-def status(warehouse: Warehouse) -> Status:
-    """Read the catalog; nothing is changed."""
+def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
+    """Read the catalog; nothing is changed. ``every_run``: not only the last run."""
     size = 0
     if warehouse.path is not None:
         wal = warehouse.path.with_name(warehouse.path.name + ".wal")
@@ -287,6 +290,7 @@ def status(warehouse: Warehouse) -> Status:
             }
             for one in every_series(warehouse)
         ],
+        runs=[asdict(each) for each in runs(warehouse, ALL if every_run else 1)],
     )
 
 

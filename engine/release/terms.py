@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srsql.engine.errors import ReleaseError
+from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
@@ -42,7 +42,7 @@ def need_terms(release: Release, request: Request, terms: DisassociationParamete
         if records >= least:
             return
         if not request.may_be_empty:
-            raise ReleaseError(
+            raise NothingToReleaseError(
                 f"{records:,} cases of {quarter} have a term of "
                 f"{', '.join(terms.attributes)}, a cluster needs {least:,}: nothing can be released"
             )
@@ -54,7 +54,7 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
     """Thresholds bound what is known of regions, so terms alone have none, but 0 bars a term."""
     barred = warehouse.rows(query(TOPIC, "never_released"))
     if barred:
-        raise ReleaseError(
+        raise InfeasibleError(
             f"theta of {len(barred):,} term(s) is 0, which is never released: {barred[0][0]!r} "
             "and the like would be, since this model withholds no case for its terms: give "
             "another --theta, or --terms disassociate with a model that does"

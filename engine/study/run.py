@@ -119,7 +119,9 @@ def run(
     workers: Workers,
     more: Mapping[str, Any] | None = None,
 ) -> dict[Path, str]:
-    """Measure the cells; each that ends well has its file. The warehouse is only read.
+    """Measure the cells; each that ends well has its file.
+
+    The warehouse is only read, and free for others once it is copied.
 
     Args:
         warehouse: a file; every worker has a copy of its own.
@@ -168,7 +170,7 @@ def run(
             if why is not None:
                 broken[file] = why
 
-        with ThreadPoolExecutor(jobs) as pool:
+        with warehouse.let_go(), ThreadPoolExecutor(jobs) as pool:
             try:
                 for each in [pool.submit(measure, cell, file) for cell, file in todo]:
                     each.result()

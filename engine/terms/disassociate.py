@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 
-from srsql.engine.errors import ReleaseError
+from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.statements import column, query
@@ -84,7 +84,7 @@ def disassociate(
             f"m = {m}, cluster sizes {least} and {max_size}"
         )
     if small := parts_too_small(warehouse, least):
-        raise ReleaseError(
+        raise NoGroupError(
             f"{len(small)} parts of the data, {sum(n for _, n in small)} records in all, have "
             f"fewer than {least} records each: no cluster can be made of them"
         )

@@ -17,8 +17,9 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import WarehouseError, one_line
+from srsql.engine.warehouse.opening import NOW, Wait, attach
 from srsql.engine.warehouse.statements import dotted, literal, query
-from srsql.engine.warehouse.warehouse import ALIAS, Warehouse
+from srsql.engine.warehouse.warehouse import ALIAS, TAKEN_OVER, Warehouse
 
 Place = tuple[str, str]
 Counts = dict[Place, int]
@@ -41,19 +42,14 @@ class Backup:
     bytes_on_disk: int
 
 
-def attached(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def attached(path: Path, *, read_only: bool = False, wait: Wait = NOW) -> duckdb.DuckDBPyConnection:
     """A connection with the file attached as a warehouse's is, and nothing installed in it.
 
     Raises:
-        WarehouseError: it is no database, or another process has it open.
+        WarehouseError: it is no database, or another process has it open; see ``attach``.
     """
     con = duckdb.connect()
-    try:
-        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}{' (READ_ONLY)' if read_only else ''}")
-        con.execute(f"USE {ALIAS}")
-    except duckdb.Error as error:
-        con.close()
-        raise WarehouseError(f"{path} cannot be opened: {one_line(error)}") from None
+    attach(con, path, ALIAS, read_only=read_only, wait=wait)
     return con
 
 
@@ -208,8 +204,8 @@ def rebuild(warehouse: Warehouse) -> None:
             sync(path.absolute().parent)
         con.execute("USE memory")
         con.execute(f"DETACH {ALIAS}")
-        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}")
-        con.execute(f"USE {ALIAS}")
+        # whoever waited for the old file may have the new one first
+        attach(con, path, ALIAS, read_only=False, wait=Wait(TAKEN_OVER))
     except OSError as error:
         raise WarehouseError(f"{path}: {error.strerror or one_line(error)}; {otherwise}") from None
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import duckdb
 
-from srsql.engine.errors import WarehouseError
+from srsql.engine.errors import DONE, WarehouseError
 from srsql.engine.warehouse.backup import Counts, attached, need_all, row_counts
+from srsql.engine.warehouse.opening import NOW, Wait
+from srsql.engine.warehouse.runs import complete_run, start_run
 from srsql.engine.warehouse.statements import query, step_file
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 
@@ -18,6 +20,7 @@ STEPS: dict[int, tuple[str, ...]] = {
     1: ("warehouse/layout_1_to_2",),
     2: ("warehouse/layout_2_to_3_ids", "warehouse/layout_2_to_3_ledger"),
     3: ("warehouse/layout_3_to_4_series",),
+    4: ("warehouse/layout_4_to_5_runs",),
 }
 """From a layout to the next one, in their order."""
 RENAMED = {
@@ -44,12 +47,16 @@ class Migration:
     """The file as it was; None where nothing had to be done."""
 
 
-def migrate(path: Path) -> Migration:
+def migrate(path: Path, *, wait: Wait = NOW) -> Migration:
     """Bring a warehouse file to the layout of this version; the old file stays beside it.
 
     The steps run on a copy. The copy takes the file's place only after it was
     opened by this version and every stored table and released view had as many rows as before.
     Until then the file is not touched: whatever ends the migration early leaves it as it was.
+
+    Args:
+        path: of the warehouse.
+        wait: how long for another process to let it go.
 
     Raises:
         WarehouseError: there is no such file, another process has it open, it is no warehouse, its
@@ -58,7 +65,7 @@ def migrate(path: Path) -> Migration:
     """
     if not path.is_file():
         raise WarehouseError(f"no warehouse at {path}: give --db the file to migrate")
-    found, before = _inspect(path)
+    found, before = _inspect(path, wait)
     if found == LAYOUT:
         return Migration(str(path), found, LAYOUT, len(before), sum(before.values()), None)
     if found > LAYOUT or any(layout not in STEPS for layout in range(found, LAYOUT)):
@@ -78,6 +85,8 @@ def migrate(path: Path) -> Migration:
             _take(copy, layout)
         with Warehouse(copy) as opened:
             after = row_counts(opened.con)
+            told = {"from_layout": found, "to_layout": LAYOUT}
+            complete_run(opened, start_run(opened, "migrate", told), DONE)
         need_all(before, after, "the warehouse was not migrated and is as it was", RENAMED, GROWN)
         os.link(path, kept)
         os.replace(copy, path)
@@ -87,9 +96,9 @@ def migrate(path: Path) -> Migration:
     return Migration(str(path), found, LAYOUT, len(after), sum(after.values()), str(kept))
 
 
-def _inspect(path: Path) -> tuple[int, Counts]:
+def _inspect(path: Path, wait: Wait) -> tuple[int, Counts]:
     """Layout and rows; what a write-ahead log still holds is in the file afterwards."""
-    con = attached(path)
+    con = attached(path, wait=wait)
     try:
         try:
             ((layout,),) = con.execute(query("warehouse/migrate", "layout")).fetchall()

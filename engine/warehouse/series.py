@@ -278,6 +278,8 @@ class Remembered:
     """Each parameter that differs, with its values before and now."""
     weaker: tuple[str, ...] = ()
     """What is promised less, in a few words."""
+    seed: int | None = None
+    """Of this release alone; None: none was asked for."""
 
 
 def stored_parameters(warehouse: Warehouse, dataset: str, name: str) -> list[SeriesParameter]:

@@ -16,12 +16,15 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.warehouse.guard import guarded
-from srsql.engine.warehouse.statements import dotted, literal, parsed, query, source, step_file
+from srsql.engine.warehouse.opening import NOW, Wait, attach
+from srsql.engine.warehouse.statements import dotted, parsed, query, source, step_file
 from srsql.version import __version__
 
-LAYOUT = 4
+LAYOUT = 5
 CATALOG_FILES = ("catalog.sql", "pseudonyms.sql")
 ALIAS = "srsql_warehouse"
+TAKEN_OVER = 600.0
+"""Seconds for whoever has a file that was let go for a while."""
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
 _NAMES = tuple(
     f"SELECT o.schema_name, o.{name} FROM system.main.{catalog}() AS o "
@@ -45,6 +48,7 @@ class Warehouse:
         read_only: open the file for reading; nothing is installed in it.
         threads: DuckDB worker threads; None leaves the default.
         memory_limit: DuckDB's memory limit, e.g. ``"8GB"``; None leaves the default.
+        wait: how long for another process to let the file go.
     """
 
     def __init__(
@@ -54,10 +58,12 @@ class Warehouse:
         read_only: bool = False,
         threads: int | None = None,
         memory_limit: str | None = None,
+        wait: Wait = NOW,
     ) -> None:
         self.path: Path | None = None
         self._callers_path: str | None = None
         self.read_only = read_only
+        self._wait = wait
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
@@ -65,7 +71,7 @@ class Warehouse:
                 target.execute(f"USE {ALIAS}")
         else:
             self.path = Path(target)
-            self.con = _open(self.path, read_only)
+            self.con = _open(self.path, read_only, wait)
         try:
             if threads is not None:
                 self.con.execute("SET threads = ?", [threads])
@@ -106,6 +112,26 @@ class Warehouse:
         try:
             yield
         finally:
+            self.run("SET search_path = ?", [guards])
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """While this lasts other processes may write the file: for long work on a copy of it.
+
+        Only a file of ours that is open for reading is let go, and nothing is asked of it until it
+        is attached again, which waits for whoever writes it then.
+        """
+        if self.path is None or not self.read_only:
+            yield
+            return
+        guards = self.value("SELECT system.main.current_setting('search_path')")
+        self.run("USE memory")
+        self.run(f"DETACH {ALIAS}")
+        try:
+            yield
+        finally:
+            wait = Wait(max(self._wait.seconds, TAKEN_OVER), self._wait.told)
+            attach(self.con, self.path, ALIAS, read_only=True, wait=wait)
             self.run("SET search_path = ?", [guards])
 
     def close(self) -> None:
@@ -317,24 +343,13 @@ def _database(con: duckdb.DuckDBPyConnection) -> str:
     return str(con.execute("SELECT system.main.current_database()").fetchall()[0][0])
 
 
-def _open(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+def _open(path: Path, read_only: bool, wait: Wait) -> duckdb.DuckDBPyConnection:
     if path.is_dir():
         raise WarehouseError(f"{path} is a directory: give --db a file")
     if read_only and not path.exists():
         raise WarehouseError(f"no warehouse at {path}: run 'srsql ingest' first or give --db")
     con = duckdb.connect()
-    try:
-        # under a name of its own: a catalog called like a schema makes both ambiguous
-        con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}{' (READ_ONLY)' if read_only else ''}")
-        con.execute(f"USE {ALIAS}")
-    except duckdb.Error as error:
-        con.close()
-        text = one_line(error)
-        if "lock" in text.lower():
-            raise WarehouseError(
-                f"{path} is in use by another process: wait until it ends, or stop it"
-            ) from None
-        raise WarehouseError(f"{path} cannot be opened: {text}") from None
+    attach(con, path, ALIAS, read_only=read_only, wait=wait)
     con.execute("SET python_enable_replacements = false")
     con.execute("SET preserve_insertion_order = true")
     con.execute("SET enable_progress_bar = false")

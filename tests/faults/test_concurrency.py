@@ -19,7 +19,7 @@ from support.quarters import crowd
 from support.released import content, schemas
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import WarehouseError
+from srsql.engine.errors import BUSY, DAMAGED, WarehouseError
 
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
 RELEASE = ["release", "--quarter", "2011Q4", "--theta", "0.5", "--k", "3", "--seed", "1"]
@@ -46,8 +46,8 @@ def srsql(db: Path, *arguments: str, **options: Any) -> subprocess.CompletedProc
     )
 
 
-def refused(done: subprocess.CompletedProcess[str]) -> str:
-    assert (done.returncode, done.stdout) == (2, "")
+def refused(done: subprocess.CompletedProcess[str], code: int = 2) -> str:
+    assert (done.returncode, done.stdout) == (code, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("srsql: ")
     return line
@@ -86,7 +86,7 @@ def test_a_release_beside_another_process_is_refused_in_one_line_and_works_later
     db: Path, read_only: bool
 ) -> None:
     with held(db, read_only=read_only):
-        assert f"{db} is in use by another process" in refused(srsql(db, *RELEASE))
+        assert f"{db} is in use by another process" in refused(srsql(db, *RELEASE), BUSY)
     works(db)
 
 
@@ -145,7 +145,7 @@ def test_a_file_that_may_not_grow_fails_in_one_line_and_a_rerun_works(db: Path, 
 
     with Engine(db) as engine:
         before = content(engine.con)
-    line = refused(srsql(db, *RELEASE, preexec_fn=limited))
+    line = refused(srsql(db, *RELEASE, preexec_fn=limited), DAMAGED)
     assert "Could not write file" in line or "as it was" in line
     with Engine(db) as engine:
         assert content(engine.con) == before
@@ -167,7 +167,7 @@ def test_a_full_disk_fails_in_one_line_and_a_rerun_works(
         moved = copied(db.parent, small / "w.duckdb", {})
         done = srsql(moved, *RELEASE)
         if done.returncode:
-            line = refused(done)
+            line = refused(done, DAMAGED)
             assert "as it was" in line or "space" in line
             (tmp_path / "after.duckdb").write_bytes(moved.read_bytes())
             wal = moved.with_name("w.duckdb.wal")

@@ -266,7 +266,7 @@ def test_every_quarter_of_a_one_disease_cohort_is_refused_with_the_disease_and_t
         assert share in text
         assert all(way in text for way in ("levels:", "frequency", "--on-infeasible withhold"))
         assert "\n" not in text
-        assert caught.value.exit_code == 2
+        assert caught.value.exit_code == 3
     assert len(archives) == 43
     assert als.sql("SELECT count(*) FROM srsql.release") == [(0,)]
 
@@ -301,7 +301,7 @@ def test_the_command_line_refuses_a_one_disease_cohort_in_one_line(als: Engine) 
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (3, "")
     (line,) = done.stderr.splitlines()
     assert ALS in line
 

@@ -290,7 +290,7 @@ def test_a_quarter_in_which_nothing_can_be_released_says_so_and_changes_nothing(
     db = engine.warehouse.path
     engine.close()
     answer = srsql("release", "--quarter", "2011Q2", "--k", 3, "--theta", "0.5", "--db", db)
-    assert (answer.code, answer.out) == (2, "")
+    assert (answer.code, answer.out) == (3, "")
     (line,) = answer.err.splitlines()
     assert "nothing of 2011Q2 can be released" in line
     assert "too_few_new_cases 2" in line

@@ -63,10 +63,14 @@ def terms_of(con: Connection, schema: str) -> dict[int, set[str]]:
 
 
 def content(con: Connection) -> dict[str, Any]:
-    """Everything in the warehouse: every table's rows, every view's text, every schema."""
+    """Everything in the warehouse: every table's rows, every view's text, every schema.
+
+    But for the run table, in which a command that fails or is killed is to be seen.
+    """
     found: dict[str, Any] = {"schemas": sorted(schemas(con))}
     for schema, name in con.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT temporary ORDER BY ALL"
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT temporary "
+        "AND NOT (schema_name = 'srsql' AND table_name = 'run') ORDER BY ALL"
     ).fetchall():
         found[f"{schema}.{name}"] = con.execute(
             f'SELECT * FROM "{schema}"."{name}" ORDER BY ALL'

@@ -20,11 +20,11 @@ from srsql.engine.warehouse import migrate as module
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
-# "ids", "series", "gaps", "stale": version 0.1 did not say which ids and parameters a series has,
-# what is missing in it, nor what has left a release
+# "ids", "series", "gaps", "stale", "runs": version 0.1 did not say which ids and parameters a
+# series has, what is missing in it, what has left a release, nor what wrote the warehouse
 VARIES = {
     "bytes_on_disk", "software_version", "path", "ids", "series", "gaps", "without_calendar",
-    "stale",
+    "stale", "runs",
 }  # fmt: skip
 
 # version 0.1 took whoever was in a version of the same quarter for an old case; one release differs
@@ -228,6 +228,14 @@ def test_the_next_release_has_a_number_of_its_own(old: Path) -> None:
     with Engine(old, dataset="faers") as engine:
         made = engine.release("2020Q1", k=3, theta="1", seed=1, series="after", allow_linkable=True)
     assert made.release_id > last
+
+
+def test_a_migration_is_the_first_run_that_a_warehouse_tells(old: Path) -> None:
+    migrate(old)
+    with Engine(old, dataset="faers") as engine:
+        (run,) = engine.status(runs=True).runs
+    assert (run["command"], run["exit_code"]) == ("migrate", 0)
+    assert run["parameters"] == {"from_layout": 1, "to_layout": module.LAYOUT}
 
 
 def test_an_old_warehouse_is_not_opened_but_the_way_out_is_named(old: Path) -> None:

@@ -9,10 +9,12 @@ quarter keeps the pseudonyms of a case equal.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +24,10 @@ from typing import Any, Literal, get_args
 import duckdb
 
 from srsql.engine.artifact.format import (
+    DUCKDB_FILE,
+    MANIFEST,
+    SIGNATURE,
+    SUMS,
     AnyManifest,
     Format,
     Manifest,
@@ -41,7 +47,7 @@ from srsql.engine.artifact.publish.manifest import (
 )
 from srsql.engine.artifact.publish.tables import Plan, plan_tables, plan_terms, prove, staging
 from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.errors import PublishError, one_line
+from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
@@ -78,6 +84,8 @@ class Publication:
     """PEM file with the Ed25519 key that the hashes are signed with."""
     stale: bool = False
     """Publish a release although cases have left it since it was made."""
+    if_needed: bool = False
+    """An artifact that is there already, file by file the same, is as good as a new one."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -124,6 +132,8 @@ class Published:
     """Folders that publications which crashed left behind."""
     links: list[MeasureRow]
     """How many rows link to each other release of the quarter, superseded ones included."""
+    unchanged: bool = False
+    """It was there already, file by file the same, and nothing was done."""
 
 
 def publish(
@@ -145,6 +155,8 @@ def publish(
             nothing is at the place it was to go to.
         CheckFailedError: a column of it would show what the dataset schema does not let out.
     """
+    if publication.if_needed and publication.to.is_dir() and not _is_empty(publication.to):
+        return _compared(warehouse, dataset, publication, progress)
     step = progress or (lambda _: None)
     quarter, to, key_file = publication.quarter, publication.to, publication.key_file
     signing = private_key(publication.sign) if publication.sign else None
@@ -184,7 +196,7 @@ def publish(
                 step("verification")
                 found = verify(folder)
                 if not found.passed:
-                    raise PublishError(
+                    raise UnsafeArtifactError(
                         f"{quarter} was not published, the artifact fails its own check: "
                         + (found.failures or found.not_run)[0]
                     )
@@ -206,6 +218,76 @@ def publish(
         unfinished=[str(path) for path in unfinished(to)],
         links=links,
     )
+
+
+def _compared(
+    warehouse: Warehouse, dataset: Dataset, publication: Publication, progress: Progress | None
+) -> Published:
+    """Publish once more in a folder of its own, and hold what is there against it, file by file.
+
+    That takes as long as publishing, and passes over nothing that differs: another release, form or
+    key, a file that was changed since.
+
+    Raises:
+        PublishError: something differs; the text names the files.
+    """
+    to, key = publication.to, publication.key_file
+    if key and not key.exists():
+        raise PublishError(f"{to} is there, and its key file {key} is not: give the one it has")
+    parent, prefix = to.absolute().parent, f".{to.absolute().name}."
+    with tempfile.TemporaryDirectory(".unfinished", prefix, parent) as folder:
+        again = replace(publication, to=Path(folder) / to.name, if_needed=False)
+        made = publish(warehouse, dataset, again, progress)
+        differs = _differing(publication, again.to)
+    if differs:
+        raise PublishError(
+            f"{to} holds something else than {publication.quarter} of series "
+            f"{publication.series!r} as asked ({', '.join(differs)} differ): what left the house "
+            "is not overwritten, give another --to"
+        )
+    return replace(made, path=str(to), unchanged=True)
+
+
+def _differing(publication: Publication, made: Path) -> list[str]:
+    """The files of an artifact that was made once more that are not as they are in the first.
+
+    A DuckDB file has an identifier that is drawn at random, on which the hashes depend: of it
+    contents and storage version are compared.
+    """
+    to, duck = publication.to, publication.format == "duckdb"
+    ours, theirs = ({p.name: _digest(p) for p in f.iterdir()} for f in (made, to))
+    drawn = {DUCKDB_FILE, MANIFEST, SUMS, SIGNATURE} if duck else set()
+    found = {n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n)}
+    missing = {n for n in drawn if (n in ours) != (n in theirs)}
+    if found - drawn or missing or not duck:
+        return sorted(found - drawn | missing)
+    if _told(made) != _told(to) or not verify(to).passed:
+        return [MANIFEST]
+    if _storage_version(made) != _storage_version(to):
+        return [DUCKDB_FILE]
+    if publication.sign:  # Ed25519 has one signature of a text
+        signed = private_key(publication.sign).sign((to / SUMS).read_bytes())
+        return [] if (to / SIGNATURE).read_bytes() == signed else [SIGNATURE]
+    return []
+
+
+def _digest(path: Path) -> str:
+    return file_digest(path) if path.is_file() and not path.is_symlink() else "no file"
+
+
+def _told(folder: Path) -> Any:
+    """The manifest without the hash of the DuckDB file, whose contents it tells apart."""
+    told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return told | {"files": {n: v for n, v in told["files"].items() if n != DUCKDB_FILE}}
+
+
+def _storage_version(folder: Path) -> Any:
+    with duckdb.connect(folder / DUCKDB_FILE, read_only=True) as con:
+        (row,) = con.execute(
+            "SELECT d.tags FROM system.main.duckdb_databases() AS d "
+            "WHERE d.database_name = system.main.current_database()"
+        ).fetchall()
+    return row
 
 
 def _releases(

@@ -63,6 +63,19 @@ FROM srsql.release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
 ORDER BY r.quarter;
 
+-- name: made
+-- The release of a quarter that is out, else with $draft its draft: number, status, schema, private
+-- manifest, data, and which ids its series has.
+SELECT r.release_id, r.status, r.schema_name, r.private_manifest, r.ingestion_id, s.ids
+FROM srsql.release AS r
+INNER JOIN srsql.series AS s ON r.dataset = s.dataset AND r.series = s.series
+WHERE
+    r.dataset = $dataset
+    AND r.series = $series
+    AND r.quarter = $quarter
+    AND (r.status = 'released' OR (r.status = 'draft' AND $draft))
+ORDER BY r.status DESC;
+
 -- name: next_release_id
 -- The number of a new release, of our own or imported.
 SELECT nextval('srsql.release_ids');
