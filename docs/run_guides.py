@@ -214,9 +214,7 @@ def _bash(command: str, given: str) -> str:
 def _srsql(words: list[str]) -> str:
     """What a command prints, as into a pipe."""
     printed = io.StringIO()
-    console = Console(
-        highlight=False, markup=False, emoji=False, soft_wrap=True, width=terminal.PIPE_WIDTH
-    )
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     with (
         mock.patch.object(sys, "argv", ["srsql", *words]),
         mock.patch.object(terminal, "out", console),

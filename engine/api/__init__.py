@@ -285,7 +285,13 @@ def audit_options(
 
 
 def audited(
-    warehouse: Warehouse, dataset: Dataset, series: str, asked: AuditOptions, *, all_series: bool
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    asked: AuditOptions,
+    *,
+    all_series: bool,
+    progress: Callable[[str], None] | None = None,
 ) -> Audit | SeriesAudit:
     """The audit of a series, or of all series together.
 
@@ -301,7 +307,7 @@ def audited(
         return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
     visible = series_dataset(warehouse, dataset, series)
     need_regions(warehouse, visible, series, AuditError)
-    return audit(warehouse, visible, series, replace(asked, union=True))
+    return audit(warehouse, visible, series, replace(asked, union=True), progress)
 
 
 def all_measures(

@@ -13,6 +13,7 @@ from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.risk.joined_series import SeriesAudit
+from srsql.schemas.glossary import term
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""
@@ -47,6 +48,8 @@ JOINED_COLUMNS = [
     "< k joined",
     "safe",
 ]
+LEGEND = ("b", "f", "l", "md", "ss", "p", "u", "e", "dir", "dsr", "ssgr")
+"""Terms of the table, by their keys in the glossary."""
 _SETS = (
     ("b", "B", "an earlier release rules them out"),
     ("f", "F", "a later one does"),
@@ -71,6 +74,7 @@ def parts_of(audit: Audit | SeriesAudit) -> Parts:
 
 def joined_parts(audit: SeriesAudit) -> Parts:
     """The releases of each quarter as they were joined, and the verdict."""
+    yield audit.verdict
     yield Table("all series joined", JOINED_COLUMNS, joined_rows(audit))
     if not audit.releases:
         yield "no quarter is held by two releases with rows of cases: nothing can be joined"
@@ -106,9 +110,12 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
 
 
 def audit_parts(audit: Audit) -> Parts:
-    """The releases as they were judged, the verdict and the worst groups."""
+    """The verdict, the releases as they were judged, the worst groups, what the columns are."""
+    yield audit.verdict
     yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
     yield from audit_lines(audit)
+    yield "legend:"
+    yield from (f"  {told.term}: {told.short}" for told in map(term, LEGEND))
 
 
 def audit_rows(audit: Audit) -> Iterator[list[str]]:

@@ -211,7 +211,7 @@ def release_range(
         warehouse: with the quarters ingested.
         dataset: of the quarters.
         request: what is asked for.
-        progress: told quarter and stage.
+        progress: told how many quarters are done, of how many, the quarter and the stage.
 
     Raises:
         ReleaseError: a quarter was refused; those before it are out.
@@ -239,19 +239,19 @@ def release_range(
         )
     }
     releases = []
-    for quarter in quarters:
-        if quarter in out:
-            continue
+    todo = [quarter for quarter in quarters if quarter not in out]
+    for number, quarter in enumerate(todo):
         one = replace(request, quarter=quarter, may_be_empty=True)
-        releases.append(release(warehouse, dataset, one, _prefixed(progress, quarter)))
+        said = f"{number} of {len(todo)} quarters; {quarter}"
+        releases.append(release(warehouse, dataset, one, _prefixed(progress, said)))
     already = [q for q in quarters if q in out]
     return Range(first, last, releases, already, gaps(warehouse, quarters))
 
 
-def _prefixed(progress: Progress | None, quarter: str) -> Progress | None:
+def _prefixed(progress: Progress | None, said: str) -> Progress | None:
     if progress is None:
         return None
-    return lambda step: progress(f"{quarter}: {step}")
+    return lambda step: progress(f"{said}: {step}")
 
 
 def _prepare(
