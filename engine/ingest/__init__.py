@@ -39,7 +39,7 @@ from srsql.engine.ingest.records import (
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
-from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
+from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.series import misplaced
 from srsql.engine.warehouse.statements import SPACES, query
@@ -281,8 +281,8 @@ class _PeriodIngestion:
             sha256=sha256,
         )
         self.progress(
-            f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} {member.name}: {file.records:,} records, "
-            f"{file.loaded:,} loaded, {file.rejected:,} rejected"
+            f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
+            f"{member.name}: {file.records:,} records, {file.loaded:,} loaded, {file.rejected:,} rejected"
         )
         return account.balanced(file)
 
