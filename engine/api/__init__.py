@@ -105,6 +105,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     "ids": Argument(takes=Several(Text(), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
     "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
+    # explain
+    "explain.case": Argument("Case id of the source, or a pseudonym of it in the series"),
     # forget, backup
     "cases": Argument(takes=Several(Text(), as_read=True)),
     "reason": Argument("Why, in a few words that name nobody; it is kept"),

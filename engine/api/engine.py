@@ -25,6 +25,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.correct import Correction, correct
 from srsql.engine.release.draft import confirm
+from srsql.engine.release.explain import Explained, explain
 from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
@@ -233,6 +234,14 @@ class Engine:
         with self.warehouse.guarded():
             return look_up(self.warehouse, self._of(quarter, dataset), series, ids, by_case=case,
                            quarter=quarter)  # fmt: skip
+
+    @api.reads(errors.LookUpError)
+    def explain(
+        self, quarter: str, case: str, *, series: str = MAIN, dataset: Name = None
+    ) -> Explained:
+        """Why a case has its region and group, or why it is withheld: for the steward alone."""
+        with self.warehouse.guarded():
+            return explain(self.warehouse, self._of(quarter, dataset), series, quarter, case)
 
     @api.reads(errors.ForgetError)
     def forget(

@@ -1,4 +1,4 @@
-"""What a terminal shows of attacks: `audit`, `import-release`, `attack`."""
+"""What a terminal shows of attacks: `audit`, `import-release`, `attack`; and of `explain`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table, gap_lines
+from srsql.engine.release.explain import Explained, GroupSize
 from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.schemas.glossary import term
 
@@ -36,6 +37,9 @@ AUDIT_COLUMNS = [
     "E",
     "safe",
 ]
+REGION_COLUMNS = ["group", "quasi-identifier", "region", "why", "low set by", "high set by"]
+NAMED = 5
+"""Members, or values, that are named in one place; `--json` has them all."""
 JOINED_COLUMNS = [
     "quarter",
     "series",
@@ -335,6 +339,58 @@ def _cases(count: int) -> str:
 
 def _region(region: Region) -> str:
     return ", ".join(f"{name} {_text(value, 'any')}" for name, value in region.items())
+
+
+def explained_parts(found: Explained) -> Parts:
+    """Why a case has its region and its group, or is withheld."""
+    as_asked = "" if found.asked == found.case_id else f" (asked: {found.asked})"
+    reason = "" if found.reason is None else f", {found.reason}"
+    new = {None: "", True: ", new in it", False: ", seen before"}[found.is_new]
+    draft = " (draft)" if found.status == "draft" else ""
+    yield (
+        f"{found.quarter}{draft}, series {found.series} ({found.model}): case {found.case_id}"
+        f"{as_asked} is {found.outcome}{reason}{new}; for the steward, not for publication"
+    )
+    yield from (f"  {text}" for text in found.why)
+    if found.parts:
+        rows = [
+            [
+                str(part.group), part.attribute, _text(part.region, "missing"), part.why,
+                _named(part.low_by), _named(part.high_by),
+            ]
+            for part in found.parts
+        ]  # fmt: skip
+        yield Table("region", REGION_COLUMNS, rows)
+    for group in found.groups:
+        yield from _size_lines(found, group)
+    if found.cannot_tell:
+        yield "cannot be told: " + "; ".join(found.cannot_tell)
+
+
+def _size_lines(found: Explained, group: GroupSize) -> Iterator[str]:
+    """How large a group is, and why it cannot be smaller."""
+    counted = (
+        "" if group.carriers == group.cases else f", of which {group.carriers:,} count towards k"
+    )
+    yield (
+        f"group {group.group}: {_cases(group.cases)} ({group.new_cases:,} new){counted}; every "
+        f"group needs {group.needs:,}: k is {found.k}"
+        + (
+            f", and a group that holds {_named(found.raised_by)} once needs {group.needs:,}"
+            if found.raised_by
+            else ""
+        )
+    )
+    if group.value is not None:
+        yield (
+            f"  the value that leaves it the least room: {group.value}, held by {group.held:g} of "
+            f"{group.carriers:,}, threshold {group.theta}: {group.value_needs:,} are needed for it"
+        )
+
+
+def _named(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - NAMED:,} more" if len(texts) > NAMED else ""
+    return ", ".join(texts[:NAMED]) + more
 
 
 def known_values(qids: Sequence[str]) -> dict[str, str]:

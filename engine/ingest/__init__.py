@@ -282,7 +282,8 @@ class _PeriodIngestion:
         )
         self.progress(
             f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
-            f"{member.name}: {file.records:,} records, {file.loaded:,} loaded, {file.rejected:,} rejected"
+            f"{member.name}: {file.records:,} records, {file.loaded:,} loaded, "
+            f"{file.rejected:,} rejected"
         )
         return account.balanced(file)
 
