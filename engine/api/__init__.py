@@ -27,6 +27,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
     Amount,
+    Day,
     Files,
     Instance,
     Names,
@@ -89,6 +90,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    "date": Argument(declared(Request)["date"].help, "today", Day()),
     # correct
     "keep_remainder": Argument(
         "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"

@@ -204,13 +204,14 @@ class Engine:
     @api.reads(errors.ReleaseError)
     def confirm(
         self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
-        weaker: bool = False, change: bool = False, dataset: Name = None, series: str = MAIN,
+        weaker: bool = False, change: bool = False, date: Word = None, dataset: Name = None,
+        series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
         yes = api.consent(max_linkable, allow_linkable, weaker=weaker, change=change)
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            return confirm(self.warehouse, visible, quarter, series, yes)
+            return confirm(self.warehouse, visible, quarter, series, yes, date)
 
     @api.reads(errors.ReleaseError)
     def correct(

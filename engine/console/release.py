@@ -23,7 +23,7 @@ from srsql.engine.warehouse.series import IDS, ORIGINAL
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
 
-CONFIRMED = ("series", "max_linkable", "allow_linkable", "change", "weaker")
+CONFIRMED = ("series", "date", "max_linkable", "allow_linkable", "change", "weaker")
 """Options of a release that count when its draft is exposed."""
 INGESTED_COLUMNS = [
     "table",

@@ -22,6 +22,8 @@ from srsql.schemas import Dataset
 from srsql.version import __version__
 
 TOPIC = "release/manifest"
+RELEASE_DATE = "release_date"
+"""The one field in which the manifests of two equal releases may differ."""
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,21 @@ def store_private_manifest(release: Release, manifest: dict[str, Any]) -> None:
     release.warehouse.run(
         query(TOPIC, "store"), {"release_id": release.release_id, "manifest": json.dumps(manifest)}
     )
+
+
+def date_release(release: Release, manifest: dict[str, Any], day: str) -> None:
+    """Have both manifests of a draft tell the day on which it is exposed.
+
+    Args:
+        release: the draft.
+        manifest: the private one.
+        day: as YYYY-MM-DD.
+    """
+    store = dotted(STORE, store_of(release.release_id, "manifest"))
+    release.warehouse.run(f"ALTER TABLE {store} ADD COLUMN IF NOT EXISTS {RELEASE_DATE} VARCHAR")
+    release.warehouse.run(f"UPDATE {store} SET {RELEASE_DATE} = $day", {"day": day})
+    manifest[RELEASE_DATE] = day
+    store_private_manifest(release, manifest)
 
 
 def released_rows(warehouse: Warehouse, stores: dict[str, str]) -> dict[str, int]:

@@ -27,6 +27,7 @@ from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
+    RELEASE_DATE,
     Figures,
     Parameters,
     private_manifest,
@@ -347,6 +348,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
+    facts[RELEASE_DATE] = request.date
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:
