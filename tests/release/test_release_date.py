@@ -58,7 +58,7 @@ def test_without_a_day_it_is_today_or_that_of_source_date_epoch(
 
 @pytest.mark.parametrize("day", ["2024-02-30", "24-02-03", "2024-2-3", "20240203", "today", ""])
 def test_what_is_no_day_is_refused(filled: Engine, day: str) -> None:
-    with pytest.raises(ReleaseError, match="--date .*: give a day as YYYY-MM-DD"):
+    with pytest.raises(ReleaseError, match=r"--date .*: give a day as YYYY-MM-DD"):
         filled.release("2011Q4", **OPTIONS, date=day)
 
 
