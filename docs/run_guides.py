@@ -38,6 +38,7 @@ from rich.console import Console
 
 from srsql import cli
 from srsql.engine import console as terminal
+from srsql.engine.console import progress
 
 HERE = Path(__file__).parent
 PAGES = ("README.md", "walkthrough.md", "commands.md", "embedding.md", "operations.md")
@@ -218,6 +219,7 @@ def _srsql(words: list[str]) -> str:
     with (
         mock.patch.object(sys, "argv", ["srsql", *words]),
         mock.patch.object(terminal, "out", console),
+        mock.patch.object(progress, "EVERY", 3600.0),  # how far it is differs from run to run
         redirect_stdout(printed),
         redirect_stderr(printed),
     ):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import LookUpError
 from srsql.engine.models import MODELS
 from srsql.engine.release.ids import look_up
-from srsql.engine.warehouse.catalog import forgotten_pads
+from srsql.engine.warehouse.catalog import forgotten_pads, normalized_texts
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.releases import as_released, claims_of, need_cases, released_id
 from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, find_series
@@ -316,7 +316,9 @@ class _Told:
     def _too_frequent(self, reason: str, case_no: int) -> Iterator[str]:
         """The values of a case that are more frequent than their thresholds, or may be too much."""
         own = self.rows("own_values", case_no=case_no)
-        told = {str(each["value"]).upper(): each for each in self.manifest.get("infeasible", [])}
+        listed = self.manifest.get("infeasible", [])
+        normal = normalized_texts(self.warehouse, [str(each["value"]) for each in listed])
+        told = dict(zip(normal, listed, strict=True))
         named = [told[term] for term, *_ in own if term in told]
         if reason == "infeasible" and named:
             for each in named:
