@@ -241,7 +241,7 @@ def _record_lines(
         if number:
             yield Text()
         for name, cell in zip(names, row, strict=True):
-            if not cell:
+            if not cell.strip():
                 continue
             head = f"{name}:" if name else ""
             head += " " * (room - cell_len(head)) if head else ""
