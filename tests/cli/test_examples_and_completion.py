@@ -13,7 +13,7 @@ import click
 import pytest
 
 from srsql.cli import cli
-from srsql.engine.console.examples import EXAMPLES
+from srsql.engine.console.forms import EXAMPLES
 
 
 def contexts() -> Iterator[tuple[str, click.Context]]:
