@@ -301,9 +301,11 @@ def date_release(release: Release, manifest: dict[str, Any], day: str) -> None:
         manifest: the private one.
         day: as YYYY-MM-DD.
     """
-    store = dotted(STORE, store_of(release.release_id, "manifest"))
-    release.warehouse.run(f"ALTER TABLE {store} ADD COLUMN IF NOT EXISTS {RELEASE_DATE} VARCHAR")
-    release.warehouse.run(f"UPDATE {store} SET {RELEASE_DATE} = $day", {"day": day})
+    warehouse, name = release.warehouse, store_of(release.release_id, "manifest")
+    store = dotted(STORE, name)
+    if RELEASE_DATE not in warehouse.columns(STORE, name):  # made by an earlier version
+        warehouse.run(f"ALTER TABLE {store} ADD COLUMN {RELEASE_DATE} VARCHAR")
+    warehouse.run(f"UPDATE {store} SET {RELEASE_DATE} = $day", {"day": day})
     manifest[RELEASE_DATE] = day
     store_private_manifest(release, manifest)
 
