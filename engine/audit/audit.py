@@ -149,7 +149,7 @@ def _safe(rows: Sequence[AuditRow]) -> str:
         attacks = _listed({name for row in attacked for name in row.attacks})
         whose = "was played"
         if all(row.defends_all for row in attacked):
-            whose = "the model defends"
+            whose = "the model defends against"
         groups = sum(_worst(attacked, "groups").values())
         beyond = "a value with more confidence than its threshold"
         if any("ss" in row.attacks for row in attacked):

@@ -99,7 +99,8 @@ def signals_parts(found: Signals) -> Parts:
         yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
     rows = list(signal_rows(found))
     if asked() == Asked() and too_narrow(out, SIGNAL_COLUMNS, rows):
-        yield from tall_tables(found)
+        for table in tall_tables(found):
+            yield from _parts_that_fit(table)
     else:
         named = asked().form == "records"
         yield Table("signals", SIGNAL_COLUMNS, _each_named(rows) if named else rows)
@@ -112,6 +113,18 @@ def _each_named(rows: list[list[str]]) -> Iterator[list[str]]:
     for row in rows:
         rule = row[0] or rule
         yield [rule, *row[1:]]
+
+
+def _parts_that_fit(table: Table) -> Iterator[Table]:
+    """The table, or where a terminal is too narrow those with and those without missing values."""
+    rows = [list(row) for row in table.rows]
+    whole = Table(table.title, table.columns, rows)
+    if len(table.columns) < 5 or not too_narrow(out, table.columns, rows):
+        yield whole
+        return
+    for first in (1, 2):
+        columns = [table.columns[0], *table.columns[first::2]]
+        yield Table(table.title, columns, [[row[0], *row[first::2]] for row in rows])
 
 
 def tall_tables(found: Signals) -> Iterator[Table]:

@@ -272,8 +272,9 @@ class _Told:
         cases, _ = self.rows("pattern", case_no=case_no)[0]
         if cases < self.least:
             return (
-                f"{name} is given up: {cases:,} cases of the quarter have values in just the "
-                f"quasi-identifiers that the case has, and a group needs {self.least:,}"
+                f"{name} is given up: those of the quarter with values in just the "
+                f"quasi-identifiers that the case has number {cases:,}, a group needs "
+                f"{self.least:,}"
             )
         self._unknown.append(
             f"whether {name} was given up because too few of these {cases:,} cases count towards "
@@ -309,8 +310,8 @@ class _Told:
             cases, missing = self.rows("pattern", case_no=case_no)[0]
             lacks = ", ".join(self.dataset.qid[position].name for position in missing)
             yield (
-                f"missing: {lacks or 'nothing'}; {cases:,} cases of the quarter have values in "
-                f"just the same quasi-identifiers, and a group needs {self.least:,}"
+                f"missing: {lacks or 'nothing'}; those of the quarter with values in just the "
+                f"same quasi-identifiers number {cases:,}, a group needs {self.least:,}"
             )
 
     def _too_frequent(self, reason: str, case_no: int) -> Iterator[str]:

@@ -68,8 +68,8 @@ def test_our_own_release_says_what_the_model_defends(tmp_path: Path) -> None:
         single = engine.audit(series="b")
         joined = engine.audit(all_series=True)
     assert found.verdict.startswith(
-        "Safe: no attack that the model defends (B, F, L) finds fewer than 3 candidates for "
-        "anybody, or a value with more confidence than its threshold, in "
+        "Safe: no attack that the model defends against (B, F, L) finds fewer than 3 candidates "
+        "for anybody, or a value with more confidence than its threshold, in "
     )
     assert found.verdict.endswith(" of 1 release.")
     assert "no attack that was played (B, F, L)" in single.verdict

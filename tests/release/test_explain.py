@@ -97,8 +97,8 @@ def test_a_value_given_up_is_named_with_the_number_that_was_too_small(
     assert (parts["sex"].region, parts["sex"].why) == (None, "given up")
     assert (parts["wt"].region, parts["wt"].why) == (None, "no report of the case tells it")
     assert found.why == (
-        "sex is given up: 1 cases of the quarter have values in just the quasi-identifiers that "
-        "the case has, and a group needs 3",
+        "sex is given up: those of the quarter with values in just the quasi-identifiers that "
+        "the case has number 1, a group needs 3",
     )
     assert not parts["sex"].low_by, "whoever has none is not told"
 
@@ -110,8 +110,8 @@ def test_a_case_without_company_is_withheld_and_says_what_it_lacks(
     found = engine.explain("2011Q4", "7")
     assert (found.outcome, found.reason) == ("withheld", "pattern_too_small")
     assert found.why[-1] == (
-        "missing: age, sex; 1 cases of the quarter have values in just the same "
-        "quasi-identifiers, and a group needs 3"
+        "missing: age, sex; those of the quarter with values in just the same "
+        "quasi-identifiers number 1, a group needs 3"
     )
     assert (found.parts, found.groups, found.is_new) == ((), (), None)
 
