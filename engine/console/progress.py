@@ -33,7 +33,8 @@ class Progress:
     """The step that work is at, and how long it still takes.
 
     A step that says "3 of 20" tells how much is done of what; from the pace so far follows what
-    remains. When that text before the count or the total changes, other work has begun.
+    remains. When the text before the count or the total changes, or a step counts nothing, other
+    work has begun.
 
     Args:
         clock: seconds of some clock.
@@ -51,6 +52,7 @@ class Progress:
         """Work is at this step."""
         self._text = printable(text)
         if (found := _COUNTED.search(text)) is None:
+            self._part, self._at = None, self._from
             return
         done, total = (int(number.replace(",", "")) for number in found.groups())
         part = (text[: found.start()], total)
@@ -62,12 +64,14 @@ class Progress:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds that the counted work will still take; None: nothing of it is done yet."""
+        """Seconds that the counted work will still take; None: nobody can tell, since nothing of
+        it is done yet, or it takes longer than what was done."""
         done = self._at[0] - self._from[0]
         if done <= 0:
             return None
         pace = (self._at[1] - self._from[1]) / done
-        return max(0.0, pace * (self._total - self._at[0]) - (self._clock() - self._at[1]))
+        left = pace * (self._total - self._at[0]) - (self._clock() - self._at[1])
+        return left if left > 0 else None
 
     @property
     def line(self) -> str:
