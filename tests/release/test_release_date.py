@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,18 @@ def test_a_correction_has_a_day_of_its_own(filled: Engine) -> None:
     filled.forget(["7"], reason="request")
     filled.correct("2011Q4")
     assert told(filled, "release_2011q4")["release_date"] == RELEASED_ON
+
+
+def test_the_artifact_its_readme_and_its_report_tell_the_day(
+    filled: Engine, tmp_path: Path
+) -> None:
+    filled.release("2011Q4", **OPTIONS, date="2024-02-29")
+    filled.publish("2011Q4", tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert told["parameters"]["release_date"] == "2024-02-29"
+    assert "Released on 2024-02-29: 30 cases" in (tmp_path / "out" / "README.md").read_text()
+    assert "2024-02-29" in (tmp_path / "out" / "report.html").read_text()
+    assert "2024-02-29" in filled.report("2011Q4").html
 
 
 def test_a_series_does_not_remember_the_day(filled: Engine) -> None:
