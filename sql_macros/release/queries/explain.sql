@@ -180,7 +180,7 @@ FROM (
 ) AS h
 INNER JOIN srsql.threshold AS t ON t.release_id = $release_id AND h.term_no = t.term_no
 WHERE t.theta_num > 0 AND t.theta_num < t.theta_den
-ORDER BY needs DESC, t.term
+ORDER BY needs DESC, t.term ASC
 LIMIT 1;
 
 -- name: raised
