@@ -6,7 +6,6 @@ those of other commands from the calls of :class:`Engine`, with the same help an
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -48,7 +47,7 @@ from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
 from srsql.engine.release.restore import restore
 from srsql.engine.release.series_commands import series_options
-from srsql.engine.study.grid import Grid, Rules, grid_parameters
+from srsql.engine.study.grid import Grid, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
@@ -204,6 +203,16 @@ def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> Non
     show(found, as_json, show_release.looked_up_parts(found))
 
 
+@cli.command()
+@options_of(Engine.explain)
+@warehouse
+def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
+    """Why a case has its region and group, or is withheld: for the steward alone."""
+    with _engine(existing(db)) as engine:
+        found = engine.explain(quarter, **options)
+    show(found, as_json, show_audit.explained_parts(found))
+
+
 @cli.command("forget")
 @click.argument("cases", nargs=-1)
 @click.option("--file", type=click.Path(path_type=Path), help="File with one case id a line.")
@@ -271,8 +280,7 @@ def metrics(
 
 @cli.command()
 @options_of(Engine.report)
-@click.option("--out", "file", type=click.Path(path_type=Path),
-              help="HTML file to write.  [default: srsql-report-....html here]")  # fmt: skip
+@show_release.report_option
 @warehouse
 def report(
     quarter: str | None, file: Path | None, public: bool, db: Path, as_json: bool, **options: Any
@@ -362,8 +370,8 @@ def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **optio
 @warehouse
 def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
-    with _engine(existing(db)) as engine:
-        found = engine.audit(evidence=show_audit.EVIDENCE, **given(options))
+    with progress_shown() as progress, _engine(existing(db)) as engine:
+        found = engine.audit(evidence=show_audit.EVIDENCE, progress=progress, **given(options))
         asked = {name: options[name] for name in ("quarter", "dataset", "series")}
         stale = engine.stale(**asked if not options["all_series"] else {})
     show_upkeep.warn_of_stale(stale)
@@ -405,9 +413,6 @@ def query(
     show(answer, as_json, parts, csv_of(csv_file, [answer.columns, *answer.rows]))
 
 
-RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}
-
-
 @cli.command()
 @options_of(Engine.compare, "quarters")
 @click.option(
@@ -417,7 +422,7 @@ RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_
     help="Models to compare, such as ms,alpha-k.",
 )
 @options(grid_parameters())
-@options_of(Engine.signals, *RULES)
+@options_of(Engine.signals, *show_study.RULES)
 @folder_option(Engine.compare, "srsql-compare")
 @options_of(Engine.compare, "jobs", "dataset")
 @warehouse
@@ -426,7 +431,7 @@ def compare(
     **options: Any,
 ) -> None:  # fmt: skip
     """Measure a grid of models and parameters; a second run does what is missing."""
-    rules = Rules(**{RULES[name]: options.pop(name) for name in RULES})
+    rules = show_study.rules_of(options)
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
                               dataset=dataset, progress=progress)  # fmt: skip
@@ -444,13 +449,10 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
     sweep = Sweep(**{name: options.pop(name) for name in declared(Sweep)})
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
-    context = click.get_current_context()
-    if made.command and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
-        made = dataclasses.replace(made, command=[*made.command, "--db", str(db)])
-    show_study.warn_of_unmeasured(context, made.command or [])
+    made = show_study.as_typed(made, db)
     show(made, as_json, show_study.advice_parts(made))
     if made.recommended is None:
-        context.exit(INFEASIBLE)
+        click.get_current_context().exit(INFEASIBLE)
 
 
 @cli.command()

@@ -38,6 +38,7 @@ from rich.console import Console
 
 from srsql import cli
 from srsql.engine import console as terminal
+from srsql.engine.console import progress
 
 HERE = Path(__file__).parent
 PAGES = (
@@ -222,12 +223,11 @@ def _bash(command: str, given: str) -> str:
 def _srsql(words: list[str]) -> str:
     """What a command prints, as into a pipe."""
     printed = io.StringIO()
-    console = Console(
-        highlight=False, markup=False, emoji=False, soft_wrap=True, width=terminal.PIPE_WIDTH
-    )
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     with (
         mock.patch.object(sys, "argv", ["srsql", *words]),
         mock.patch.object(terminal, "out", console),
+        mock.patch.object(progress, "EVERY", 3600.0),  # how far it is differs from run to run
         redirect_stdout(printed),
         redirect_stderr(printed),
     ):

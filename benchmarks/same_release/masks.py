@@ -17,17 +17,24 @@ MASKED_KEYS = {
     "new_key",
     "runs",
 }
+DROPPED = "release_date"
+"""The one field in which two equal releases may differ; versions before 0.3 have none."""
 MASK = "(masked)"
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
 _PYTHON = re.compile(r"[^\s\"']*/bin/python[\d.]*")
 
 
 def masked(document: Any) -> Any:
-    """The document with every value of a key of ``MASKED_KEYS`` hidden."""
+    """The document with every value of a key of ``MASKED_KEYS`` hidden, and without ``DROPPED``.
+
+    So is a list of columns, each with its type, without that one.
+    """
     if isinstance(document, dict):
-        return {k: MASK if k in MASKED_KEYS else masked(v) for k, v in document.items()}
+        return {
+            k: MASK if k in MASKED_KEYS else masked(v) for k, v in document.items() if k != DROPPED
+        }
     if isinstance(document, list):
-        return [masked(value) for value in document]
+        return [masked(value) for value in document if value != [DROPPED, "VARCHAR"]]
     return document
 
 

@@ -27,6 +27,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
     Amount,
+    Day,
     Files,
     Instance,
     Names,
@@ -98,6 +99,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    "date": Argument(declared(Request)["date"].help, "today", Day()),
     # correct
     "keep_remainder": Argument(
         "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"
@@ -117,6 +119,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     "ids": Argument(takes=Several(Text(), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
     "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
+    # explain
+    "explain.case": Argument("Case id of the source, or a pseudonym of it in the series"),
     # forget, backup
     "cases": Argument(takes=Several(Text(), as_read=True)),
     "reason": Argument("Why, in a few words that name nobody; it is kept"),
@@ -301,7 +305,13 @@ def audit_options(
 
 
 def audited(
-    warehouse: Warehouse, dataset: Dataset, series: str, asked: AuditOptions, *, all_series: bool
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    asked: AuditOptions,
+    *,
+    all_series: bool,
+    progress: Callable[[str], None] | None = None,
 ) -> Audit | SeriesAudit:
     """The audit of a series, or of all series together.
 
@@ -317,7 +327,7 @@ def audited(
         return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
     visible = series_dataset(warehouse, dataset, series)
     need_regions(warehouse, visible, series, AuditError)
-    return audit(warehouse, visible, series, replace(asked, union=True))
+    return audit(warehouse, visible, series, replace(asked, union=True), progress)
 
 
 def all_measures(

@@ -26,6 +26,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
 from srsql.engine.release.correct import Correction, correct
 from srsql.engine.release.draft import confirm
+from srsql.engine.release.explain import Explained, explain
 from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
@@ -223,14 +224,15 @@ class Engine:
     @api.reads(errors.ReleaseError)
     def confirm(
         self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
-        weaker: bool = False, change: bool = False, if_needed: bool = False, dataset: Name = None,
+        weaker: bool = False, change: bool = False, date: Word = None, if_needed: bool = False,
+        dataset: Name = None,
         series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
         yes = api.consent(max_linkable, allow_linkable, weaker=weaker, change=change)
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            return confirm(self.warehouse, visible, quarter, series, yes, if_needed=if_needed)
+            return confirm(self.warehouse, visible, quarter, series, yes, date, if_needed=if_needed)
 
     @api.reads(errors.ReleaseError)
     def correct(
@@ -255,6 +257,14 @@ class Engine:
         with self.warehouse.guarded():
             return look_up(self.warehouse, self._of(quarter, dataset), series, ids, by_case=case,
                            quarter=quarter)  # fmt: skip
+
+    @api.reads(errors.LookUpError)
+    def explain(
+        self, quarter: str, case: str, *, series: str = MAIN, dataset: Name = None
+    ) -> Explained:
+        """Why a case has its region and group, or why it is withheld: for the steward alone."""
+        with self.warehouse.guarded():
+            return explain(self.warehouse, self._of(quarter, dataset), series, quarter, case)
 
     @api.reads(errors.ForgetError)
     def forget(
@@ -417,13 +427,14 @@ class Engine:
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
         alpha: Number = None, evidence: int | None = None, all_series: bool = False,
-        dataset: Name = None, series: str = MAIN,
+        dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Audit | SeriesAudit:  # fmt: skip
         """Attack every case of a series, or of all together; see ``srsql audit``."""
         asked = api.audit_options(quarter, attacks, scopes, k, theta, alpha, evidence)
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
-            return api.audited(self.warehouse, schema, series, asked, all_series=all_series)
+            return api.audited(self.warehouse, schema, series, asked, all_series=all_series,
+                               progress=progress)  # fmt: skip
 
     @api.reads(errors.SignalError)
     def signals(

@@ -84,6 +84,8 @@ and the table `main.case_latest` each case with its latest quarter. There are no
 is to compute stands in this page and its files as SQL.
 """
 OF_QUARTER = "the case: one individual's event, the same in all its reports of this quarter alone"
+NO_DAY = "a day that is not told"
+"""Of releases of earlier versions, which kept none."""
 AS_RELEASED = "Case and report ids are as they were released."
 """Of artifacts that do not say which ids their series has: older ones, and those without rows."""
 TERMS_NOTE = """The terms of {attributes} are told apart from records, in upper case. A record chunk
@@ -154,6 +156,7 @@ def readme(manifest: Manifest) -> bytes:
         model=manifest.model,
         guarantee=manifest.guarantee,
         parameters="\n".join(f"* {name}: {value}" for name, value in parameters),
+        day=manifest.parameters.get("release_date", NO_DAY),
         released=f"{counts.released_cases:,} cases, {counts.released_reports:,} reports",
         withheld=(
             "not told, as with every model with noise"
@@ -233,8 +236,9 @@ def _quarter_row(part: Manifest) -> str:
     counts = part.counts
     withheld = "not told" if counts.withheld_cases is None else f"{counts.withheld_cases:,}"
     report = f"`{part.report_file}`" if part.report_table is not None else "none"
+    day, theta = (part.parameters.get(name) for name in ("release_date", "theta"))
     return (
-        f"| {part.quarter} | {part.model} | {part.k} | {part.parameters.get('theta', '')} | "
+        f"| {part.quarter} | {day or NO_DAY} | {part.model} | {part.k} | {theta or ''} | "
         f"{counts.released_cases:,} | {counts.released_reports:,} | {withheld} | {report} |"
     )
 

@@ -8,7 +8,7 @@ cases with substantially many symptoms above alpha.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from srsql.engine.audit.plan import (
 from srsql.engine.errors import AuditError
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.releases import as_released, is_parted
-from srsql.engine.warehouse.series import PER_QUARTER, find_series, gaps, without_calendar
+from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series, gaps, without_calendar
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -97,6 +97,11 @@ class AuditRow:
     for a release that perturbs nothing."""
 
     @property
+    def defends_all(self) -> bool:
+        """Whether the release promises to withstand every attack that was evaluated."""
+        return self.model != IMPORTED and not set(self.attacks) & set(self.undefended)
+
+    @property
     def safe(self) -> bool:
         """Whether no group is dangerous; of a perturbed one, whether its groups keep k; and whether
         who left it hides, where that is promised."""
@@ -130,9 +135,92 @@ class Audit(Framed):
     """Periods whose label no calendar knows: the next one in order counts as the one that follows.
     """
 
+    @property
+    def verdict(self) -> str:
+        """Whether the series is safe and by which figures, in one sentence."""
+        if not self.releases:
+            return "Nothing was judged."
+        return _safe(self.releases) if self.safe else _unsafe(self)
+
+
+def _safe(rows: Sequence[AuditRow]) -> str:
+    found = []
+    if attacked := [row for row in rows if row.internal is None]:
+        attacks = _listed({name for row in attacked for name in row.attacks})
+        whose = "was played"
+        if all(row.defends_all for row in attacked):
+            whose = "the model defends against"
+        groups = sum(_worst(attacked, "groups").values())
+        beyond = "a value with more confidence than its threshold"
+        if any("ss" in row.attacks for row in attacked):
+            beyond += ", or substantially many symptoms beyond alpha"
+        found.append(
+            f"no attack that {whose} ({attacks}) finds fewer than {_span(attacked)} candidates "
+            f"for anybody, or {beyond}, in {_counted(groups, 'group')} of "
+            f"{_counted(len(_worst(attacked, 'groups')), 'release')}"
+        )
+    if drawn := {row.release_id: row for row in rows if row.internal is not None}:
+        found.append(
+            f"the groups behind the drawn values of {_counted(len(drawn), 'release')} keep k and "
+            "theta, and attacks on what was drawn gate nothing"
+        )
+    if any(row.erasure_claimed for row in rows):
+        found.append("whoever left a corrected quarter is one of at least k")
+    return f"Safe: {'; '.join(found)}."
+
+
+def _unsafe(audit: Audit) -> str:
+    rows = audit.releases
+    attacked = [row for row in rows if row.internal is None]
+    groups = sum(_worst(attacked, "groups").values())
+    left = [group.remaining for group in audit.evidence if group.dig]
+    fewest = f" (as few as {min(left):,})" if left else ""
+    told = {
+        "dig": f"leave somebody with fewer than {_span(attacked or rows)} candidates{fewest}",
+        "dsg": "let a value be inferred with more confidence than its threshold",
+        "ssg": "let substantially many symptoms be inferred beyond alpha",
+    }
+    found = []
+    for figure, text in told.items():
+        if number := sum(_worst(attacked, figure).values()):
+            found.append(f"{number:,} of {_counted(groups, 'group')} {text}")
+    if number := sum(_worst(rows, "internal").values()):
+        found.append(f"{_counted(number, 'group')} behind drawn values break k or theta")
+    claimed = [row for row in rows if row.erasure_claimed]
+    if number := sum(_worst(claimed, "erasure").values()):
+        found.append(f"{_counted(number, 'group')} give away who left a corrected quarter")
+    where = list(dict.fromkeys(row.quarter for row in rows if not row.safe))
+    return f"Unsafe: {'; '.join(found)}; {_counted(len(where), 'quarter')}: {', '.join(where)}."
+
+
+def _worst(rows: Sequence[AuditRow], figure: str) -> dict[int, int]:
+    """A figure of each release, at the scope where it is greatest."""
+    found: dict[int, int] = {}
+    for row in rows:
+        found[row.release_id] = max(found.get(row.release_id, 0), getattr(row, figure) or 0)
+    return found
+
+
+def _listed(attacks: Collection[str]) -> str:
+    return ", ".join(name.upper() for name in ATTACKS if name in attacks) or "none"
+
+
+def _span(rows: Sequence[AuditRow]) -> str:
+    """The k of the releases, or the least and the greatest."""
+    all_k = sorted({row.k for row in rows})
+    return f"{all_k[0]}" if len(all_k) == 1 else f"{all_k[0]} to {all_k[-1]}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
 
 def audit(
-    warehouse: Warehouse, dataset: Dataset, series: str, options: AuditOptions | None = None
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    options: AuditOptions | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """Judge every release of a series; nothing but temporary tables is written.
 
@@ -144,6 +232,7 @@ def audit(
         series: the releases that the attacker has.
         options: what is judged, by which attacks and bounds; default: everything, by what each
             release promises.
+        progress: told how many releases are judged, of how many.
 
     Returns:
         A row for every release and scope, and the groups in danger.
@@ -163,20 +252,22 @@ def audit(
     leaving: list[GroupEvidence] = []
     with workspace(warehouse):
         prepare(warehouse, subjects, options.next_cases)
-        for subject in subjects:
-            if subject.reported:
-                load_subject(warehouse, subject, options.theta)
-                judged = list(_judge(warehouse, dataset, subject, options))
-                scopes = [row.scope for row, _ in judged]
-                united = {row.scope: row.dsg for row, _ in judged} if options.union else {}
-                if options.union and not no_join:
-                    united = _united(warehouse, subject, scopes)
-                erased = _erased(warehouse, dataset, subject, options, scopes)
-                for row, groups in judged:
-                    figures, left = erased.get(row.scope, ({}, []))
-                    rows.append(replace(row, union=united.get(row.scope), **figures))
-                    shown.extend(groups)
-                    leaving.extend(left)
+        reported = [subject for subject in subjects if subject.reported]
+        for number, subject in enumerate(reported):
+            if progress:
+                progress(f"{number} of {len(reported)} releases; {subject.quarter}: attacks")
+            load_subject(warehouse, subject, options.theta)
+            judged = list(_judge(warehouse, dataset, subject, options))
+            scopes = [row.scope for row, _ in judged]
+            united = {row.scope: row.dsg for row, _ in judged} if options.union else {}
+            if options.union and not no_join:
+                united = _united(warehouse, subject, scopes)
+            erased = _erased(warehouse, dataset, subject, options, scopes)
+            for row, groups in judged:
+                figures, left = erased.get(row.scope, ({}, []))
+                rows.append(replace(row, union=united.get(row.scope), **figures))
+                shown.extend(groups)
+                leaving.extend(left)
     quarters = [subject.quarter for subject in subjects]
     safe = all(row.safe for row in rows)
     found_gaps = tuple(gaps(warehouse, quarters))

@@ -9,7 +9,6 @@ import csv
 import dataclasses
 import io
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 from rich.console import Console
-from rich.table import Table as RichTable
 
+from srsql.engine.console import forms
+from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
 from srsql.engine.errors import ConfigError, WarehouseError, printable
 from srsql.engine.parameters import Parameter, arguments_of
@@ -42,32 +42,25 @@ Parts = Iterator[str | Table]
 """An answer, part by part: a line, or a table."""
 
 
-PIPE_WIDTH = 200
-out = Console(
-    highlight=False,
-    markup=False,
-    emoji=False,
-    soft_wrap=True,
-    width=None if sys.stdout.isatty() else PIPE_WIDTH,
-)
+out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 @contextmanager
 def progress_shown() -> Iterator[Callable[[str], None]]:
-    """A spinner with the current step on a terminal; silent in a pipe.
+    """What long work tells its steps, shown on stderr with elapsed and remaining time.
 
     The session has every step for its log, and shows it with ``--verbose``.
     """
     session = current_session()
-    if session.quiet or session.verbose or not err.is_terminal:
+    if session.quiet or session.verbose:
         yield session.step
         return
-    with err.status("working") as spinner:
+    with shown_on(err) as show:
 
         def show_step(text: str) -> None:
             session.step(text)
-            spinner.update(text)
+            show(text)
 
         yield show_step
 
@@ -84,25 +77,34 @@ def show(
         rows: its rows for a CSV file, which is written beside; on stdout it takes their place.
 
     Raises:
-        ConfigError: the file cannot be written, or stdout is to hold two documents.
+        ConfigError: stdout is to hold two documents.
+        OutputError: the file cannot be written, or the answer has no such form.
     """
+    asked = forms.asked()
+    if rows is None and asked.form == "csv":
+        rows = CsvTable(asked.file, forms.csv_rows(found))
     if rows is not None:
         if rows.file is None and as_json:
             raise ConfigError("--csv - and --json exclude each other: both print on stdout")
         rows.write()
-        if rows.file is None:
+        if rows.file is None or asked.form == "csv":
             return
     if as_json:
-        click.echo(json.dumps(_document(found), default=str, ensure_ascii=False))
-        return
+        asked.put(json.dumps(_document(found), default=str, ensure_ascii=False) + "\n")
+    elif asked.file is None:
+        _print(out, parts)
+    else:
+        text = io.StringIO()
+        _print(forms.text_console(text), parts)
+        asked.put(text.getvalue())
+
+
+def _print(console: Console, parts: Iterable[str | Table]) -> None:
     for part in parts:
-        if isinstance(part, str):
-            out.print(part)
-            continue
-        table = rich_table(part.title, part.columns)
-        for row in part.rows:
-            table.add_row(*row)
-        out.print(table)
+        if isinstance(part, Table):
+            forms.print_table(console, part.title, part.columns, part.rows)
+        else:
+            console.print("\n".join(map(printable, part.split("\n"))))
 
 
 @dataclass(frozen=True)
@@ -118,17 +120,11 @@ class CsvTable:
         """Write the file; what was there is replaced.
 
         Raises:
-            ConfigError: it cannot be written.
+            OutputError: it cannot be written.
         """
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\n").writerows(self.rows)
-        if self.file is None:
-            click.echo(text.getvalue(), nl=False)
-            return
-        try:
-            self.file.write_text(text.getvalue(), encoding="utf-8", newline="")
-        except OSError as error:
-            raise ConfigError(f"{self.file} cannot be written ({error.strerror})") from None
+        forms.Asked(file=self.file).put(text.getvalue())
 
 
 csv_option = click.option(
@@ -141,7 +137,16 @@ csv_option = click.option(
 
 
 def csv_of(file: Path | None, rows: Iterable[Sequence[Any]]) -> CsvTable | None:
-    """The CSV that was asked for, if one was."""
+    """The CSV that was asked for, if one was.
+
+    Raises:
+        ConfigError: it is asked for in two places.
+    """
+    asked = forms.asked()
+    if file is not None and (asked.form == "csv" or (asked.file and str(file) == "-")):
+        raise ConfigError("--csv writes a CSV file beside: leave it out, or --format csv and --out")
+    if asked.form == "csv":
+        return CsvTable(asked.file, rows)
     return None if file is None else CsvTable(None if str(file) == "-" else file, rows)
 
 
@@ -150,16 +155,6 @@ def _document(found: Any) -> Any:
         return [_document(each) for each in found]
     made = dataclasses.is_dataclass(found) and not isinstance(found, type)
     return dataclasses.asdict(found) if made else found
-
-
-def rich_table(title: str, columns: Iterable[str]) -> RichTable:
-    """A table without lines, to which rows can be added."""
-    table = RichTable(
-        title=title, title_justify="left", box=None, pad_edge=False, header_style="bold"
-    )
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    return table
 
 
 class WholeNumber(click.types.IntParamType):

@@ -1,4 +1,4 @@
-"""What a terminal shows of attacks: `audit`, `import-release`, `attack`."""
+"""What a terminal shows of attacks: `audit`, `import-release`, `attack`; and of `explain`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table, gap_lines
+from srsql.engine.release.explain import Explained, GroupSize
 from srsql.engine.risk.joined_series import SeriesAudit
+from srsql.schemas.glossary import term
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""
@@ -35,6 +37,9 @@ AUDIT_COLUMNS = [
     "E",
     "safe",
 ]
+REGION_COLUMNS = ["group", "quasi-identifier", "region", "why", "low set by", "high set by"]
+NAMED = 5
+"""Members, or values, that are named in one place; `--json` has them all."""
 JOINED_COLUMNS = [
     "quarter",
     "series",
@@ -47,6 +52,8 @@ JOINED_COLUMNS = [
     "< k joined",
     "safe",
 ]
+LEGEND = ("b", "f", "l", "md", "ss", "p", "u", "e", "dir", "dsr", "ssgr")
+"""Terms of the table, by their keys in the glossary."""
 _SETS = (
     ("b", "B", "an earlier release rules them out"),
     ("f", "F", "a later one does"),
@@ -71,6 +78,7 @@ def parts_of(audit: Audit | SeriesAudit) -> Parts:
 
 def joined_parts(audit: SeriesAudit) -> Parts:
     """The releases of each quarter as they were joined, and the verdict."""
+    yield audit.verdict
     yield Table("all series joined", JOINED_COLUMNS, joined_rows(audit))
     if not audit.releases:
         yield "no quarter is held by two releases with rows of cases: nothing can be joined"
@@ -106,9 +114,12 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
 
 
 def audit_parts(audit: Audit) -> Parts:
-    """The releases as they were judged, the verdict and the worst groups."""
+    """The verdict, the releases as they were judged, the worst groups, what the columns are."""
+    yield audit.verdict
     yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
     yield from audit_lines(audit)
+    yield "legend:"
+    yield from (f"  {told.term}: {told.short}" for told in map(term, LEGEND))
 
 
 def audit_rows(audit: Audit) -> Iterator[list[str]]:
@@ -328,6 +339,58 @@ def _cases(count: int) -> str:
 
 def _region(region: Region) -> str:
     return ", ".join(f"{name} {_text(value, 'any')}" for name, value in region.items())
+
+
+def explained_parts(found: Explained) -> Parts:
+    """Why a case has its region and its group, or is withheld."""
+    as_asked = "" if found.asked == found.case_id else f" (asked: {found.asked})"
+    reason = "" if found.reason is None else f", {found.reason}"
+    new = {None: "", True: ", new in it", False: ", seen before"}[found.is_new]
+    draft = " (draft)" if found.status == "draft" else ""
+    yield (
+        f"{found.quarter}{draft}, series {found.series} ({found.model}): case {found.case_id}"
+        f"{as_asked} is {found.outcome}{reason}{new}; for the steward, not for publication"
+    )
+    yield from (f"  {text}" for text in found.why)
+    if found.parts:
+        rows = [
+            [
+                str(part.group), part.attribute, _text(part.region, "missing"), part.why,
+                _named(part.low_by), _named(part.high_by),
+            ]
+            for part in found.parts
+        ]  # fmt: skip
+        yield Table("region", REGION_COLUMNS, rows)
+    for group in found.groups:
+        yield from _size_lines(found, group)
+    if found.cannot_tell:
+        yield "cannot be told: " + "; ".join(found.cannot_tell)
+
+
+def _size_lines(found: Explained, group: GroupSize) -> Iterator[str]:
+    """How large a group is, and why it cannot be smaller."""
+    counted = (
+        "" if group.carriers == group.cases else f", of which {group.carriers:,} count towards k"
+    )
+    yield (
+        f"group {group.group}: {_cases(group.cases)} ({group.new_cases:,} new){counted}; every "
+        f"group needs {group.needs:,}: k is {found.k}"
+        + (
+            f", and a group that holds {_named(found.raised_by)} once needs {group.needs:,}"
+            if found.raised_by
+            else ""
+        )
+    )
+    if group.value is not None:
+        yield (
+            f"  the value that leaves it the least room: {group.value}, held by {group.held:g} of "
+            f"{group.carriers:,}, threshold {group.theta}: {group.value_needs:,} are needed for it"
+        )
+
+
+def _named(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - NAMED:,} more" if len(texts) > NAMED else ""
+    return ", ".join(texts[:NAMED]) + more
 
 
 def known_values(qids: Sequence[str]) -> dict[str, str]:

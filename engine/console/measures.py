@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from srsql.engine.console import Parts, Table, out
+from srsql.engine.console.forms import Asked, asked, too_narrow
 from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
@@ -19,8 +20,6 @@ from srsql.engine.signals.rules import Condition
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
-WIDE = 140
-"""Columns of a terminal from which the measures of a signal stand beside each other."""
 MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
 SIGNAL_COLUMNS = [
     "rule",
@@ -121,11 +120,34 @@ def signals_parts(found: Signals) -> Parts:
     """The bias over all pairs, the signals, and how to read them."""
     if found.quantiles:
         yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
-    if out.is_terminal and out.width < WIDE:
-        yield from tall_tables(found)
+    rows = list(signal_rows(found))
+    if asked() == Asked() and too_narrow(out, SIGNAL_COLUMNS, rows):
+        for table in tall_tables(found):
+            yield from _parts_that_fit(table)
     else:
-        yield Table("signals", SIGNAL_COLUMNS, signal_rows(found))
+        named = asked().form == "records"
+        yield Table("signals", SIGNAL_COLUMNS, _each_named(rows) if named else rows)
     yield from signal_lines(found)
+
+
+def _each_named(rows: list[list[str]]) -> Iterator[list[str]]:
+    """The rows, each with the rule that stands above it."""
+    rule = ""
+    for row in rows:
+        rule = row[0] or rule
+        yield [rule, *row[1:]]
+
+
+def _parts_that_fit(table: Table) -> Iterator[Table]:
+    """The table, or where a terminal is too narrow those with and those without missing values."""
+    rows = [list(row) for row in table.rows]
+    whole = Table(table.title, table.columns, rows)
+    if len(table.columns) < 5 or not too_narrow(out, table.columns, rows):
+        yield whole
+        return
+    for first in (1, 2):
+        columns = [table.columns[0], *table.columns[first::2]]
+        yield Table(table.title, columns, [[row[0], *row[first::2]] for row in rows])
 
 
 def tall_tables(found: Signals) -> Iterator[Table]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table, gap_lines
@@ -22,7 +24,7 @@ from srsql.engine.warehouse.series import IDS, ORIGINAL
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report
 
-CONFIRMED = ("series", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")
+CONFIRMED = ("series", "date", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")
 """Options of a release that count when its draft is exposed."""
 INGESTED_COLUMNS = [
     "table",
@@ -364,6 +366,15 @@ def verified_document(verified: Verified) -> dict[str, Any]:
         "not_run": list(verified.not_run),
         "cannot_show": list(verified.cannot_show),
     }
+
+
+report_option = click.option(
+    "--out",
+    "file",
+    type=click.Path(path_type=Path),
+    help="HTML file to write.  [default: srsql-report-....html here]",
+)
+"""Where a report goes."""
 
 
 def report_document(made: Report, file: Path, written: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import click
 import duckdb
 from click.core import ParameterSource
 
+from srsql.engine.console import forms
 from srsql.engine.errors import (
     DAMAGED,
     EXIT_CODES,
@@ -226,7 +227,7 @@ def explain_error(error: BaseException) -> tuple[str, int]:
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)", code
 
 
-class OneCommand(click.Command):
+class OneCommand(forms.Command):
     """A command with the common options, which tells its session that it begins."""
 
     def __init__(self, *args: Any, **about: Any) -> None:
@@ -242,7 +243,7 @@ class OneCommand(click.Command):
         return super().invoke(ctx)
 
 
-class Commands(click.Group):
+class Commands(forms.Group):
     """A group of such commands, and of such groups."""
 
     command_class = OneCommand

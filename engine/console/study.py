@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import click
+from click.core import ParameterSource
 
 from srsql.engine.console import Command, Parts, Table
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 from srsql.engine.study.choice import describe_withheld, format_share
+from srsql.engine.study.grid import Rules
 from srsql.engine.study.results import Compared
 from srsql.engine.study.settings import Advice, Setting
 
@@ -23,6 +26,8 @@ ADVICE_COLUMNS = [
 ]  # fmt: skip
 
 
+RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}
+"""Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
     "loss: NIL*, a withheld case losing all; confidence: the greatest in a value with a threshold "
@@ -85,6 +90,11 @@ def demo_parts(made: Demo) -> Parts:
     yield made.paste
     yield "\nGo on with:\n"
     yield from (f"  {line}" for line in made.next_steps)
+
+
+def rules_of(options: dict[str, Any]) -> Rules:
+    """The rules whose signals `compare` measures, taken out of its options."""
+    return Rules(**{field: options.pop(name) for name, field in RULES.items()})
 
 
 def compared_lines(made: Compared) -> list[str]:
@@ -180,13 +190,18 @@ def advice_lines(advice: Advice) -> Iterator[str]:
     yield from (f"wrote {file}" for file in advice.files)
 
 
-def warn_of_unmeasured(context: click.Context, command: list[str]) -> None:
-    """Say on stderr which defaults of ``release`` were not measured and change what it does.
+def as_typed(made: Advice, db: Path) -> Advice:
+    """The advice with the warehouse in its command, where it was typed; and a warning on stderr
+    if defaults of ``release`` that were not measured change what the command does.
 
     Args:
-        context: of the command `advise`.
-        command: the release that is recommended.
+        made: the advice of the command `advise`, which runs.
+        db: its warehouse.
     """
+    context = click.get_current_context()
+    if made.command and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
+        made = replace(made, command=[*made.command, "--db", str(db)])
+    command = made.command or []
     told = context.parent.default_map if context.parent else None
     names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
     beside = {"db", "dataset", "draft", "as-json", "quiet", "verbose", "log", "wait", "if-needed"}
@@ -196,6 +211,7 @@ def warn_of_unmeasured(context: click.Context, command: list[str]) -> None:
             f"srsql: srsql.toml sets {', '.join(found)} of release, which advice does not "
             "measure: take it out for the release that is recommended"
         )
+    return made
 
 
 def synth_options(command: Command) -> Command:

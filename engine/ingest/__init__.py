@@ -39,7 +39,7 @@ from srsql.engine.ingest.records import (
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
-from srsql.engine.ingest.sources import Member, PeriodSource, RelationRows, find_sources
+from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.series import misplaced
 from srsql.engine.warehouse.statements import SPACES, query
@@ -90,7 +90,7 @@ def ingest(
         dataset: how the files look, or which tables to read.
         options: how they are ingested.
         origin: where the dataset schema comes from, for the catalog; its name by default.
-        progress: called with one short line a file.
+        progress: called with one short line a file: how many are taken in, of how many.
 
     Returns:
         What became of each period, in the order of the sources.
@@ -102,14 +102,20 @@ def ingest(
     options = options or IngestOptions()
     if not 0 <= options.max_reject_rate <= 1:
         raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
-    done = []
-    for opening in _sources(warehouse, sources, dataset, options.period):
+    done: list[IngestedPeriod] = []
+    say = progress or (lambda _: None)
+    openings = _sources(warehouse, sources, dataset, options.period)
+    for opening in openings:
+
+        def tell(text: str) -> None:
+            many = f"{len(done)} of {len(openings)} periods; " if len(openings) > 1 else ""
+            say(many + text)
+
         with ExitStack() as stack:
             with explained("the source"):
                 source = stack.enter_context(opening)
             with explained(source.name):
-                say = progress or (lambda _: None)
-                run = _PeriodIngestion(warehouse, dataset, source, options, say)
+                run = _PeriodIngestion(warehouse, dataset, source, options, tell)
                 done.append(run.ingest(origin or dataset.name))
     return done
 
@@ -206,7 +212,7 @@ class _PeriodIngestion:
             self._open_ingestion()
             self.forgotten = known_cases.open_forgotten(self.warehouse, self.dataset)
             fill_codes(self.warehouse, self.dataset)
-            files = [self._file(member, folder) for member in self.source.members]
+            files = [self._file(n, folder) for n in range(len(self.source.members))]
             account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
@@ -249,8 +255,9 @@ class _PeriodIngestion:
             },
         )
 
-    def _file(self, member: Member | RelationRows, folder: Path) -> IngestedFile:
-        """Take one file in, and say what became of its records."""
+    def _file(self, place: int, folder: Path) -> IngestedFile:
+        """Take the file at this place in, and say what became of its records."""
+        member = self.source.members[place]
         key = FileKey(self.ingestion, self.source.quarter, member.name)
         if isinstance(member, RelationRows):
             sha256, repaired = member.sha256, 0
@@ -279,8 +286,9 @@ class _PeriodIngestion:
             sha256=sha256,
         )
         self.progress(
-            f"{self.source.quarter} {member.name}: {file.records:,} records, "
-            f"{file.loaded:,} loaded, {file.rejected:,} rejected"
+            f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
+            f"{member.name}: {file.records:,} records, {file.loaded:,} loaded, "
+            f"{file.rejected:,} rejected"
         )
         return account.balanced(file)
 

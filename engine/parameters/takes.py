@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real as AnyReal
@@ -80,6 +81,26 @@ class Text(Takes):
         if not isinstance(value, str):
             raise self.refused(value, option)
         return value
+
+
+@dataclass(frozen=True)
+class Day(Takes):
+    """A day of the calendar."""
+
+    @property
+    def words(self) -> str:
+        """How it is written."""
+        return "a day as YYYY-MM-DD"
+
+    def parse(self, value: Any, option: str) -> str:
+        """The day in that form."""
+        if isinstance(value, date) and not isinstance(value, datetime):
+            return value.isoformat()
+        text = value.strip() if isinstance(value, str) else ""
+        with suppress(ValueError):
+            if date.fromisoformat(text).isoformat() == text:
+                return text
+        raise self.refused(value, option)
 
 
 @dataclass(frozen=True)

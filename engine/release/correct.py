@@ -51,6 +51,7 @@ from srsql.engine.release.draft import reports_of
 from srsql.engine.release.exposure import look_at
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
+    RELEASE_DATE,
     figures_of,
     released_rows,
     shown_k,
@@ -58,7 +59,7 @@ from srsql.engine.release.manifest import (
     store_private_manifest,
 )
 from srsql.engine.release.release import keep_metrics
-from srsql.engine.release.request import Clock, Progress, Released
+from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.risk.metrics import store_measures
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
@@ -134,6 +135,7 @@ class Correction:
 class _Standing:
     """The version that is out."""
 
+    series: Series
     release_id: int
     model: str
     k: int
@@ -171,7 +173,7 @@ def correct(
             failed a check; the warehouse is as it was.
     """
     clock = Clock(progress)
-    series, standing = _standing(warehouse, dataset, quarter, series_name)
+    standing = _standing(warehouse, dataset, quarter, series_name)
     ingestion_id = find_ingestion(warehouse, dataset, quarter)
     if (
         if_needed
@@ -193,9 +195,9 @@ def correct(
                 "version": _version(warehouse, standing.release_id),
             }
             if found["withdrawn"] and not dry_run:
-                current = _register(warehouse, model_dataset, series, quarter, standing,
-                                    ingestion_id, keep_remainder=keep_remainder)  # fmt: skip
-                facts |= _make(current, dataset, series, standing, ingestion_id, found, clock)
+                current = _register(warehouse, model_dataset, quarter, standing, ingestion_id,
+                                    keep_remainder=keep_remainder)  # fmt: skip
+                facts |= _make(current, dataset, standing, ingestion_id, found, clock)
             elif not dry_run and ingestion_id != standing.ingestion_id:
                 warehouse.run(
                     query(TOPIC, "compared"),
@@ -248,9 +250,7 @@ def _unchanged(
     )
 
 
-def _standing(
-    warehouse: Warehouse, dataset: Dataset, quarter: str, name: str
-) -> tuple[Series, _Standing]:
+def _standing(warehouse: Warehouse, dataset: Dataset, quarter: str, name: str) -> _Standing:
     series = find_series(warehouse, dataset, name)
     rows = series and warehouse.rows(
         query(TOPIC, "standing"), {"dataset": dataset.name, "series": name, "quarter": quarter}
@@ -261,7 +261,8 @@ def _standing(
             "--quarter, --series and --dataset"
         )
     release_id, model, k, ingestion_id, manifest, schema = rows[0]
-    return series, _Standing(release_id, model, k, ingestion_id, json.loads(manifest), schema)
+    told = json.loads(manifest)
+    return _Standing(series, release_id, model, k, ingestion_id, told, schema)
 
 
 def _need_correctable(
@@ -318,7 +319,6 @@ def _count(warehouse: Warehouse) -> dict[str, Any]:
 def _register(
     warehouse: Warehouse,
     dataset: Dataset,
-    series: Series,
     quarter: str,
     standing: _Standing,
     ingestion_id: int,
@@ -337,15 +337,13 @@ def _register(
         {"release_id": new, "corrects": before, "keep_remainder": keep_remainder},
     )
     warehouse.run_step("release/correct", {"release_id": new, "before": before})
-    return Release(
-        warehouse, dataset, dataset, new, series.name, quarter, standing.schema, standing.k
-    )
+    name = standing.series.name
+    return Release(warehouse, dataset, dataset, new, name, quarter, standing.schema, standing.k)
 
 
 def _make(
     current: Release,
     dataset: Dataset,
-    series: Series,
     standing: _Standing,
     ingestion_id: int,
     found: dict[str, Any],
@@ -353,7 +351,7 @@ def _make(
 ) -> dict[str, Any]:
     """Tables, views, manifests, checks, audit and metrics of the new version."""
     warehouse, model = current.warehouse, MODELS[standing.model]
-    make_identity(current, series, reports_of(current))
+    make_identity(current, standing.series, reports_of(current))
     with clock.stage("views"):
         built = _copy_tables(current, standing.release_id)
         _add_thresholds(current, standing.release_id, built)
@@ -364,6 +362,7 @@ def _make(
         partly = found["remainders"] > 0
         facts: dict[str, str | int] = {
             "software_version": __version__,
+            RELEASE_DATE: today(),
             **(
                 {}
                 if claims_of(warehouse, current.release_id)
@@ -397,7 +396,7 @@ def _make(
     with clock.stage("metrics"):
         store_measures(warehouse, current.release_id, "check", checks)
         keep_metrics(evidence, shares, exposed, made)
-    refresh_series_views(warehouse, dataset, series)
+    refresh_series_views(warehouse, dataset, standing.series)
     return {
         "release_id": current.release_id,
         "schema": current.schema,

@@ -12,9 +12,9 @@ from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
-from srsql.engine.release.manifest import released_rows
+from srsql.engine.release.manifest import date_release, released_rows
 from srsql.engine.release.memory import exposed_release, remember_draft
-from srsql.engine.release.request import Released
+from srsql.engine.release.request import Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import (
@@ -39,6 +39,7 @@ def confirm(
     quarter: str,
     series_name: str,
     consent: Consent,
+    day: str | None = None,
     *,
     if_needed: bool = False,
 ) -> Released:
@@ -50,6 +51,7 @@ def confirm(
         quarter: of the draft.
         series_name: of the draft.
         consent: to what it links to, and to what it promises less than what it replaces.
+        day: of the release; None: today.
         if_needed: a quarter that is out, of the data that there are and without anybody who has
             left, needs no draft.
 
@@ -97,6 +99,7 @@ def confirm(
             )
         )
         warehouse.run(f"DROP SCHEMA {dotted(schema)} CASCADE")
+        date_release(draft, manifest, day or today())
         schema = schema_of(warehouse, series, quarter)
         create_views(warehouse, schema, stores)
         warehouse.run(query(TOPIC, "expose"), {"release_id": release_id, "schema": schema})

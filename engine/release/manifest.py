@@ -22,6 +22,8 @@ from srsql.schemas import Dataset
 from srsql.version import __version__
 
 TOPIC = "release/manifest"
+RELEASE_DATE = "release_date"
+"""The one field in which the manifests of two equal releases may differ."""
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,23 @@ def store_private_manifest(release: Release, manifest: dict[str, Any]) -> None:
     release.warehouse.run(
         query(TOPIC, "store"), {"release_id": release.release_id, "manifest": json.dumps(manifest)}
     )
+
+
+def date_release(release: Release, manifest: dict[str, Any], day: str) -> None:
+    """Have both manifests of a draft tell the day on which it is exposed.
+
+    Args:
+        release: the draft.
+        manifest: the private one.
+        day: as YYYY-MM-DD.
+    """
+    warehouse, name = release.warehouse, store_of(release.release_id, "manifest")
+    store = dotted(STORE, name)
+    if RELEASE_DATE not in warehouse.columns(STORE, name):  # made by an earlier version
+        warehouse.run(f"ALTER TABLE {store} ADD COLUMN {RELEASE_DATE} VARCHAR")
+    warehouse.run(f"UPDATE {store} SET {RELEASE_DATE} = $day", {"day": day})
+    manifest[RELEASE_DATE] = day
+    store_private_manifest(release, manifest)
 
 
 def released_rows(warehouse: Warehouse, stores: dict[str, str]) -> dict[str, int]:

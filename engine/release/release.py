@@ -27,6 +27,7 @@ from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
+    RELEASE_DATE,
     Figures,
     Parameters,
     private_manifest,
@@ -223,7 +224,7 @@ def release_range(
         warehouse: with the quarters ingested.
         dataset: of the quarters.
         request: what is asked for; ``if_needed``: those that are out have to be out just so.
-        progress: told quarter and stage.
+        progress: told how many quarters are done, of how many, the quarter and the stage.
 
     Raises:
         ReleaseError: a quarter was refused; those before it are out.
@@ -254,19 +255,19 @@ def release_range(
         made_of = find_ingestion(warehouse, dataset, quarter)
         standing_release(warehouse, dataset, replace(request, quarter=quarter), made_of)
     releases = []
-    for quarter in quarters:
-        if quarter in out:
-            continue
+    todo = [quarter for quarter in quarters if quarter not in out]
+    for number, quarter in enumerate(todo):
         one = replace(request, quarter=quarter, may_be_empty=True)
-        releases.append(release(warehouse, dataset, one, _prefixed(progress, quarter)))
+        said = f"{number} of {len(todo)} quarters; {quarter}"
+        releases.append(release(warehouse, dataset, one, _prefixed(progress, said)))
     already = [q for q in quarters if q in out]
     return Range(first, last, releases, already, gaps(warehouse, quarters))
 
 
-def _prefixed(progress: Progress | None, quarter: str) -> Progress | None:
+def _prefixed(progress: Progress | None, said: str) -> Progress | None:
     if progress is None:
         return None
-    return lambda step: progress(f"{quarter}: {step}")
+    return lambda step: progress(f"{said}: {step}")
 
 
 def _prepare(
@@ -362,6 +363,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
+    facts[RELEASE_DATE] = request.date
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:

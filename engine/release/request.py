@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -28,6 +30,7 @@ from srsql.engine.parameters import (
 )
 from srsql.engine.parameters.takes import (
     Amount,
+    Day,
     Flag,
     OneOf,
     Parsed,
@@ -134,6 +137,13 @@ class Request:
         of_run=True,
         usual=f"{USUAL_IDS}, or those that the series has",
     )
+    date: str = parameter(
+        factory=lambda: today(),  # it stands below
+        takes=Day(),
+        help="Day of the release, which its manifests tell, as YYYY-MM-DD",
+        of_run=True,
+        usual="today",
+    )
     draft: bool = parameter(
         False, takes=Flag(), help="Make it, but do not expose it yet", of_run=True
     )
@@ -216,6 +226,22 @@ class Range:
     """Quarters that were out before, left as they are."""
     missing: list[str] = field(default_factory=list)
     """Where quarters of the range are not in the warehouse, in words."""
+
+
+def today() -> str:
+    """Today in UTC, or the day of ``SOURCE_DATE_EPOCH``, by which builds are made reproducible.
+
+    Raises:
+        ReleaseError: that is no number of seconds.
+    """
+    told = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
+    try:
+        moment = float(int(told)) if told else time.time()
+        return datetime.fromtimestamp(moment, UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise ReleaseError(
+            f"SOURCE_DATE_EPOCH={told!r}: give whole seconds since 1970, or unset it"
+        ) from None
 
 
 def is_range(quarter: str) -> bool:

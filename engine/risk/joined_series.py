@@ -69,6 +69,25 @@ class SeriesAudit(Framed):
     """Series with releases that cannot be joined: somebody else's, rows that are no case's, cases
     with reports in several regions."""
 
+    @property
+    def verdict(self) -> str:
+        """Whether the series are safe together and by which figures, in one sentence."""
+        if not self.releases:
+            return "Nothing was judged: no quarter is held by two releases with rows of cases."
+        quarters = {row.quarter for row in self.releases}
+        if self.safe:
+            return (
+                "Safe: whoever has all series finds no fewer than k candidates for anybody in the "
+                f"{len(quarters):,} quarters that several releases hold."
+            )
+        few = [row for row in self.releases if row.few]
+        worst = max(few, key=lambda row: row.few / max(1, row.cases))
+        return (
+            f"Unsafe: whoever has all series finds fewer than k candidates in "
+            f"{len({row.quarter for row in few}):,} of {len(quarters):,} quarters; worst, "
+            f"{worst.few:,} of {worst.cases:,} cases of {worst.quarter} in series {worst.series}."
+        )
+
 
 @dataclass(frozen=True)
 class _Held:

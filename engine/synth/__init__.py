@@ -95,7 +95,7 @@ def synthesize(
         scale: instead of ``cases``: each quarter has its real row counts times ``scale``, exactly.
         seed: what every draw depends on.
         zipped: whether archives are zips, not folders.
-        progress: called with the label of each quarter.
+        progress: told how many quarters are written, of how many, and the label of the next.
 
     Returns:
         The paths of the archives.
@@ -106,9 +106,9 @@ def synthesize(
     indexes = [index_of(label) for label in quarters]
     plan = _checked(Plan(seed, cases, scale), indexes)
     written = []
-    for index in indexes:
+    for number, index in enumerate(indexes):
         if progress is not None:
-            progress(label_of(index))
+            progress(f"{number} of {len(indexes)} quarters; {label_of(index)}")
         written.append(_write(Path(out), plan, index, zipped=zipped))
     return written
 

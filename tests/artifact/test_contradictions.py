@@ -143,6 +143,14 @@ def test_a_history_that_cannot_be_is_found(
         ({"guarantee": "Groups of 1.3 to 30 cases"}, "the guarantee does not tell k, which is 3"),
         ({"parameters": {"theta": "1/2"}}, "k_effective is None, k is 3"),
         ({"parameters": {"theta": "1/2", "k_effective": 2}}, "k_effective is 2, k is 3"),
+        (
+            {"parameters": {"theta": "1/2", "k_effective": 3, "release_date": "2024-02-30"}},
+            "release_date is '2024-02-30', not a day as YYYY-MM-DD",
+        ),
+        (
+            {"parameters": {"theta": "1/2", "k_effective": 3, "release_date": 20240203}},
+            "release_date is 20240203, not a day",
+        ),
     ],
 )
 def test_a_manifest_that_claims_what_cannot_be_true_at_once_is_found(

@@ -102,6 +102,15 @@ def test_a_value_or_a_row_that_changed_is_a_failure(
     assert said in result.failures[0]
 
 
+def test_the_day_of_a_release_may_differ_or_be_missing(sides: tuple[Path, Path]) -> None:
+    _, after = sides
+    dated = MANIFEST | {"release_date": "2026-11-22"}
+    (after / "tables/release_2004.manifest.json").write_text(json.dumps([dated]))
+    columns = {"release_2004.demo": [["caseid", "BIGINT"], ["release_date", "VARCHAR"]]}
+    (after / "tables/columns.json").write_text(json.dumps(columns))
+    assert found(sides).same
+
+
 def test_a_table_that_is_missing_is_a_failure(sides: tuple[Path, Path]) -> None:
     (sides[1] / "tables/release_2004.demo.csv").unlink()
     assert found(sides).failures == ["tables/release_2004.demo.csv: only before"]

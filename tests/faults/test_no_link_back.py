@@ -181,10 +181,9 @@ def test_a_term_without_a_threshold_is_refused_by_the_macro(terms: str, theta: s
 
 
 def test_markup_in_a_label_is_data(engine: Engine, tmp_path: Path, capsys: Any) -> None:
-    from srsql.engine.console import out, rich_table
+    from srsql.engine.console import out
+    from srsql.engine.console.forms import print_table
 
-    table = rich_table("[/Q] quarter", ["[bold]name"])
-    table.add_row("[/red]x")
-    out.print(table)
+    print_table(out, "[/Q] quarter", ["[bold]name"], [["[/red]x"]])
     assert "[/red]x" in capsys.readouterr().out
     assert json.dumps(engine.status().releases) == "[]"

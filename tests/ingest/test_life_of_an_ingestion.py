@@ -163,7 +163,12 @@ def test_a_directory_of_zips_is_all_of_them(warehouse: Warehouse, tmp_path: Path
     said: list[str] = []
     results = ingest(warehouse, [folder], load_dataset("faers"), progress=said.append)
     assert [r.quarter for r in results] == ["2021Q1", "2021Q2"]
-    assert said[0] == "2021Q1 ascii/DEMO21Q1.txt: 2 records, 2 loaded, 0 rejected"
+    files = len(said) // 2
+    assert said[0] == (
+        f"0 of 2 periods; 1 of {files} files; 2021Q1 ascii/DEMO21Q1.txt: "
+        "2 records, 2 loaded, 0 rejected"
+    )
+    assert said[-1].startswith(f"1 of 2 periods; {files} of {files} files; 2021Q2 ")
 
 
 def test_a_full_disk_is_one_line_and_changes_nothing(

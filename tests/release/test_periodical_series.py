@@ -198,7 +198,7 @@ def test_a_range_goes_on_where_one_stopped(db: Path, tmp_path: Path, kept: Path)
     """Half of it, a stop in the middle of a quarter, then the whole range once more."""
 
     def stop(said: str) -> None:
-        if said == "2011Q3: regions":
+        if said == "0 of 2 quarters; 2011Q3: regions":
             raise KeyboardInterrupt
 
     with Engine(db) as engine:

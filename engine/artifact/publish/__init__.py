@@ -181,9 +181,10 @@ def publish(
                 with staging(warehouse, folder, form, storage, scratch) as files:
                     made = []
                     for number, release in enumerate(releases):
-                        step("lineage")
+                        done = f"{number} of {len(releases)} quarters; {release.quarter}: "
+                        step(f"{done if len(releases) > 1 else ''}lineage")
                         plans = _plans(warehouse, dataset, release, key)
-                        step("rows")
+                        step(f"{done if len(releases) > 1 else ''}rows")
                         label = release.quarter if len(releases) > 1 else None
                         made.append(Made(release, files.stage(plans, number, label)))
                     parts = claims(warehouse, dataset, made, key, form)

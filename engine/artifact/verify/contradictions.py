@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,17 @@ def claim_faults(manifest: Manifest) -> list[str]:
     told = manifest.parameters.get("ids")
     if told is not None and told not in IDS:
         faults.append(f"parameter ids is {told!r}, none of {', '.join(IDS)}")
+    day = manifest.parameters.get("release_date")
+    if day is not None and not _is_day(day):
+        faults.append(f"parameter release_date is {day!r}, not a day as YYYY-MM-DD")
     return [f"{MANIFEST}: {text}" for text in faults]
+
+
+def _is_day(text: int | str) -> bool:
+    try:
+        return date.fromisoformat(str(text)).isoformat() == text
+    except ValueError:
+        return False
 
 
 def claims_not_shown(manifest: Manifest) -> list[str]:

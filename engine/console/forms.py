@@ -1,0 +1,373 @@
+"""In which form an answer is printed: the options for it, examples, tables and records.
+
+A table that is wider than the terminal is shown as records: a block for each row, with a line for
+each of its values. Into a pipe or a file nothing is shortened, folded or coloured.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+from click.core import ParameterSource
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from srsql.engine.errors import SrsqlError, printable
+from srsql.engine.warehouse.frames import Framed, as_frame
+
+FORMS = ("table", "csv", "json", "records")
+WITH_ROWS = {
+    "metrics", "signals", "query", "audit", "status", "attack", "advise", "compare", "show",
+    "lookup", "explain",
+}  # fmt: skip
+"""Commands whose answer has rows, and so a CSV form."""
+_ASKED = "srsql.form"
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "": (
+        "srsql demo",
+        "srsql ingest faers/",
+        "srsql release --quarter 2011Q4",
+    ),
+    "demo": ("srsql demo", "srsql demo my-first-run"),
+    "synth": (
+        "srsql synth --out faers --from 2011Q1 --to 2011Q4 --cases 3000 --seed 1",
+        "srsql synth --out faers --like 2011Q4 --scale 0.1",
+    ),
+    "ingest": (
+        "srsql ingest faers_ascii_2011q4.zip",
+        "srsql ingest quarters/ --max-reject-rate 0.02",
+        "srsql ingest reports.csv --dataset clinic.toml --period 2024",
+    ),
+    "release": (
+        "srsql release --quarter 2011Q4",
+        "srsql release --quarter 2011Q1:2011Q4 --model ppms++ --k 10 --theta 0.4",
+        "srsql release --quarter 2011Q4 --draft",
+        "srsql release --quarter 2011Q4 --confirm",
+    ),
+    "series": ("srsql series show", "srsql series create partners --k 10"),
+    "series create": (
+        "srsql series create partners --k 10 --theta 0.4",
+        "srsql series create research --ids per-quarter",
+    ),
+    "series show": (
+        "srsql series show",
+        "srsql series show partners --format records",
+    ),
+    "series set": (
+        "srsql series set partners --k 15",
+        "srsql series set partners --unset knowledge",
+    ),
+    "correct": (
+        "srsql correct --quarter 2011Q4 --dry-run",
+        "srsql correct --quarter 2011Q4 --series partners",
+    ),
+    "lookup": (
+        "srsql lookup 4503599627370497",
+        "srsql lookup --case 8123456 --quarter 2011Q4",
+    ),
+    "explain": (
+        "srsql explain --case 8123456 --quarter 2011Q4",
+        "srsql explain --case 4503599627370497 --quarter 2011Q4 --series partners --json",
+    ),
+    "forget": (
+        "srsql forget 8123456 --reason 'request of 3 May' --dry-run",
+        "srsql forget --file ids.txt --reason 'withdrawn consent' --receipt receipt.json",
+    ),
+    "backup": ("srsql backup --to safe/srsql-2011Q4.duckdb",),
+    "restore": ("srsql restore --from safe/srsql-2011Q4.duckdb",),
+    "migrate": ("srsql migrate", "srsql migrate --db old.duckdb"),
+    "status": ("srsql status", "srsql status --format records"),
+    "metrics": (
+        "srsql metrics --quarter 2011Q4",
+        "srsql metrics --quarter 2011Q4 --format csv --out metrics.csv",
+        "srsql metrics --quarter 2011Q4 --artifact out/2011Q4",
+    ),
+    "report": (
+        "srsql report --quarter 2011Q4",
+        "srsql report --quarter 2011Q4 --public --out report.html",
+    ),
+    "publish": (
+        "srsql publish --quarter 2011Q4 --to out/2011Q4",
+        "srsql publish --quarter 2011Q1:2011Q4 --to out/2011 --format duckdb",
+    ),
+    "verify": (
+        "srsql verify out/2011Q4",
+        "srsql verify out/2011Q3 out/2011Q4 --public-key key.pem",
+    ),
+    "import-release": (
+        "srsql import-release released.csv --quarter 2011Q4 --dataset other.toml",
+        "srsql import-release released.csv --quarter 2011Q4 --originals raw.csv --series other",
+    ),
+    "attack": (
+        "srsql attack --quarter 2011Q4 --qid age=37 --qid sex=M",
+        "srsql attack --quarter 2011Q4 --qid age=37 --new --format records",
+    ),
+    "audit": (
+        "srsql audit",
+        "srsql audit --quarter 2011Q4 --attacks b,f,l --k 10",
+        "srsql audit --all-series",
+    ),
+    "signals": (
+        "srsql signals --drug WARFARIN --reaction HAEMORRHAGE --min-age 65",
+        "srsql signals --rules rules.csv --format csv --out signals.csv",
+        "srsql signals --all --released-only",
+    ),
+    "query": (
+        'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',
+        'srsql query "SELECT sex, count(*) FROM demo GROUP BY sex" --format csv',
+    ),
+    "compare": (
+        "srsql compare --quarters 2011Q1:2011Q4 --models ms,ppms,ppms++ --k 5,10",
+        "srsql compare --quarters 2011Q4 --models ppms++,k-anonymity --theta 0.2,0.4",
+    ),
+    "advise": (
+        "srsql advise --quarter 2011Q4",
+        "srsql advise --quarter 2011Q4 --max-risk 0.1 --max-loss 0.3",
+    ),
+}
+"""By the words of the command after ``srsql``; of ``srsql`` itself under the empty text."""
+
+
+class OutputError(SrsqlError):
+    """An answer cannot be written where it was to go, or has no such form."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The form that was asked for."""
+
+    form: str | None = None
+    """One of ``FORMS``; None: tables, or records where a terminal is too narrow."""
+    file: Path | None = None
+    """Where it goes; None: stdout."""
+
+    def put(self, text: str) -> None:
+        """Write the text there; what was in a file is replaced.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        if self.file is None:
+            click.echo(text, nl=False)
+            return
+        try:
+            self.file.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise OutputError(f"{self.file} cannot be written ({error.strerror})") from None
+
+
+def asked() -> Asked:
+    """The form that the command which runs was asked for."""
+    context = click.get_current_context(silent=True)
+    found = context.meta.get(_ASKED) if context is not None else None
+    return found if isinstance(found, Asked) else Asked()
+
+
+class Command(click.Command):
+    """A command that takes the form of its answer, and whose help has examples."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if any(param.name == "as_json" for param in self.params):
+            known = {name for param in self.params for name in param.opts}
+            self.params += [made for made in _options(self.name) if made.opts[0] not in known]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; keep the form for whatever prints the answer."""
+        rest = super().parse_args(ctx, args)
+        form, file = (ctx.params.pop(name, None) for name in ("shown_as", "shown_in"))
+        if form is not None and ctx.params.get("as_json") and form != "json":
+            typed = {name: _is_typed(ctx, name) for name in ("as_json", "shown_as")}
+            if all(typed.values()):
+                raise click.UsageError(f"--json and --format {form} exclude each other")
+            ctx.params["as_json"] = typed["as_json"]
+        if form == "json":
+            ctx.params["as_json"] = True
+        if ctx.params.get("as_json"):
+            form = "json"
+        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+            raise click.UsageError(f"--out {file}: give a file in a folder that is there")
+        ctx.meta[_ASKED] = Asked(form, file)
+        return rest
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what else there is to say, and the examples."""
+        super().format_epilog(ctx, formatter)
+        write_examples(ctx, formatter)
+
+
+class Group(click.Group):
+    """Commands of that kind."""
+
+    command_class = Command
+    group_class = type
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what else there is to say, and the examples."""
+        super().format_epilog(ctx, formatter)
+        write_examples(ctx, formatter)
+
+
+def _is_typed(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _options(command: str | None) -> list[click.Option]:
+    forms = [form for form in FORMS if form != "csv" or command in WITH_ROWS]
+    return [
+        click.Option(
+            ["--format", "shown_as"],
+            type=click.Choice(forms),
+            help="Form of the answer.  [default: table; records where a terminal is too narrow]",
+        ),
+        click.Option(
+            ["--out", "shown_in"],
+            type=click.Path(path_type=Path),
+            help="File to write the answer to, instead of printing it.",
+        ),
+    ]
+
+
+def command_words(ctx: click.Context) -> str:
+    """The words of the command after ``srsql``."""
+    words: list[str] = []
+    at: click.Context | None = ctx
+    while at is not None and at.parent is not None:
+        words.insert(0, str(at.info_name))
+        at = at.parent
+    return " ".join(words)
+
+
+def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the examples of the command whose help is shown."""
+    if lines := EXAMPLES.get(command_words(ctx)):
+        with formatter.section("Examples"):
+            for line in lines:
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def csv_rows(found: Any) -> Iterator[Sequence[Any]]:
+    """The rows of an answer, the header first; of one with several tables those of the first.
+
+    Raises:
+        OutputError: it has none.
+    """
+    if isinstance(found, Framed):
+        table = found.arrow()
+        others = [name for name in found._tables[1:] if getattr(found, name)]
+        if others:
+            told = f"srsql: the CSV has {found._tables[0]}; {', '.join(others)}: --format json"
+            click.echo(told, err=True)
+    elif isinstance(found, list):
+        table = as_frame(found, kind="arrow")
+    else:
+        raise OutputError("the answer has no rows: give --format json")
+    return _table_rows(table)
+
+
+def _table_rows(table: pa.Table) -> Iterator[Sequence[Any]]:
+    yield table.column_names
+    for batch in table.to_batches():
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield [_plain(value) for value in row]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, list) else value
+
+
+def table_width(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    """Columns of a terminal that a table takes if nothing in it is folded."""
+    widths = _widths(columns, rows)
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _widths(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]:
+    return [max(map(cell_len, cells)) for cells in zip(columns, *rows, strict=True)]
+
+
+def too_narrow(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table does not fit a terminal, which is then to show something else."""
+    return console.is_terminal and table_width(columns, rows) > console.width
+
+
+def print_table(
+    console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
+) -> None:
+    """Print a table in the form that was asked for.
+
+    Args:
+        console: where to.
+        title: above it.
+        columns: the names of its columns.
+        rows: their cells; what steers a terminal is written out.
+    """
+    names = [printable(name) for name in columns]
+    cells = [[printable(cell) for cell in row] for row in rows]
+    form = asked().form
+    if form == "records" or (form is None and too_narrow(console, names, cells)):
+        lines = _record_lines(names, cells, console.width if console.is_terminal else None)
+    else:
+        lines = _table_lines(names, cells)
+    console.print(Text(printable(title), "italic"))
+    for line in lines:
+        console.print(line)
+
+
+def _table_lines(names: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[Text]:
+    widths = _widths(names, cells)
+    for number, row in enumerate([names, *cells]):
+        padded = (
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
+        )
+        yield Text("  ".join(padded).rstrip(), "" if number else "bold")
+
+
+def _record_lines(
+    names: Sequence[str], cells: Sequence[Sequence[str]], width: int | None
+) -> Iterator[Text]:
+    """A block of "name: value" for each row; an empty value has no line.
+
+    ``width``: of a terminal, in which what is long goes on below itself; None: nothing is folded.
+    """
+    room = max((cell_len(name) for name in names), default=0) + 2
+    for number, row in enumerate(cells):
+        if number:
+            yield Text()
+        for name, cell in zip(names, row, strict=True):
+            if not cell.strip():
+                continue
+            head = f"{name}:" if name else ""
+            head += " " * (room - cell_len(head)) if head else ""
+            indent = room if width is not None and width >= 2 * room else 2
+            parts = [cell] if width is None else textwrap.wrap(
+                cell, max(width, indent + 10), initial_indent=" " * cell_len(head),
+                subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+            first = parts[0][cell_len(head) :] if width is not None else parts[0]
+            yield Text(head, "bold").append(first, "not bold")
+            yield from map(Text, parts[1:])
+
+
+def text_console(text: io.StringIO) -> Console:
+    """A console that writes what a pipe would have into a text."""
+    return Console(
+        file=text,
+        force_terminal=False,
+        no_color=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
