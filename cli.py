@@ -20,6 +20,7 @@ from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
+    GROUP,
     Listed,
     artifacts,
     chosen,
@@ -34,6 +35,7 @@ from srsql.engine.console import (
     options_of,
     progress_shown,
     show,
+    show_traceback,
     typed,
     warehouse,
 )
@@ -82,10 +84,7 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
         yield found
 
 
-@click.group(
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+@click.group(**GROUP)
 @click.version_option(__version__, prog_name="srsql")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.pass_context
@@ -485,8 +484,7 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
         code = code if isinstance(code, int) else 0
     except Exception as error:
-        if debug:
-            raise
+        show_traceback(debug)
         line, code = explain_error(error)
         click.echo(f"srsql: {line}", err=True)
     except KeyboardInterrupt:

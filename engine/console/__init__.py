@@ -8,10 +8,10 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 import os
 import sys
 import tomllib
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,8 +23,9 @@ import duckdb
 from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table as RichTable
+from rich.text import Text
 
-from srsql.engine.errors import SrsqlError, WarehouseError, one_line, printable
+from srsql.engine.errors import SrsqlError, WarehouseError, json_text, one_line, printable
 from srsql.engine.parameters import Parameter, arguments_of, unknown_option
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 
@@ -45,15 +46,54 @@ Parts = Iterator[str | Table]
 """An answer, part by part: a line, or a table."""
 
 
+class Terminal(Console):
+    """A console that shows texts of others: each goes through one door before it is written.
+
+    Lines, titles, headings and cells all become what is shown by ``render_str``. A line or a cell
+    is one line: a line end in it is written out like whatever else steers a terminal.
+    """
+
+    def render_str(self, text: str, **styles: Any) -> Text:
+        """The text as it is shown."""
+        return super().render_str(printable(text), **styles)
+
+
+class _HelpFormatter(click.HelpFormatter):
+    """Help texts show defaults, which a file of defaults may have set."""
+
+    def getvalue(self) -> str:
+        return "\n".join(printable(line) for line in super().getvalue().split("\n"))
+
+
+class _Context(click.Context):
+    formatter_class = _HelpFormatter
+
+
+class _Command(click.Command):
+    context_class = _Context
+
+
+class _Commands(click.Group):
+    context_class = _Context
+    command_class = _Command
+    group_class = type
+
+
+GROUP: dict[str, Any] = {
+    "cls": _Commands,
+    "invoke_without_command": True,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
+}
+"""How the commands are grouped."""
 PIPE_WIDTH = 200
-out = Console(
+out = Terminal(
     highlight=False,
     markup=False,
     emoji=False,
     soft_wrap=True,
     width=None if sys.stdout.isatty() else PIPE_WIDTH,
 )
-err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+err = Terminal(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 @contextmanager
@@ -63,7 +103,7 @@ def progress_shown() -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     with err.status("working") as spinner:
-        yield lambda text: spinner.update(text)
+        yield lambda text: spinner.update(Text(printable(text)))
 
 
 def show(
@@ -87,7 +127,7 @@ def show(
         if rows.file is None:
             return
     if as_json:
-        click.echo(json.dumps(_document(found), default=str, ensure_ascii=False))
+        click.echo(json_text(_document(found)))
         return
     for part in parts:
         if isinstance(part, str):
@@ -156,6 +196,12 @@ def rich_table(title: str, columns: Iterable[str]) -> RichTable:
     return table
 
 
+def show_traceback(debug: bool) -> None:
+    """Where the error that is being handled came from, on stderr; without ``debug`` nothing."""
+    for line in traceback.format_exc().rstrip("\n").split("\n") if debug else ():
+        click.echo(printable(line), err=True)
+
+
 def explain_error(error: Exception) -> tuple[str, int]:
     """One line for an error, and the exit code."""
     if isinstance(error, SrsqlError):
@@ -163,7 +209,7 @@ def explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.Abort):
         return "interrupted; what was not finished was rolled back", 130
     if isinstance(error, click.ClickException):
-        return f"{' '.join(error.format_message().split())} (see --help)", 2
+        return f"{printable(' '.join(error.format_message().split()))} (see --help)", 2
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return "the reader of the output went away", 141

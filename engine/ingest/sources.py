@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, builtin_names, load_dataset
 
 CHUNK = 1 << 20
 _DOCUMENTS = {
@@ -30,6 +30,8 @@ _DOCUMENTS = {
     ".md",
 }
 _OURS = "srsql."
+_LISTED = 5
+"""Files that a message names."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +149,28 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
         if len(dataset.tables) == 1 and not members:
             members = [Member(path.name, path, table=dataset.tables[0].name)]
     if not any(member.table for member in members):
-        raise IngestError(f"{path.name}: no file of dataset {dataset.name!r} in it (see --dataset)")
+        raise IngestError(_strange(path, dataset))
     quarter = _quarter(path, members, dataset, period)
     return PeriodSource(path.name, quarter, _digest(path, members), _choose(path, members, dataset))
+
+
+def _strange(path: Path, dataset: Dataset) -> str:
+    """One line on a source without a file of the dataset: of which one that ships it has some."""
+    members = [Member(path.name, path)]
+    if path.is_dir():
+        members = _directory(path)
+    elif zipfile.is_zipfile(path):
+        members = _archive(path)
+    for name in builtin_names():
+        if name != dataset.name and any(m.table for m in _matched(members, load_dataset(name))):
+            return f"{path.name} looks like {name.upper()}: give --dataset {name}"
+    wanted = ", ".join(glob for table in dataset.tables for glob in table.files if table.required)
+    there = ", ".join(member.base for member in members[:_LISTED]) or "nothing"
+    return (
+        f"{path.name}: no file of dataset {dataset.name!r} in it (it has: {there}"
+        f"{', ...' if len(members) > _LISTED else ''}; wanted: {wanted}): give the right file, or "
+        "--dataset"
+    )
 
 
 def _directory(path: Path) -> list[Member]:

@@ -68,6 +68,7 @@ from srsql.engine.warehouse.releases import (
     as_released,
     claims_of,
     find_ingestion,
+    not_released,
     over_lattice,
     released_terms,
 )
@@ -218,10 +219,7 @@ def _standing(
         query(TOPIC, "standing"), {"dataset": dataset.name, "series": name, "quarter": quarter}
     )
     if not series or not rows:
-        raise ReleaseError(
-            f"{quarter} is not released in series {name!r}, so there is nothing to correct: see "
-            "--quarter, --series and --dataset"
-        )
+        raise ReleaseError(not_released(warehouse, dataset.name, name, quarter))
     release_id, model, k, ingestion_id, manifest, schema = rows[0]
     return series, _Standing(release_id, model, k, ingestion_id, json.loads(manifest), schema)
 

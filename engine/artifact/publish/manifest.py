@@ -43,7 +43,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
-from srsql.engine.warehouse.releases import released_terms
+from srsql.engine.warehouse.releases import not_released, released_terms
 from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -90,7 +90,7 @@ def find_release(
         )
     out = next((row for row in own if row[2] == "released"), None)
     if out is None:
-        raise PublishError(_why_not(quarter, series, {row[2] for row in own}, rows))
+        raise PublishError(_why_not(warehouse, dataset, series, quarter, {row[2] for row in own}))
     release_id, _, _, _, schema, keyed = out
     earlier = tuple(
         row[1] for row in rows if row[2] != "draft" and (row[1], row[0]) < (quarter, release_id)
@@ -114,15 +114,15 @@ def find_range(
     return [find_release(warehouse, dataset, series, quarter) for quarter in quarters]
 
 
-def _why_not(quarter: str, series: str, statuses: set[str], rows: list[tuple[object, ...]]) -> str:
+def _why_not(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, statuses: set[str]
+) -> str:
     if "draft" in statuses:
         return (
             f"{quarter} of series {series!r} is a draft: expose it with "
             f"'srsql release --quarter {quarter} --confirm' first"
         )
-    known = [str(row[1]) for row in rows if row[2] == "released"]
-    have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-    return f"{quarter} is not released in series {series!r} (it has: {have}): release it first"
+    return not_released(warehouse, dataset.name, series, quarter)
 
 
 def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str, Any]:
