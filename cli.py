@@ -411,17 +411,17 @@ RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_
 @options(grid_parameters())
 @options_of(Engine.signals, *RULES)
 @folder_option(Engine.compare, "srsql-compare")
-@options_of(Engine.compare, "jobs", "dataset")
+@options_of(Engine.compare, "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
     quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
-    **options: Any,
+    csv_safe: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Measure a grid of models and parameters; a second run does what is missing."""
     rules = Rules(**{RULES[name]: options.pop(name) for name in RULES})
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
-                              dataset=dataset, progress=progress)  # fmt: skip
+                              csv_safe=csv_safe, dataset=dataset, progress=progress)  # fmt: skip
     show(made, as_json, show_study.compared_lines(made))
 
 
@@ -429,7 +429,7 @@ def compare(
 @options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
 @options(declared(Sweep))
 @folder_option(Engine.advise, "srsql-advise")
-@options_of(Engine.advise, "jobs", "series", "dataset")
+@options_of(Engine.advise, "jobs", "csv_safe", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""

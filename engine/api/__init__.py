@@ -122,6 +122,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "storage_version": Argument(
         "Oldest DuckDB that can read the DuckDB file, or latest", STORAGE_VERSION
     ),
+    "csv_safe": Argument(
+        "Put an apostrophe before what a spreadsheet would run as a formula in CSV files"
+    ),
     "sign": Argument("Ed25519 key (PEM) to sign the hashes with, which --public-key checks"),
     # import_release
     "originals": Argument("The raw records behind it: case id and quasi-identifiers"),

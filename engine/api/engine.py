@@ -305,13 +305,14 @@ class Engine:
         self, quarter: str, to: str | Path, *, format: Format = "parquet",
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
         storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
-        allow_linkable: bool = False, stale: bool = False, dataset: Name = None,
-        series: str = MAIN, progress: Progress = None,
+        allow_linkable: bool = False, stale: bool = False, csv_safe: bool = False,
+        dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
-                            api.consent(max_linkable, allow_linkable), keys[1], stale)  # fmt: skip
+                            api.consent(max_linkable, allow_linkable), keys[1], stale,
+                            csv_safe)  # fmt: skip
         first = range_ends(quarter)[0] if is_range(quarter) else quarter
         with self.warehouse.guarded():
             schema = self._visible(series, first, dataset)
@@ -435,11 +436,13 @@ class Engine:
     @api.reads(errors.CompareError)
     def compare(
         self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
-        jobs: int | None = None, dataset: Name = None, progress: Progress = None,
+        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None,
+        progress: Progress = None,
     ) -> Compared:  # fmt: skip
         """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
         first = range_ends(quarters)[0] if is_range(quarters) else quarters
-        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
+        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
+                          csv_safe=csv_safe)  # fmt: skip
         with self.warehouse.guarded():
             schema = self._of(first, dataset)
             return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
@@ -448,12 +451,13 @@ class Engine:
     def advise(
         self, quarter: str, out: str | Path, *, max_risk: Number = None, max_loss: Number = None,
         max_confidence: Number = None, sweep: Sweep | None = None, jobs: int | None = None,
-        dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        csv_safe: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Advice:  # fmt: skip
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
         bounds = make_bounds(max_risk, max_loss, max_confidence)
         with self.warehouse.guarded():
-            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
+            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
+                              csv_safe=csv_safe)  # fmt: skip
             return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
                           sweep or Sweep(), series=series, workers=workers)  # fmt: skip
 

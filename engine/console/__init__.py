@@ -28,6 +28,7 @@ from rich.text import Text
 from srsql.engine.errors import SrsqlError, WarehouseError, json_text, one_line, printable
 from srsql.engine.parameters import Parameter, arguments_of, unknown_option
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
+from srsql.engine.warehouse.frames import csv_safe
 
 Command = Callable[..., Any]
 CONFIG = "srsql.toml"
@@ -85,6 +86,7 @@ GROUP: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
 """How the commands are grouped."""
+_CSV_SAFE = "srsql.csv_safe"
 PIPE_WIDTH = 200
 out = Terminal(
     highlight=False,
@@ -165,18 +167,33 @@ class CsvTable:
             raise ConfigError(f"{self.file} cannot be written ({error.strerror})") from None
 
 
-csv_option = click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(path_type=Path, allow_dash=True),
-    help="CSV file to write beside; - prints it instead.",
-)
-"""Where the rows of an answer go as CSV."""
+def csv_option(command: Command) -> Command:
+    """Where the rows of an answer go as CSV, and whether a cell of it may be a formula."""
+    safe = click.option(
+        "--csv-safe",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda context, _, value: context.meta.update({_CSV_SAFE: value}),
+        help="With --csv: put an apostrophe before what a spreadsheet would run as a formula.",
+    )
+    return click.option(
+        "--csv",
+        "csv_file",
+        type=click.Path(path_type=Path, allow_dash=True),
+        help="CSV file to write beside; - prints it instead.",
+    )(safe(command))
 
 
 def csv_of(file: Path | None, rows: Iterable[Sequence[Any]]) -> CsvTable | None:
     """The CSV that was asked for, if one was."""
-    return None if file is None else CsvTable(None if str(file) == "-" else file, rows)
+    context = click.get_current_context()
+    safe = context.meta[_CSV_SAFE]
+    if file is None:
+        if safe and context.get_parameter_source("csv_safe") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--csv-safe is for --csv: give --csv FILE, or leave it out")
+        return None
+    rows = ([*map(csv_safe, row)] for row in rows) if safe else rows
+    return CsvTable(None if str(file) == "-" else file, rows)
 
 
 def _document(found: Any) -> Any:

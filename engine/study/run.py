@@ -51,6 +51,8 @@ class Workers:
     """Takes one line at a time."""
     error: type[SrsqlError] = field(default=CompareError, kw_only=True)
     """The kind of error that is raised."""
+    csv_safe: bool = field(default=False, kw_only=True)
+    """Whether cells of CSV files have an apostrophe where they would be formulas."""
 
     def check(self) -> None:
         """Refuse less than one process.

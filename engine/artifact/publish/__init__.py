@@ -78,6 +78,8 @@ class Publication:
     """PEM file with the Ed25519 key that the hashes are signed with."""
     stale: bool = False
     """Publish a release although cases have left it since it was made."""
+    csv_safe: bool = False
+    """Put an apostrophe before the cells of CSV files that a spreadsheet would run as formulas."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -174,7 +176,9 @@ def publish(
                         step("rows")
                         label = release.quarter if len(releases) > 1 else None
                         made.append(Made(release, files.stage(plans, number, label)))
-                    parts = claims(warehouse, dataset, made, key, form)
+                    parts = claims(
+                        warehouse, dataset, made, key, form, csv_safe=publication.csv_safe
+                    )
                     files.write(parts)
                 step("report and manifest")
                 ids = [release.release_id for release in releases]
