@@ -86,6 +86,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    "max_unpacked": Argument(
+        "Most that the files of a zip may take unpacked, or the texts of a Parquet file, such as "
+        "20GB",
+        "100 times the zip, and 64MB to 8GB",
+    ),
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),

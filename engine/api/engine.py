@@ -145,13 +145,14 @@ class Engine:
     @api.reads(errors.IngestError)
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
-        replace: bool = False, max_reject_rate: float = 0.01, progress: Progress = None,
+        replace: bool = False, max_reject_rate: float = 0.01, max_unpacked: Word = None,
+        progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
-            options = IngestOptions(period, replace, max_reject_rate)
+            options = IngestOptions(period, replace, max_reject_rate, max_unpacked)
             loaded = ingest(self.warehouse, files, schema, options, origin=str(chosen),
                             progress=progress)  # fmt: skip
             return Rows(loaded, IngestedPeriod)

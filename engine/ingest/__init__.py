@@ -68,6 +68,9 @@ class IngestOptions:
     """Whether a different source is put in the place of one that is loaded."""
     max_reject_rate: float = 0.01
     """The largest share of records that may be rejected, 0 to 1."""
+    max_unpacked: str | None = None
+    """What the files of a zip, or the texts of a Parquet file, may take, such as ``20GB``; None:
+    see ``most_unpacked``."""
 
 
 def ingest(
@@ -101,7 +104,7 @@ def ingest(
     if not 0 <= options.max_reject_rate <= 1:
         raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
     done = []
-    for opening in _sources(warehouse, sources, dataset, options.period):
+    for opening in _sources(warehouse, sources, dataset, options):
         with ExitStack() as stack:
             with explained("the source"):
                 source = stack.enter_context(opening)
@@ -113,19 +116,20 @@ def ingest(
 
 
 def _sources(
-    warehouse: Warehouse, sources: Sequence[str | Path], dataset: Dataset, period: str | None
+    warehouse: Warehouse, sources: Sequence[str | Path], dataset: Dataset, options: IngestOptions
 ) -> list[AbstractContextManager[PeriodSource]]:
     """What to load, period by period; tables are copied only while their period is loaded."""
     with explained("the source"):
         if dataset.source.reader != "table":
             if not sources:
                 raise IngestError(f"dataset {dataset.name!r} is read from files: name them")
-            return [nullcontext(source) for source in find_sources(sources, dataset, period)]
+            found = find_sources(sources, dataset, options.period, options.max_unpacked)
+            return [nullcontext(source) for source in found]
         if sources:
             raise IngestError(
                 f"dataset {dataset.name!r} is read from tables, not from {sources[0]}: name no file"
             )
-        labels = relations.find_periods(warehouse, dataset, period)
+        labels = relations.find_periods(warehouse, dataset, options.period)
         return [relations.period_source(warehouse, dataset, label) for label in labels]
 
 
@@ -259,7 +263,9 @@ class _PeriodIngestion:
             if member.table is None:
                 records, loaded = self._withdrawn_cases(extracted, key)
             else:
-                rows = read_records(self.warehouse, member.name, extracted, self.dataset)
+                rows = read_records(
+                    self.warehouse, member.name, extracted, self.dataset, self.options.max_unpacked
+                )
                 records, loaded = self._table(member.table, rows, key)
             target.unlink()
         counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)

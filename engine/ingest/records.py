@@ -22,7 +22,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError
-from srsql.engine.ingest.sources import CHUNK, Member
+from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
 from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Source
@@ -99,6 +99,7 @@ def extract_binary(member: Member, target: Path) -> ExtractedFile:
     sha = hashlib.sha256()
     with member.open() as source, target.open("wb") as copy:
         while chunk := source.read(CHUNK):
+            member.take(len(chunk))
             sha.update(chunk)
             copy.write(chunk)
     return ExtractedFile(target, sha.hexdigest(), lines=0, repaired=0, returns=False)
@@ -115,6 +116,7 @@ def extract_text(member: Member, target: Path) -> ExtractedFile:
     with member.open() as source, target.open("wb") as copy:
         while True:
             chunk = source.read(CHUNK)
+            member.take(len(chunk))
             sha.update(chunk)
             clean = cleaner.feed(chunk, final=not chunk)
             copy.write(clean)
@@ -174,7 +176,11 @@ def _repair(match: re.Match[str]) -> str:
 
 
 def read_records(
-    warehouse: Warehouse, file: str, extracted: ExtractedFile, dataset: Dataset
+    warehouse: Warehouse,
+    file: str,
+    extracted: ExtractedFile,
+    dataset: Dataset,
+    max_unpacked: str | None = None,
 ) -> RecordTable:
     """Fill ``srsql_record`` from one extracted file and read its header.
 
@@ -183,16 +189,18 @@ def read_records(
         file: the name of the file, for messages.
         extracted: the file.
         dataset: declares how its files are read.
+        max_unpacked: what the texts of a Parquet file may take (see ``most_unpacked``).
 
     Returns:
         The records, every physical line of the file in one of them.
 
     Raises:
-        IngestError: the file is empty, or its lines end in bare carriage returns.
+        IngestError: the file is empty, its lines end in bare carriage returns, or it is a Parquet
+            file that takes too much unpacked.
         DatasetError: the delimiter is not one character.
     """
     if dataset.source.reader == "parquet":
-        return _read_parquet(warehouse, extracted)
+        return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
     step, quoting = "ingest/dollar_records", {"blank": f"{SPACES}*"}
@@ -255,8 +263,11 @@ def parquet_columns(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
     return described
 
 
-def _read_parquet(warehouse: Warehouse, extracted: ExtractedFile) -> RecordTable:
+def _read_parquet(
+    warehouse: Warehouse, extracted: ExtractedFile, unpacking: Unpacking
+) -> RecordTable:
     path = _glob(extracted.path)
+    count = int(warehouse.value(query("ingest/records", "parquet_rows"), {"path": path}))
     columns = [name for name, _ in parquet_columns(warehouse, extracted.path)]
     values = [exp.cast(column(name, "file"), "VARCHAR") for name in columns]
     reader = exp.Anonymous(
@@ -266,16 +277,23 @@ def _read_parquet(warehouse: Warehouse, extracted: ExtractedFile) -> RecordTable
             exp.EQ(this=exp.column("hive_partitioning"), expression=exp.false()),
         ],
     )
+    file = exp.Table(this=reader, alias=exp.TableAlias(this=exp.to_identifier("file")))
+    unpacking.take(count * len(columns))  # a few bytes can stand for very many equal values
+    sizes = [
+        call("coalesce", exp.Sum(this=call("strlen", value.copy())), exp.Literal.number(0))
+        for value in values
+    ]
+    for size in warehouse.rows(exp.select(*sizes).from_(file.copy()).sql(dialect="duckdb"))[0]:
+        unpacking.take(int(size))
     line = exp.Add(this=column("file_row_number", "file"), expression=exp.Literal.number(2))
     records = exp.select(
         exp.alias_(line, "line"),
         exp.alias_(exp.Literal.number(1), "lines"),
         exp.alias_(exp.Array(expressions=values), "field"),
         exp.alias_(exp.cast(exp.null(), "VARCHAR"), "fault"),
-    ).from_(exp.Table(this=reader, alias=exp.TableAlias(this=exp.to_identifier("file"))))
+    ).from_(file)
     warehouse.run(create(temporary(RECORD), records, temp=True))
-    count = warehouse.value(query("ingest/records", "parquet_rows"), {"path": path})
-    return RecordTable(RECORD, tuple(map(plain_name, columns)), len(columns), int(count))
+    return RecordTable(RECORD, tuple(map(plain_name, columns)), len(columns), count)
 
 
 def _glob(path: Path) -> str:

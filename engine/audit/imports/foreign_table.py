@@ -66,6 +66,8 @@ class ForeignFile:
     """The column of the groups' labels; None: ``group_id`` if it is there."""
     separator: str = ";"
     """What stands between the values of one field."""
+    max_unpacked: str | None = None
+    """What the texts of a Parquet file may take."""
 
     def table(self, part: str) -> str:
         """The temporary table of a part of it, such as ``box``."""
@@ -105,7 +107,11 @@ def read_table(
     target = folder / f"{file.kind}{'.parquet' if parquet else '.txt'}"
     extracted = (extract_binary if parquet else extract_text)(Member(name, file.path), target)
     records = read_records(
-        warehouse, name, extracted, dataset.model_copy(update={"source": source})
+        warehouse,
+        name,
+        extracted,
+        dataset.model_copy(update={"source": source}),
+        file.max_unpacked,
     )
     roles = match_columns(
         dataset,

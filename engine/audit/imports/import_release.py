@@ -113,6 +113,8 @@ class ImportRequest:
     """What stands between the values of one field."""
     supersede: bool = False
     """Whether an import of the same quarter may be superseded."""
+    max_unpacked: str | None = None
+    """What the texts of a Parquet file may take, such as ``20GB``."""
 
 
 def import_release(
@@ -193,7 +195,12 @@ def _read_released(
 ) -> ForeignTable:
     """The released rows as cases, groups and terms."""
     file = ForeignFile(
-        request.path, RELEASED, request.quarter, request.group_column, request.separator
+        request.path,
+        RELEASED,
+        request.quarter,
+        request.group_column,
+        request.separator,
+        request.max_unpacked,
     )
     released = read_table(warehouse, dataset, file, folder)
     warehouse.run_step("audit/import_rows")
@@ -241,7 +248,9 @@ def _read_originals(
     """The raw quasi-identifiers of the released cases, if there is a file of them."""
     if request.originals is None:
         return None
-    file = ForeignFile(request.originals, ORIGINAL, request.quarter)
+    file = ForeignFile(
+        request.originals, ORIGINAL, request.quarter, max_unpacked=request.max_unpacked
+    )
     original = read_table(warehouse, dataset, file, folder)
     refuse_fault(
         warehouse, request.path.name, query("audit/imports", "first_case_without_original")
