@@ -326,6 +326,7 @@ def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) ->
 
 @cli.command("import-release")
 @click.argument("file", type=click.Path(path_type=Path))
+@show_audit.map_option
 @options_of(Engine.import_release)
 @warehouse
 def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options: Any) -> None:

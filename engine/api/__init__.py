@@ -134,6 +134,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # import_release
     "originals": Argument("The raw records behind it: case id and quasi-identifiers"),
     "group_column": Argument("Column that tells the groups", "group_id, if there"),
+    "columns": Argument(takes=Instance((Mapping,), "names with columns, such as {'age': 'Alter'}")),
     "separator": Argument("Stands between the values of a field"),
     "supersede": Argument("Import the quarter anew; the old one stays known"),
     # metrics

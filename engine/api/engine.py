@@ -19,6 +19,7 @@ from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.audit.attack import Attack, Besides, attack
 from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
+from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
@@ -291,14 +292,25 @@ class Engine:
     def import_release(
         self, path: str | Path, quarter: str, *, dataset: Name = None, originals: Name = None,
         series: str = MAIN, group_column: Word = None, separator: str = ";",
-        supersede: bool = False,
+        supersede: bool = False, max_unpacked: Word = None,
+        columns: Mapping[str, str] | None = None,
     ) -> ImportedRelease:  # fmt: skip
-        """Register somebody else's released table; see ``srsql import-release``."""
+        """Register somebody else's released table; see ``srsql import-release``.
+
+        Args:
+            columns: name -> column of the file, such as ``{"age": "Alter"}``; without a dataset
+                the names make one.
+        """
         raw = Path(originals) if originals is not None else None
-        asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede)
+        asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede,
+                              max_unpacked, columns or {})  # fmt: skip
+        given = dataset or self._dataset
         with self.warehouse.guarded():
-            schema = self.dataset(dataset)
-            named = str(dataset or self._dataset or schema.name)
+            if columns and given is None:
+                schema = mapped_dataset(self.warehouse, asked.path, columns)
+            else:
+                schema = self.dataset(dataset)
+            named = str(given or ("--map" if columns else schema.name))
             return import_release(self.warehouse, schema, asked, named)
 
     @api.reads(errors.PublishError)

@@ -264,7 +264,11 @@ class _PeriodIngestion:
                 records, loaded = self._withdrawn_cases(extracted, key)
             else:
                 rows = read_records(
-                    self.warehouse, member.name, extracted, self.dataset, self.options.max_unpacked
+                    self.warehouse,
+                    member.name,
+                    extracted,
+                    self.dataset.source,
+                    self.options.max_unpacked,
                 )
                 records, loaded = self._table(member.table, rows, key)
             target.unlink()

@@ -25,7 +25,7 @@ from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
 from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Source
+from srsql.schemas import Source
 
 RECORD = "srsql_record"
 """The temporary table that the records of a file are read into."""
@@ -179,7 +179,7 @@ def read_records(
     warehouse: Warehouse,
     file: str,
     extracted: ExtractedFile,
-    dataset: Dataset,
+    source: Source,
     max_unpacked: str | None = None,
 ) -> RecordTable:
     """Fill ``srsql_record`` from one extracted file and read its header.
@@ -188,7 +188,7 @@ def read_records(
         warehouse: where the records go.
         file: the name of the file, for messages.
         extracted: the file.
-        dataset: declares how its files are read.
+        source: how it is read.
         max_unpacked: what the texts of a Parquet file may take (see ``most_unpacked``).
 
     Returns:
@@ -199,13 +199,13 @@ def read_records(
             file that takes too much unpacked.
         DatasetError: the delimiter is not one character.
     """
-    if dataset.source.reader == "parquet":
+    if source.reader == "parquet":
         return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
     step, quoting = "ingest/dollar_records", {"blank": f"{SPACES}*"}
-    if dataset.source.reader != "dollar":
-        step, quoting = "ingest/csv_records", _quoting(dataset.source)
+    if source.reader != "dollar":
+        step, quoting = "ingest/csv_records", _quoting(source)
     warehouse.run_step(step, {**line_parameters(extracted), **quoting})
     header, lines, fault = warehouse.rows(query("ingest/records", "header"))[0]
     if extracted.returns and lines == extracted.lines:
