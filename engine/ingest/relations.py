@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.errors import IngestError
+from srsql.engine.errors import IngestError, meant
 from srsql.engine.ingest.records import RECORD, drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.warehouse.statements import SPACES, column, create, query, table, temporary
@@ -208,7 +208,8 @@ def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list
     if given is not None or not known:
         raise IngestError(
             f"{report.name}: no rows of {given or 'any period'} by its column "
-            f"{report.period_column} (periods it tells: {have}): see key source.period"
+            f"{report.period_column} (periods it tells: {have}{meant(given or '', known)}): see key "
+            "source.period"
         )
     return known
 
