@@ -205,11 +205,11 @@ def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list
     if given is not None and given in known:
         return [given]
     have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+    have += meant(given or "", known)
     if given is not None or not known:
         raise IngestError(
             f"{report.name}: no rows of {given or 'any period'} by its column "
-            f"{report.period_column} (periods it tells: {have}{meant(given or '', known)}): see key "
-            "source.period"
+            f"{report.period_column} (periods it tells: {have}): see key source.period"
         )
     return known
 
