@@ -112,9 +112,9 @@ def test_other_quasi_identifiers_are_numbers_where_all_values_are_else_categorie
         "colour": "a category, 2 nodes side by side below Any",
     }
     found = regions(con)
-    assert found["1"] == [("bmi", 150, 225), ("colour", 2, 2)]
-    assert found["2"] == [("bmi", 300, 300), ("colour", 2, 2)]
-    assert found["3"][1] == ("colour", 1, 1)
+    assert found["1"] == [("bmi", 150, 225), ("colour", 1, 1)]
+    assert found["2"] == [("bmi", 300, 300), ("colour", 1, 1)]
+    assert found["3"][1] == ("colour", 2, 2)
     assert made.sensitive == []
 
 
@@ -149,7 +149,7 @@ def test_the_names_of_a_dataset_rename_columns_for_it(
     assert made.dataset == "other"
     assert made.unread == []
     with pytest.raises(SrsqlError, match="nothing of dataset other is called weight: it has"):
-        put(con, tmp_path, "Fall Alter", rows, {"weight": "Alter"}, dataset=other)
+        put(con, tmp_path, "Fall Alter", rows, {"weight": "Alter"}, dataset=other, series="b")
 
 
 def test_originals_are_read_by_the_same_names_where_they_have_the_columns(

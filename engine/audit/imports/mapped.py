@@ -59,6 +59,7 @@ report_table = "reports"
 report_id = "case_id"
 case_id = "case_id"
 id_type = "text"
+{without}
 
 [source]
 reader = "csv"
@@ -105,7 +106,11 @@ def mapped_dataset(warehouse: Warehouse, path: Path, columns: Mapping[str, str])
                 found.append(_declared(warehouse, path.name, name, header, nodes))
         finally:
             drop_temporary(warehouse, RECORD)
-    lines = [_HEAD.format(name=FOREIGN), *(f"{name} = []\n" for name in (*qids, *terms)), *found]
+    lines = [
+        _HEAD.format(name=FOREIGN, without="" if terms else "sensitive = []"),
+        *(f"{name} = []\n" for name in (*qids, *terms)),
+        *found,
+    ]
     lines += [f'\n[[sensitive]]\ntable = "reports"\ncolumn = "{name}"\n' for name in terms]
     text = "".join(lines)
     try:
