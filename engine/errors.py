@@ -17,6 +17,10 @@ class SrsqlError(Exception):
 
     exit_code = 2
 
+    def __str__(self) -> str:
+        """The text, in which what others wrote breaks no line."""
+        return printable(super().__str__())
+
 
 class DatasetError(SrsqlError):
     """A dataset schema or hierarchy is wrong; the text names the key."""

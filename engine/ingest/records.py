@@ -19,9 +19,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
-from srsql.engine.errors import DatasetError, IngestError
+from srsql.engine.errors import DatasetError, IngestError, one_line
 from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
 from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -200,7 +201,8 @@ def read_records(
         DatasetError: the delimiter is not one character.
     """
     if source.reader == "parquet":
-        return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
+        with _parquet_explained(file, extracted.path):
+            return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
     step, quoting = "ingest/dollar_records", {"blank": f"{SPACES}*"}
@@ -261,6 +263,21 @@ def parquet_columns(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
     described = [(str(entry[0]), str(entry[1])) for entry in empty.description or []]
     empty.fetchall()  # an unread result would hold up the next statement
     return described
+
+
+@contextmanager
+def _parquet_explained(file: str, path: Path) -> Iterator[None]:
+    """Say which file is damaged, by its own name."""
+    try:
+        yield
+    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InterruptException):
+        raise
+    except duckdb.Error as error:
+        why = one_line(error).replace(str(path), file)
+        raise IngestError(
+            f"{file} could not be loaded, it is damaged, cut off or no Parquet file ({why}): get "
+            "it again; nothing was changed"
+        ) from None
 
 
 def _read_parquet(

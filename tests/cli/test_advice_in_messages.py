@@ -119,7 +119,8 @@ def test_only_another_spelling_is_taken_for_what_is_meant(
 
 
 def test_theta_0_says_what_it_means_and_what_to_give(released: Path) -> None:
-    line = refused("release", "--quarter", "2022Q4", "--theta", "0", "--change", "--db", released)
+    asked = ("--quarter", "2022Q4", "--model", "ms", "--series", "zero", "--theta", "0")
+    line = refused("release", *asked, "--db", released)
     assert "give a theta above 0, such as 0.4: 0 says that nobody may hold the value" in line
     assert "withhold every case that holds one (--on-infeasible withhold)" in line
 
@@ -143,7 +144,7 @@ case_id = "visit_id"
 reader = "csv"
 [tables.visit]
 files = ["visit*.csv"]
-columns = ["visit_id", "ward"]
+columns = ["visit_id", "ward", "disease"]
 [[qid]]
 name = "ward"
 kind = "categorical"
@@ -151,11 +152,11 @@ column = "ward"
 hierarchy = "wards.csv"
 [[sensitive]]
 table = "visit"
-column = "ward"
+column = "disease"
 """
     (tmp_path / "clinic.toml").write_text(text)
     data = tmp_path / "visits.csv"
-    data.write_text("visit_id,ward\n1,A\n")
+    data.write_text("visit_id,ward,disease\n1,A,flu\n")
     asked = ("ingest", data, "--dataset", tmp_path / "clinic.toml", "--period", "1",
              "--db", tmp_path / "w.duckdb")  # fmt: skip
     line = refused(*asked)
@@ -186,8 +187,8 @@ def test_an_unknown_series_is_told_with_those_that_there_are(
 def test_periods_years_apart_do_not_count_as_consecutive(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     with Engine(db) as engine:
-        for quarter in ("2022Q4", "2025Q4"):
-            engine.ingest([write_quarter(tmp_path, quarter, crowd(40))])
+        for quarter, number in (("2022Q4", 1), ("2025Q4", 101)):
+            engine.ingest([write_quarter(tmp_path, quarter, crowd(40, first=number))])
     first = srsql("release", "--quarter", "2022Q4", *MADE, "--db", db)
     second = srsql("release", "--quarter", "2025Q4", *MADE, "--db", db)
     assert (first.code, second.code) == (0, 0)
@@ -212,3 +213,6 @@ def test_corrupt_files_are_one_line(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"PAR1 nonsense \xff\x00,\n\n\n")
         asked = ("import-release", tmp_path / name, "--quarter", "1", "--map", "age=A")
         assert name in refused(*asked, "--db", tmp_path / "w.duckdb")
+    line = refused(*asked[:1], tmp_path / "t.parquet", *asked[2:], "--db", tmp_path / "w.duckdb")
+    assert "damaged, cut off or no Parquet file" in line
+    assert "file 't.parquet'" in line  # and not that of its copy

@@ -79,7 +79,7 @@ def columns_of(rng: random.Random, names: list[str]) -> list[str]:
 def try_parquet(engine: Engine, folder: Path, rng: random.Random, period: str) -> Any:
     data = clinic.write(folder, clinic.visits(), clinic.findings(["ache", "rash"]))
     toml = (folder / "clinic.toml").read_text().replace('reader = "csv"', 'reader = "parquet"')
-    (folder / "clinic.toml").write_text(toml.replace(".csv", ".parquet"))
+    (folder / "clinic.toml").write_text(toml.replace("*.csv", "*.parquet"))
     with duckdb.connect() as con:
         for file in list(data.iterdir()):
             rows = f"read_csv('{file}', all_varchar = true)"
