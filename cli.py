@@ -342,6 +342,7 @@ def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) ->
 
 @cli.command("import-release")
 @click.argument("file", type=click.Path(path_type=Path))
+@show_audit.map_option
 @options_of(Engine.import_release)
 @warehouse
 def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options: Any) -> None:
@@ -424,17 +425,17 @@ def query(
 @options(grid_parameters())
 @options_of(Engine.signals, *show_study.RULES)
 @folder_option(Engine.compare, "srsql-compare")
-@options_of(Engine.compare, "jobs", "dataset")
+@options_of(Engine.compare, "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
     quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
-    **options: Any,
+    csv_safe: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Measure a grid of models and parameters; a second run does what is missing."""
     rules = show_study.rules_of(options)
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
-                              dataset=dataset, progress=progress)  # fmt: skip
+                              csv_safe=csv_safe, dataset=dataset, progress=progress)  # fmt: skip
     show(made, as_json, show_study.compared_lines(made))
 
 
@@ -442,11 +443,11 @@ def compare(
 @options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
 @options(declared(Sweep))
 @folder_option(Engine.advise, "srsql-advise")
-@options_of(Engine.advise, "jobs", "series", "dataset")
+@options_of(Engine.advise, "jobs", "csv_safe", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""
-    sweep = Sweep(**{name: options.pop(name) for name in declared(Sweep)})
+    sweep = Sweep(**given({name: options.pop(name) for name in declared(Sweep)}))
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     made = show_study.as_typed(made, db)

@@ -7,11 +7,12 @@ the same in words.
 from __future__ import annotations
 
 import errno
+import json
 import re
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import duckdb
@@ -37,6 +38,8 @@ _DAMAGED = re.compile(
     r"Corrupt|not a valid DuckDB database|Could not read (enough|all) |Input/output error|"
     r"database has been invalidated|[Ff]ailure while replaying WAL|Failed to deserialize",
 )
+_QUARTER = re.compile(r"(?:20)?(?P<year>[0-9]{2})Q(?P<number>[1-4])")
+_QUARTER_FIRST = re.compile(r"Q?(?P<number>[1-4])Q?(?P<year>20[0-9]{2})")
 
 
 class SrsqlError(Exception):
@@ -54,6 +57,10 @@ class SrsqlError(Exception):
         """The name of the class as programs read it: ``busy``, ``check_failed``, ``release``."""
         name = type(self).__name__.removesuffix("Error")
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+    def __str__(self) -> str:
+        """The text, in which what others wrote breaks no line."""
+        return printable(super().__str__())
 
 
 class DatasetError(SrsqlError):
@@ -282,17 +289,51 @@ def one_line(error: BaseException) -> str:
 
     Of an error of DuckDB's without the statement, which is ours and helps nobody.
     """
-    return " ".join(str(error).partition("\n\nLINE ")[0].split())[:300]
+    return printable(" ".join(str(error).partition("\n\nLINE ")[0].split())[:300])
 
 
 def printable(text: str) -> str:
     """The text with what steers a terminal, turns its direction or breaks its line written out.
 
-    Such as ``\\x1b`` for ESC; letters of any script stay.
+    Such as ``\\x1b`` for ESC; letters of any script stay. Whatever a terminal shows of texts of
+    others has gone through here, once or more often: what is written out already stays as it is.
     """
+    if text.isprintable():
+        return text
     return "".join(
         char.encode("unicode_escape").decode("ascii")
         if unicodedata.category(char) in _UNSEEN
         else char
         for char in text
     )
+
+
+def json_text(document: object) -> str:
+    """One JSON document on one line, in which nothing steers a terminal either.
+
+    The encoder writes out control characters; what else ``printable`` writes out stands here as
+    JSON has it, such as ``\\u202e``.
+    """
+    text = json.dumps(document, default=str, ensure_ascii=False)
+    if text.isprintable():
+        return text
+    return "".join(
+        json.dumps(char)[1:-1] if unicodedata.category(char) in _UNSEEN else char for char in text
+    )
+
+
+def meant(label: str, known: Iterable[str]) -> str:
+    """Which of the known periods a label stands for that is written otherwise, as a question.
+
+    Such as 22Q4, 2022-q4 or Q4/2022 for 2022Q4. Nothing where no period is meant: one that is only
+    like the label is another period.
+    """
+    found = [name for name in known if name != label and _plain(name) == _plain(label)]
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def _plain(label: str) -> str:
+    """A period without what is only its spelling."""
+    text = "".join(char for char in label.upper() if char.isalnum())
+    match = _QUARTER.fullmatch(text) or _QUARTER_FIRST.fullmatch(text)
+    return f"{match['year'][-2:]}Q{match['number']}" if match else text

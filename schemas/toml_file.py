@@ -153,8 +153,8 @@ def _find(name: str, folder: Path | Traversable) -> Path | Traversable:
     """A hierarchy file beside the dataset's, or one that ships.
 
     Raises:
-        ValueError: the name leads elsewhere: a dataset of a stranger names no file of somebody
-            else.
+        ValueError: there is neither, or the name leads elsewhere: a dataset of a stranger names no
+            file of somebody else.
     """
     local = folder / name
     if isinstance(local, Path) and isinstance(folder, Path):
@@ -163,4 +163,9 @@ def _find(name: str, folder: Path | Traversable) -> Path | Traversable:
             raise ValueError(f"{name!r} lies outside the folder of the dataset: copy it there")
     if local.is_file():
         return local
-    return resources.files("srsql.schemas") / name
+    shipped = resources.files("srsql.schemas") / name
+    if not shipped.is_file():
+        raise ValueError(
+            f"no file {local}: a hierarchy is looked up beside the dataset file; put it there"
+        )
+    return shipped

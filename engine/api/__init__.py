@@ -96,6 +96,11 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Nothing is done, and that is no error, where the same files are loaded under the same "
         "schema; what differs is refused, unless --replace is given"
     ),
+    "max_unpacked": Argument(
+        "Most that the files of a zip may take unpacked, or the texts of a Parquet file, such as "
+        "20GB",
+        "100 times the zip, and 64MB to 8GB",
+    ),
     # release, confirm, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
@@ -142,10 +147,14 @@ ARGUMENTS: Mapping[str, Argument] = {
     "storage_version": Argument(
         "Oldest DuckDB that can read the DuckDB file, or latest", STORAGE_VERSION
     ),
+    "csv_safe": Argument(
+        "Put an apostrophe before what a spreadsheet would run as a formula in CSV files"
+    ),
     "sign": Argument("Ed25519 key (PEM) to sign the hashes with, which --public-key checks"),
     # import_release
     "originals": Argument("The raw records behind it: case id and quasi-identifiers"),
     "group_column": Argument("Column that tells the groups", "group_id, if there"),
+    "columns": Argument(takes=Instance((Mapping,), "names with columns, such as {'age': 'Alter'}")),
     "separator": Argument("Stands between the values of a field"),
     "supersede": Argument("Import the quarter anew; the old one stays known"),
     # metrics

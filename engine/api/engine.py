@@ -20,6 +20,7 @@ from srsql.engine.artifact.publish import Publication, Published, publish
 from srsql.engine.audit.attack import Attack, Besides, attack
 from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
+from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
@@ -166,13 +167,14 @@ class Engine:
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
         replace: bool = False, max_reject_rate: float = 0.01, if_needed: bool = False,
+        max_unpacked: Word = None,
         progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
-            options = IngestOptions(period, replace, max_reject_rate, if_needed)
+            options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked)
             loaded = ingest(self.warehouse, files, schema, options, origin=str(chosen),
                             progress=progress)  # fmt: skip
             return Rows(loaded, IngestedPeriod)
@@ -322,14 +324,25 @@ class Engine:
     def import_release(
         self, path: str | Path, quarter: str, *, dataset: Name = None, originals: Name = None,
         series: str = MAIN, group_column: Word = None, separator: str = ";",
-        supersede: bool = False,
+        supersede: bool = False, max_unpacked: Word = None,
+        columns: Mapping[str, str] | None = None,
     ) -> ImportedRelease:  # fmt: skip
-        """Register somebody else's released table; see ``srsql import-release``."""
+        """Register somebody else's released table; see ``srsql import-release``.
+
+        Args:
+            columns: name -> column of the file, such as ``{"age": "Alter"}``; without a dataset
+                the names make one.
+        """
         raw = Path(originals) if originals is not None else None
-        asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede)
+        asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede,
+                              max_unpacked, columns or {})  # fmt: skip
+        given = dataset or self._dataset
         with self.warehouse.guarded():
-            schema = self.dataset(dataset)
-            named = str(dataset or self._dataset or schema.name)
+            if columns and given is None:
+                schema = mapped_dataset(self.warehouse, asked.path, columns)
+            else:
+                schema = self.dataset(dataset)
+            named = str(given or ("--map" if columns else schema.name))
             return import_release(self.warehouse, schema, asked, named)
 
     @api.reads(errors.PublishError)
@@ -338,13 +351,14 @@ class Engine:
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
         storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
         allow_linkable: bool = False, stale: bool = False, if_needed: bool = False,
+        csv_safe: bool = False,
         dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
         keys = [Path(file) if file else None for file in (key_file, sign)]
         asked = Publication(quarter, Path(to), series, format, case_ids, keys[0], storage_version,
                             api.consent(max_linkable, allow_linkable), keys[1], stale,
-                            if_needed)  # fmt: skip
+                            if_needed, csv_safe)  # fmt: skip
         first = range_ends(quarter)[0] if is_range(quarter) else quarter
         with self.warehouse.guarded():
             schema = self._visible(series, first, dataset)
@@ -469,11 +483,13 @@ class Engine:
     @api.reads(errors.CompareError)
     def compare(
         self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
-        jobs: int | None = None, dataset: Name = None, progress: Progress = None,
+        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None,
+        progress: Progress = None,
     ) -> Compared:  # fmt: skip
         """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
         first = range_ends(quarters)[0] if is_range(quarters) else quarters
-        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
+        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
+                          csv_safe=csv_safe)  # fmt: skip
         with self.warehouse.guarded():
             schema = self._of(first, dataset)
             return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
@@ -482,12 +498,13 @@ class Engine:
     def advise(
         self, quarter: str, out: str | Path, *, max_risk: Number = None, max_loss: Number = None,
         max_confidence: Number = None, sweep: Sweep | None = None, jobs: int | None = None,
-        dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        csv_safe: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Advice:  # fmt: skip
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
         bounds = make_bounds(max_risk, max_loss, max_confidence)
         with self.warehouse.guarded():
-            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress)
+            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
+                              csv_safe=csv_safe)  # fmt: skip
             return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
                           sweep or Sweep(), series=series, workers=workers)  # fmt: skip
 

@@ -33,6 +33,7 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
+from srsql.engine.warehouse.frames import csv_safe
 from srsql.engine.warehouse.public_database import BATCH
 from srsql.engine.warehouse.series import IDS, PER_QUARTER
 from srsql.engine.warehouse.statements import statements
@@ -96,6 +97,13 @@ cluster holds, or any number up to all. `{counts}` says how many records hold se
 """.replace("{counts}", COUNTS)
 
 
+CSV_SAFE_NOTE = """
+In the CSV files of this folder, a cell that a spreadsheet would run as a formula has an apostrophe
+in front of it: a cell that begins, apostrophes aside, with =, +, -, @, a tab or a carriage return
+and is no number. A program that reads them takes one apostrophe off such cells.
+"""
+
+
 def counts_sql() -> bytes:
     """``srsql.term_counts`` of ``risk/term_counts.sql`` under a plain name, with its use."""
     macro = next(
@@ -127,7 +135,9 @@ def dictionary_csv(manifest: Manifest) -> bytes:
                 ]
             )
     return csv_bytes(
-        ["table", "column", "type", "role", "meaning", "unit", "domain", "granularity"], rows
+        ["table", "column", "type", "role", "meaning", "unit", "domain", "granularity"],
+        rows,
+        safe=manifest.csv_safe,
     )
 
 
@@ -172,7 +182,8 @@ def readme(manifest: Manifest) -> bytes:
         dictionary=DICTIONARY,
         documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
         beside=_beside(manifest.parameters),
-        terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "",
+        terms=("\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "")
+        + (CSV_SAFE_NOTE if manifest.csv_safe else ""),
         bounds=bounds_example(manifest),
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
@@ -215,7 +226,8 @@ def range_readme(manifest: RangeManifest) -> bytes:
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
         beside=_beside(last.parameters),
-        terms="\n" + TERMS_NOTE.format(attributes=", ".join(terms[0].attributes)) if terms else "",
+        terms=("\n" + TERMS_NOTE.format(attributes=", ".join(terms[0].attributes)) if terms else "")
+        + (CSV_SAFE_NOTE if first.csv_safe else ""),
         bounds=bounds_example(last),
         query=_first_query(first.tables[0]),
         counts=f"* `{COUNTS}`: how many records hold a set of terms, of one quarter.\n"
@@ -304,11 +316,12 @@ def _first_query(table: Table) -> str:
     return f'{opened} "SELECT count(*) AS rows FROM {source}"'
 
 
-def csv_bytes(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """One of the small CSV files: every field quoted."""
+def csv_bytes(header: list[str], rows: Iterable[Sequence[object]], *, safe: bool = False) -> bytes:
+    """One of the small CSV files: every field quoted; ``safe``: none of them a formula."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerows([header, *rows])
+    writer.writerow(header)
+    writer.writerows(map(csv_safe, row) if safe else row for row in rows)
     return text.getvalue().encode()
 
 

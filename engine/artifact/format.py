@@ -28,10 +28,16 @@ import hashlib
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import duckdb
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from sqlglot import exp
 
 from srsql.engine.errors import PublishError, VerifyError, one_line
@@ -194,8 +200,17 @@ class Manifest(_Strict):
     version 1."""
     attributes: tuple[Attribute, ...]
     tables: tuple[Table, ...]
+    csv_safe: bool = False
+    """In CSV files, cells that a spreadsheet would run as formulas have an apostrophe in front
+    (see ``csv_safe`` of ``warehouse/frames.py``); told where it is so."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What an artifact does not make use of, its manifest does not name."""
+        values: dict[str, Any] = told(self)
+        return values if self.csv_safe else {n: v for n, v in values.items() if n != "csv_safe"}
 
     @property
     def reports(self) -> Table:

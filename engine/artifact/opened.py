@@ -166,7 +166,7 @@ def _dataset_of(parts: Sequence[tuple[Path, Manifest]], given: Dataset | None) -
         found = given.without_terms(first.terms.attributes, rows=first.report_table is not None)
     for folder, manifest in parts:
         try:
-            faults = differences(manifest, read_hierarchies(folder), found)
+            faults = differences(manifest, read_hierarchies(folder, manifest), found)
         except ValueError as error:
             raise ArtifactError(f"{folder}: {one_line(error)}") from None
         if faults:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.audit.plan import known_intervals
 from srsql.engine.errors import AttackError
 from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.releases import as_released, is_parted
+from srsql.engine.warehouse.releases import as_released, is_parted, not_released
 from srsql.engine.warehouse.series import PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -156,11 +156,7 @@ def _release(warehouse: Warehouse, dataset: Dataset, quarter: str, series: str) 
     )
     found = [(release_id, model) for label, release_id, model in rows if label == quarter]
     if not found:
-        have = f"{rows[0][0]} to {rows[-1][0]}" if rows else "none"
-        raise AttackError(
-            f"{quarter} is not released in series {series!r} of {dataset.name} (it has: {have}): "
-            "give another --quarter, --series or --dataset"
-        )
+        raise AttackError(not_released(warehouse, dataset.name, series, quarter))
     return found[0]
 
 

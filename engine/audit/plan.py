@@ -18,6 +18,7 @@ from sqlglot import exp
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
 from srsql.engine.ingest import units
+from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import period_numbers
 from srsql.engine.warehouse.statements import create, dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -125,16 +126,10 @@ def plan(
         },
     )
     if not rows:
-        raise AuditError(
-            f"series {series!r} of {dataset.name} has no releases: give --series or --dataset, "
-            "or release a quarter first"
-        )
+        raise AuditError(without_releases(warehouse, dataset.name, series))
     quarters = sorted({row[1] for row in rows})
     if options.quarter is not None and options.quarter not in quarters:
-        raise AuditError(
-            f"{options.quarter} is not released in series {series!r} of {dataset.name} (it has: "
-            f"{quarters[0]} to {quarters[-1]}): give another --quarter, --series or --dataset"
-        )
+        raise AuditError(not_released(warehouse, dataset.name, series, options.quarter))
     numbers = period_numbers(warehouse, quarters)
     subjects = []
     for seq, row in enumerate(rows):

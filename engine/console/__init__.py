@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,11 +19,13 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from srsql.engine.console import forms
+from srsql.engine.console.forms import Terminal
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
-from srsql.engine.errors import ConfigError, WarehouseError, printable
+from srsql.engine.errors import ConfigError, WarehouseError, json_text, printable
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
+from srsql.engine.warehouse.frames import csv_safe
 
 Command = Callable[..., Any]
 
@@ -42,8 +43,8 @@ Parts = Iterator[str | Table]
 """An answer, part by part: a line, or a table."""
 
 
-out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+out = Terminal(highlight=False, markup=False, emoji=False, soft_wrap=True)
+err = Terminal(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 @contextmanager
@@ -90,7 +91,7 @@ def show(
         if rows.file is None or asked.form == "csv":
             return
     if as_json:
-        asked.put(json.dumps(_document(found), default=str, ensure_ascii=False) + "\n")
+        asked.put(json_text(_document(found)) + "\n")
     elif asked.file is None:
         _print(out, parts)
     else:
@@ -104,7 +105,7 @@ def _print(console: Console, parts: Iterable[str | Table]) -> None:
         if isinstance(part, Table):
             forms.print_table(console, part.title, part.columns, part.rows)
         else:
-            console.print("\n".join(map(printable, part.split("\n"))))
+            console.print(part)
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class CsvTable:
             OutputError: it cannot be written.
         """
         text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows(self.rows)
+        rows = (map(csv_safe, row) for row in self.rows) if forms.asked().csv_safe else self.rows
+        csv.writer(text, lineterminator="\n").writerows(rows)
         forms.Asked(file=self.file).put(text.getvalue())
 
 
@@ -145,6 +147,8 @@ def csv_of(file: Path | None, rows: Iterable[Sequence[Any]]) -> CsvTable | None:
     asked = forms.asked()
     if file is not None and (asked.form == "csv" or (asked.file and str(file) == "-")):
         raise ConfigError("--csv writes a CSV file beside: leave it out, or --format csv and --out")
+    if asked.csv_safe and file is None and asked.form != "csv":
+        raise ConfigError("--csv-safe is for --csv and --format csv: give one, or leave it out")
     if asked.form == "csv":
         return CsvTable(asked.file, rows)
     return None if file is None else CsvTable(None if str(file) == "-" else file, rows)

@@ -260,6 +260,19 @@ def imported_lines(imported: ImportedRelease) -> Iterator[str]:
         f"{imported.groups:,} groups, {known}"
     )
     yield f"  {imported.ss_cases:,} cases with substantially many values"
+    for name, read in imported.quasi_identifiers.items():
+        yield f"  an attacker may know {name}: {read}"
+    yield (
+        f"  an attacker may infer {', '.join(imported.sensitive)}"
+        if imported.sensitive
+        else (
+            "  no column of sensitive values (--map term=COLUMN): an audit counts candidates alone"
+        )
+    )
+    if imported.unread:
+        listed = ", ".join(imported.unread[:LISTED])
+        more = ", ..." if len(imported.unread) > LISTED else ""
+        yield f"  not read, as if no attacker knew it: {listed}{more}"
 
 
 def attack_lines(attack: Attack) -> Iterator[str]:
@@ -391,6 +404,30 @@ def _size_lines(found: Explained, group: GroupSize) -> Iterator[str]:
 def _named(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - NAMED:,} more" if len(texts) > NAMED else ""
     return ", ".join(texts[:NAMED]) + more
+
+
+map_option = click.option(
+    "--map",
+    "columns",
+    multiple=True,
+    callback=lambda context, parameter, texts: named_columns(texts),
+    help="What a column is, such as age=Alter; may be repeated. Without --dataset every name is "
+    "what an attacker may know, but case (its id), term (what must not be inferred), quarter and "
+    "group_id.",
+)
+"""Columns of somebody else's table by what they are."""
+
+
+def named_columns(texts: Sequence[str]) -> dict[str, str] | None:
+    """Name -> column, of texts such as ``age=Alter``; None: there are none.
+
+    Raises:
+        UsageError: one is no such text, or two are of the same name.
+    """
+    named = {name.strip().lower(): told for name, _, told in (t.partition("=") for t in texts)}
+    if len(named) < len(texts) or not all(name and told.strip() for name, told in named.items()):
+        raise click.UsageError("--map takes NAME=COLUMN, such as --map age=Alter, each name once")
+    return named or None
 
 
 def known_values(qids: Sequence[str]) -> dict[str, str]:

@@ -149,6 +149,8 @@ class Asked:
     """One of ``FORMS``; None: tables, or records where a terminal is too narrow."""
     file: Path | None = None
     """Where it goes; None: stdout."""
+    csv_safe: bool = False
+    """An apostrophe stands before what a spreadsheet would run as a formula."""
 
     def put(self, text: str) -> None:
         """Write the text there; what was in a file is replaced.
@@ -172,8 +174,33 @@ def asked() -> Asked:
     return found if isinstance(found, Asked) else Asked()
 
 
+class Terminal(Console):
+    """A console that shows texts of others: each goes through one door before it is written.
+
+    Lines, titles, headings and cells all become what is shown by ``render_str``. A line or a cell
+    is one line: a line end in it is written out like whatever else steers a terminal.
+    """
+
+    def render_str(self, text: str, **styles: Any) -> Text:
+        """The text as it is shown."""
+        return super().render_str(printable(text), **styles)
+
+
+class _HelpFormatter(click.HelpFormatter):
+    """Help texts show defaults, which a file of defaults may have set."""
+
+    def getvalue(self) -> str:
+        return "\n".join(printable(line) for line in super().getvalue().split("\n"))
+
+
+class _Context(click.Context):
+    formatter_class = _HelpFormatter
+
+
 class Command(click.Command):
     """A command that takes the form of its answer, and whose help has examples."""
+
+    context_class = _Context
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -185,6 +212,7 @@ class Command(click.Command):
         """Read the arguments; keep the form for whatever prints the answer."""
         rest = super().parse_args(ctx, args)
         form, file = (ctx.params.pop(name, None) for name in ("shown_as", "shown_in"))
+        safe = bool(ctx.params.pop("shown_safe", ctx.params.get("csv_safe")))
         if form is not None and ctx.params.get("as_json") and form != "json":
             typed = {name: _is_typed(ctx, name) for name in ("as_json", "shown_as")}
             if all(typed.values()):
@@ -196,7 +224,7 @@ class Command(click.Command):
             form = "json"
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise click.UsageError(f"--out {file}: give a file in a folder that is there")
-        ctx.meta[_ASKED] = Asked(form, file)
+        ctx.meta[_ASKED] = Asked(form, file, safe)
         return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -208,6 +236,7 @@ class Command(click.Command):
 class Group(click.Group):
     """Commands of that kind."""
 
+    context_class = _Context
     command_class = Command
     group_class = type
 
@@ -222,8 +251,15 @@ def _is_typed(ctx: click.Context, name: str) -> bool:
 
 
 def _options(command: str | None) -> list[click.Option]:
-    forms = [form for form in FORMS if form != "csv" or command in WITH_ROWS]
+    with_rows = command in WITH_ROWS
+    forms = [form for form in FORMS if form != "csv" or with_rows]
+    safe = click.Option(
+        ["--csv-safe", "shown_safe"],
+        is_flag=True,
+        help="Of CSV: put an apostrophe before what a spreadsheet would run as a formula.",
+    )
     return [
+        *([safe] if with_rows else []),
         click.Option(
             ["--format", "shown_as"],
             type=click.Choice(forms),
@@ -360,9 +396,9 @@ def _record_lines(
             yield from map(Text, parts[1:])
 
 
-def text_console(text: io.StringIO) -> Console:
+def text_console(text: io.StringIO) -> Terminal:
     """A console that writes what a pipe would have into a text."""
-    return Console(
+    return Terminal(
         file=text,
         force_terminal=False,
         no_color=True,

@@ -353,7 +353,7 @@ def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:
     yield Table("answer", answer_columns(answer), answer_rows(answer))
     yield from answer_lines(answer)
     if show_sql:
-        yield f"\n{answer.sql};"
+        yield from ["", *f"{answer.sql};".split("\n")]
 
 
 def answer_columns(answer: Answer) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ from srsql.engine.errors import (
     ConfigError,
     SrsqlError,
     exit_code_of,
+    json_text,
     one_line,
     printable,
     storage_fault,
@@ -117,7 +119,7 @@ class Session:
         """Something to know beside the answer."""
         self.tell(event, text)
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(printable(text), err=True)
 
     def waiting(self, text: str) -> None:
         """Who has the warehouse that is waited for."""
@@ -141,7 +143,7 @@ class Session:
             told: dict[str, Any] = {"kind": kind_of(error), "message": line, "exit_code": code}
             if isinstance(error, BusyError):
                 told["pid"] = error.pid
-            click.echo(json.dumps({"error": told}, ensure_ascii=False))
+            click.echo(json_text({"error": told}))
         click.echo(f"srsql: {line}", err=True)
         if self.log is None and not self.unlogged:  # of what could not be parsed
             self.log = typed_path(self.words, "--log")
@@ -165,7 +167,8 @@ def run(group: click.Group, words: Sequence[str]) -> int:
         session.ended(code)
     except (Exception, KeyboardInterrupt) as error:
         if "--debug" in words and not isinstance(error, KeyboardInterrupt):
-            raise
+            for line in traceback.format_exc().rstrip("\n").split("\n"):
+                click.echo(printable(line), err=True)
         code = session.failed(error)
     return code
 
@@ -213,7 +216,7 @@ def explain_error(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return CUT_OFF, INTERRUPTED
     if isinstance(error, click.ClickException):
-        return f"{' '.join(error.format_message().split())} (see --help)", 2
+        return f"{printable(' '.join(error.format_message().split()))} (see --help)", 2
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return "the reader of the output went away", 141

@@ -81,14 +81,14 @@ def demo_parts(made: Demo) -> Parts:
         for row in made.releases
     )
     yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
-    yield f"\n{made.audit}"
-    yield "\nOpen in a browser:\n"
+    yield from ("", *made.audit.split("\n"))
+    yield from ("", "Open in a browser:", "")
     yield from (f"  {file}" for file in made.reports)
-    yield f"\nThe warehouse is {made.db}. Ask it something:\n"
-    yield made.query
-    yield "\nfor example by pasting this line:\n"
-    yield made.paste
-    yield "\nGo on with:\n"
+    yield from ("", f"The warehouse is {made.db}. Ask it something:", "")
+    yield from made.query.split("\n")
+    yield from ("", "for example by pasting this line:", "")
+    yield from made.paste.split("\n")
+    yield from ("", "Go on with:", "")
     yield from (f"  {line}" for line in made.next_steps)
 
 

@@ -177,13 +177,17 @@ def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: boo
     )
     more = f"; and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
     ways = []
+    nobody = any(v.theta == 0 for v in values)
+    if nobody:
+        ways.append(f"give a {name} above 0, such as 0.4: 0 says that nobody may hold the value")
     if name == "alpha" or any(v.value == SYMPTOMS for v in values):
         ways.append("raise --alpha")
     if name == "theta" and any(v.value != SYMPTOMS for v in values):
         ways += ["raise theta for them (--theta levels:FILE)", "use --theta frequency"]
     return (
         f"no grouping can meet {name} for {len(values)} value(s): {shown}{more}. Ways out: "
-        f"{', '.join(ways)}, or withhold cases (--on-infeasible withhold)"
+        f"{', '.join(ways)}, or withhold {'every case that holds one' if nobody else 'cases'} "
+        "(--on-infeasible withhold)"
     )
 
 

@@ -113,6 +113,11 @@ def _levels(path: Path) -> ThetaPolicy:
     try:
         text = path.read_text(encoding="utf-8-sig")
         rows = _toml_rows(text, path) if path.suffix.lower() == ".toml" else _csv_rows(text, path)
+    except FileNotFoundError:
+        raise ReleaseError(
+            f"--theta levels:{path}: there is no file {path}: give the path of a TOML or CSV file "
+            "with the thresholds of values"
+        ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
         raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
     values: dict[str, Fraction] = {}

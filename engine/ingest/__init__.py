@@ -70,6 +70,9 @@ class IngestOptions:
     """The largest share of records that may be rejected, 0 to 1."""
     if_needed: bool = False
     """What is loaded from the same source has to be declared as the dataset is now."""
+    max_unpacked: str | None = None
+    """What the files of a zip, or the texts of a Parquet file, may take, such as ``20GB``; None:
+    see ``most_unpacked``."""
 
 
 def ingest(
@@ -104,7 +107,7 @@ def ingest(
         raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
     done: list[IngestedPeriod] = []
     say = progress or (lambda _: None)
-    openings = _sources(warehouse, sources, dataset, options.period)
+    openings = _sources(warehouse, sources, dataset, options)
     for opening in openings:
 
         def tell(text: str) -> None:
@@ -121,19 +124,20 @@ def ingest(
 
 
 def _sources(
-    warehouse: Warehouse, sources: Sequence[str | Path], dataset: Dataset, period: str | None
+    warehouse: Warehouse, sources: Sequence[str | Path], dataset: Dataset, options: IngestOptions
 ) -> list[AbstractContextManager[PeriodSource]]:
     """What to load, period by period; tables are copied only while their period is loaded."""
     with explained("the source"):
         if dataset.source.reader != "table":
             if not sources:
                 raise IngestError(f"dataset {dataset.name!r} is read from files: name them")
-            return [nullcontext(source) for source in find_sources(sources, dataset, period)]
+            found = find_sources(sources, dataset, options.period, options.max_unpacked)
+            return [nullcontext(source) for source in found]
         if sources:
             raise IngestError(
                 f"dataset {dataset.name!r} is read from tables, not from {sources[0]}: name no file"
             )
-        labels = relations.find_periods(warehouse, dataset, period)
+        labels = relations.find_periods(warehouse, dataset, options.period)
         return [relations.period_source(warehouse, dataset, label) for label in labels]
 
 
@@ -271,7 +275,13 @@ class _PeriodIngestion:
             if member.table is None:
                 records, loaded = self._withdrawn_cases(extracted, key)
             else:
-                rows = read_records(self.warehouse, member.name, extracted, self.dataset)
+                rows = read_records(
+                    self.warehouse,
+                    member.name,
+                    extracted,
+                    self.dataset.source,
+                    self.options.max_unpacked,
+                )
                 records, loaded = self._table(member.table, rows, key)
             target.unlink()
         counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)

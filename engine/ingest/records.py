@@ -19,13 +19,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
-from srsql.engine.errors import DatasetError, IngestError
-from srsql.engine.ingest.sources import CHUNK, Member
+from srsql.engine.errors import DatasetError, IngestError, one_line
+from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
 from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Source
+from srsql.schemas import Source
 
 RECORD = "srsql_record"
 """The temporary table that the records of a file are read into."""
@@ -99,6 +100,7 @@ def extract_binary(member: Member, target: Path) -> ExtractedFile:
     sha = hashlib.sha256()
     with member.open() as source, target.open("wb") as copy:
         while chunk := source.read(CHUNK):
+            member.take(len(chunk))
             sha.update(chunk)
             copy.write(chunk)
     return ExtractedFile(target, sha.hexdigest(), lines=0, repaired=0, returns=False)
@@ -115,6 +117,7 @@ def extract_text(member: Member, target: Path) -> ExtractedFile:
     with member.open() as source, target.open("wb") as copy:
         while True:
             chunk = source.read(CHUNK)
+            member.take(len(chunk))
             sha.update(chunk)
             clean = cleaner.feed(chunk, final=not chunk)
             copy.write(clean)
@@ -174,7 +177,11 @@ def _repair(match: re.Match[str]) -> str:
 
 
 def read_records(
-    warehouse: Warehouse, file: str, extracted: ExtractedFile, dataset: Dataset
+    warehouse: Warehouse,
+    file: str,
+    extracted: ExtractedFile,
+    source: Source,
+    max_unpacked: str | None = None,
 ) -> RecordTable:
     """Fill ``srsql_record`` from one extracted file and read its header.
 
@@ -182,22 +189,25 @@ def read_records(
         warehouse: where the records go.
         file: the name of the file, for messages.
         extracted: the file.
-        dataset: declares how its files are read.
+        source: how it is read.
+        max_unpacked: what the texts of a Parquet file may take (see ``most_unpacked``).
 
     Returns:
         The records, every physical line of the file in one of them.
 
     Raises:
-        IngestError: the file is empty, or its lines end in bare carriage returns.
+        IngestError: the file is empty, its lines end in bare carriage returns, or it is a Parquet
+            file that takes too much unpacked.
         DatasetError: the delimiter is not one character.
     """
-    if dataset.source.reader == "parquet":
-        return _read_parquet(warehouse, extracted)
+    if source.reader == "parquet":
+        with _parquet_explained(file, extracted.path):
+            return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
     step, quoting = "ingest/dollar_records", {"blank": f"{SPACES}*"}
-    if dataset.source.reader != "dollar":
-        step, quoting = "ingest/csv_records", _quoting(dataset.source)
+    if source.reader != "dollar":
+        step, quoting = "ingest/csv_records", _quoting(source)
     warehouse.run_step(step, {**line_parameters(extracted), **quoting})
     header, lines, fault = warehouse.rows(query("ingest/records", "header"))[0]
     if extracted.returns and lines == extracted.lines:
@@ -255,8 +265,26 @@ def parquet_columns(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
     return described
 
 
-def _read_parquet(warehouse: Warehouse, extracted: ExtractedFile) -> RecordTable:
+@contextmanager
+def _parquet_explained(file: str, path: Path) -> Iterator[None]:
+    """Say which file is damaged, by its own name."""
+    try:
+        yield
+    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InterruptException):
+        raise
+    except duckdb.Error as error:
+        why = one_line(error).replace(str(path), file)
+        raise IngestError(
+            f"{file} could not be loaded, it is damaged, cut off or no Parquet file ({why}): get "
+            "it again; nothing was changed"
+        ) from None
+
+
+def _read_parquet(
+    warehouse: Warehouse, extracted: ExtractedFile, unpacking: Unpacking
+) -> RecordTable:
     path = _glob(extracted.path)
+    count = int(warehouse.value(query("ingest/records", "parquet_rows"), {"path": path}))
     columns = [name for name, _ in parquet_columns(warehouse, extracted.path)]
     values = [exp.cast(column(name, "file"), "VARCHAR") for name in columns]
     reader = exp.Anonymous(
@@ -266,16 +294,23 @@ def _read_parquet(warehouse: Warehouse, extracted: ExtractedFile) -> RecordTable
             exp.EQ(this=exp.column("hive_partitioning"), expression=exp.false()),
         ],
     )
+    file = exp.Table(this=reader, alias=exp.TableAlias(this=exp.to_identifier("file")))
+    unpacking.take(count * len(columns))  # a few bytes can stand for very many equal values
+    sizes = [
+        call("coalesce", exp.Sum(this=call("strlen", value.copy())), exp.Literal.number(0))
+        for value in values
+    ]
+    for size in warehouse.rows(exp.select(*sizes).from_(file.copy()).sql(dialect="duckdb"))[0]:
+        unpacking.take(int(size))
     line = exp.Add(this=column("file_row_number", "file"), expression=exp.Literal.number(2))
     records = exp.select(
         exp.alias_(line, "line"),
         exp.alias_(exp.Literal.number(1), "lines"),
         exp.alias_(exp.Array(expressions=values), "field"),
         exp.alias_(exp.cast(exp.null(), "VARCHAR"), "fault"),
-    ).from_(exp.Table(this=reader, alias=exp.TableAlias(this=exp.to_identifier("file"))))
+    ).from_(file)
     warehouse.run(create(temporary(RECORD), records, temp=True))
-    count = warehouse.value(query("ingest/records", "parquet_rows"), {"path": path})
-    return RecordTable(RECORD, tuple(map(plain_name, columns)), len(columns), int(count))
+    return RecordTable(RECORD, tuple(map(plain_name, columns)), len(columns), count)
 
 
 def _glob(path: Path) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.errors import IngestError
+from srsql.engine.errors import IngestError, meant
 from srsql.engine.ingest.records import RECORD, drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.warehouse.statements import SPACES, column, create, query, table, temporary
@@ -205,6 +205,7 @@ def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list
     if given is not None and given in known:
         return [given]
     have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
+    have += meant(given or "", known)
     if given is not None or not known:
         raise IngestError(
             f"{report.name}: no rows of {given or 'any period'} by its column "

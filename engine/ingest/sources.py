@@ -7,13 +7,13 @@ import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, builtin_names, load_dataset
 
 CHUNK = 1 << 20
 _DOCUMENTS = {
@@ -30,6 +30,71 @@ _DOCUMENTS = {
     ".md",
 }
 _OURS = "srsql."
+_LISTED = 5
+"""Files that a message names."""
+
+
+SIZES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+SIZES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+RATIO, LEAST, MOST = 100, 64 * 10**6, 8 * 10**9
+"""What a zip may take unpacked: so many times its own size, but so much in any case and no more
+than that. Quarters as published take 2 to 6 times, single files of them up to 9 times; by its rows
+the largest quarter of FAERS takes less than half a GB."""
+
+
+@dataclass
+class Unpacking:
+    """What one source may take unpacked, and has taken: counted as its bytes come.
+
+    What a zip says of itself is checked first, so that most of them are refused before a byte is
+    written; but it may say anything, and its entries may lie on top of each other.
+    """
+
+    name: str
+    limit: int
+    taken: int = 0
+
+    def take(self, size: int) -> None:
+        """Count bytes before they are written.
+
+        Raises:
+            IngestError: they are more than the source may take.
+        """
+        self.taken += size
+        if self.taken > self.limit:
+            raise self.too_large()
+
+    def too_large(self, declared: int | None = None) -> IngestError:
+        """The refusal; ``declared``: what the source says that it takes."""
+        size = f"more than {_size(self.limit)}" if declared is None else _size(declared)
+        more = "" if declared is None else f", which is more than {_size(self.limit)}"
+        return IngestError(
+            f"{self.name} takes {size} unpacked{more}: nothing was changed; if you know where it "
+            "comes from, say how much it may take with --max-unpacked, such as 20GB"
+        )
+
+
+def most_unpacked(text: str | None, packed: int | None = None) -> int:
+    """How many bytes may come of a source.
+
+    Args:
+        text: what ``--max-unpacked`` says, such as 20GB; None: the usual bound.
+        packed: the size of a zip; None: of what is not one, where no ratio tells anything.
+
+    Raises:
+        IngestError: the text is no size.
+    """
+    if text is None:
+        return MOST if packed is None else min(MOST, max(LEAST, RATIO * packed))
+    match = re.fullmatch(r"\s*([0-9]{1,15})\s*([KMGT]I?B)?\s*", text, re.IGNORECASE)
+    if match is None or not int(match[1]):
+        raise IngestError(f"--max-unpacked {text!r}: give a size such as 20GB or 500MB")
+    return int(match[1]) * SIZES.get((match[2] or "").upper(), 1)
+
+
+def _size(count: int) -> str:
+    unit = next((u for u in ("TB", "GB", "MB", "KB") if count >= SIZES[u]), "")
+    return f"{count / SIZES[unit]:.1f} {unit}" if unit else f"{count} bytes"
 
 
 @dataclass(frozen=True)
@@ -43,6 +108,17 @@ class Member:
     """Name inside the zip ``path``; None for a plain file."""
     table: str | None = None
     """The declared table it fills; None for a list of withdrawn cases."""
+    unpacking: Unpacking | None = field(default=None, compare=False)
+    """What the zip that it is in may take; None for a plain file."""
+
+    def take(self, size: int) -> None:
+        """Count bytes that were read of it before they are written.
+
+        Raises:
+            IngestError: the zip that it is in takes more than it may.
+        """
+        if self.unpacking is not None:
+            self.unpacking.take(size)
 
     @property
     def base(self) -> str:
@@ -90,7 +166,10 @@ class PeriodSource:
 
 
 def find_sources(
-    paths: Sequence[str | Path], dataset: Dataset, period: str | None
+    paths: Sequence[str | Path],
+    dataset: Dataset,
+    period: str | None,
+    max_unpacked: str | None = None,
 ) -> list[PeriodSource]:
     """The periods at ``paths``.
 
@@ -98,18 +177,19 @@ def find_sources(
         paths: zips, directories, single files, or directories full of zips.
         dataset: declares which files belong to it.
         period: the label of the period where no file name has it.
+        max_unpacked: what the files of a zip may take (see ``most_unpacked``).
 
     Returns:
         One source for each period, in the order of ``paths``.
 
     Raises:
         IngestError: there is nothing, a required table is missing, two files are for one table, or
-            a period is unknown, contradictory or given twice.
+            a period is unknown, contradictory or given twice; or a zip takes too much unpacked.
     """
     expanded = [entry for path in paths for entry in _expand(Path(path), dataset)]
     found: dict[str, PeriodSource] = {}
     for path in expanded:
-        source = _source(path, dataset, period)
+        source = _bounded(_source(path, dataset, period), path, max_unpacked)
         other = found.setdefault(source.quarter, source)
         if other is not source:
             raise IngestError(
@@ -117,6 +197,23 @@ def find_sources(
                 "give one of them, or put the files of one period into one directory"
             )
     return list(found.values())
+
+
+def _bounded(source: PeriodSource, path: Path, max_unpacked: str | None) -> PeriodSource:
+    """The source with a bound on what its zip takes, if it is one and says that it keeps to it."""
+    limit = most_unpacked(max_unpacked, path.stat().st_size)
+    packed = {m.inside for m in source.members if isinstance(m, Member)} - {None}
+    if not packed:
+        return source
+    unpacking = Unpacking(source.name, limit)
+    with zipfile.ZipFile(path) as archive:
+        declared = sum(e.file_size for e in archive.infolist() if e.filename in packed)
+    if declared > limit:
+        raise unpacking.too_large(declared)
+    members = tuple(
+        replace(m, unpacking=unpacking) if isinstance(m, Member) else m for m in source.members
+    )
+    return replace(source, members=members)
 
 
 def digest(stream: IO[bytes]) -> str:
@@ -147,9 +244,28 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
         if len(dataset.tables) == 1 and not members:
             members = [Member(path.name, path, table=dataset.tables[0].name)]
     if not any(member.table for member in members):
-        raise IngestError(f"{path.name}: no file of dataset {dataset.name!r} in it (see --dataset)")
+        raise IngestError(_strange(path, dataset))
     quarter = _quarter(path, members, dataset, period)
     return PeriodSource(path.name, quarter, _digest(path, members), _choose(path, members, dataset))
+
+
+def _strange(path: Path, dataset: Dataset) -> str:
+    """One line on a source without a file of the dataset: of which one that ships it has some."""
+    members = [Member(path.name, path)]
+    if path.is_dir():
+        members = _directory(path)
+    elif zipfile.is_zipfile(path):
+        members = _archive(path)
+    for name in builtin_names():
+        if name != dataset.name and any(m.table for m in _matched(members, load_dataset(name))):
+            return f"{path.name} looks like {name.upper()}: give --dataset {name}"
+    wanted = ", ".join(glob for table in dataset.tables for glob in table.files if table.required)
+    there = ", ".join(member.base for member in members[:_LISTED]) or "nothing"
+    return (
+        f"{path.name}: no file of dataset {dataset.name!r} in it (it has: {there}"
+        f"{', ...' if len(members) > _LISTED else ''}; wanted: {wanted}): give the right file, or "
+        "--dataset"
+    )
 
 
 def _directory(path: Path) -> list[Member]:

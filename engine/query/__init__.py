@@ -22,6 +22,7 @@ from srsql.engine.query.question import Counted, Question, read_question, undeci
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
 from srsql.engine.warehouse.frames import Framed, Lines
+from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table, union_all
 from srsql.engine.warehouse.statements import query as named_query
@@ -207,9 +208,7 @@ def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: st
     schemas = dict(warehouse.rows(named_query(_VIEWS, "released_quarters"), names))
     every = tuple(schemas.values())
     if not found or not schemas:
-        raise QueryError(
-            f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
-        )
+        raise QueryError(without_releases(warehouse, dataset.name, series))
     _, cumulative, has_key, ids = found[0]
     pseudonym_series = series if has_key else None
     if quarter is None and ids == PER_QUARTER and len(schemas) > 1:
@@ -220,10 +219,7 @@ def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: st
     if quarter is None:
         return Views(schemas, cumulative, pseudonym_series, every)
     if quarter not in schemas:
-        raise QueryError(
-            f"{quarter} is not released in series {series!r} (it has: {min(schemas)} to "
-            f"{max(schemas)}): give another --quarter or --series"
-        )
+        raise QueryError(not_released(warehouse, dataset.name, series, quarter))
     return Views({quarter: schemas[quarter]}, None, pseudonym_series, every)
 
 

@@ -69,6 +69,7 @@ from srsql.engine.warehouse.releases import (
     as_released,
     claims_of,
     find_ingestion,
+    not_released,
     over_lattice,
     released_terms,
     staleness,
@@ -256,10 +257,7 @@ def _standing(warehouse: Warehouse, dataset: Dataset, quarter: str, name: str) -
         query(TOPIC, "standing"), {"dataset": dataset.name, "series": name, "quarter": quarter}
     )
     if not series or not rows:
-        raise ReleaseError(
-            f"{quarter} is not released in series {name!r}, so there is nothing to correct: see "
-            "--quarter, --series and --dataset"
-        )
+        raise ReleaseError(not_released(warehouse, dataset.name, name, quarter))
     release_id, model, k, ingestion_id, manifest, schema = rows[0]
     told = json.loads(manifest)
     return _Standing(series, release_id, model, k, ingestion_id, told, schema)

@@ -17,7 +17,7 @@ from srsql.engine.errors import LookUpError, ReleaseError
 from srsql.engine.warehouse.catalog import hmac_pads
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
-from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.releases import Release, without_releases
 from srsql.engine.warehouse.series import ORIGINAL, Series, find_series
 from srsql.engine.warehouse.statements import (
     column,
@@ -221,7 +221,7 @@ def look_up(
     """
     series = find_series(warehouse, dataset, series_name)
     if series is None:
-        raise LookUpError(f"there is no series {series_name!r} of {dataset.name}: give --series")
+        raise LookUpError(without_releases(warehouse, dataset.name, series_name))
     if series.key is None or series.ids == ORIGINAL:
         raise LookUpError(
             f"series {series_name!r} shows the ids of the source: there is nothing to look up"

@@ -69,7 +69,7 @@ from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.layout import SHAPES, Built
-from srsql.engine.warehouse.releases import Release, find_ingestion, perturbed
+from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
 from srsql.engine.warehouse.series import Series, create_views, gaps, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -241,9 +241,7 @@ def release_range(
     ]
     for end in (first, last):
         if end not in quarters:
-            raise ReleaseError(
-                f"{end} of dataset {dataset.name} is not in the warehouse: ingest it first"
-            )
+            raise ReleaseError(not_ingested(warehouse, dataset.name, end))
     out = {
         row[0]
         for row in warehouse.rows(

@@ -93,8 +93,10 @@ def set_series(
     _refuse("set_series", options)
     series = find_series(warehouse, dataset, name)
     if series is None or series.family == IMPORTED:
+        known = [one.series for one in every_series(warehouse) if one.dataset == dataset.name]
         raise ReleaseError(
-            f"no series {name!r} of {dataset.name}: 'srsql series create {name}' makes it"
+            f"no series {name!r} of {dataset.name} (it has: {', '.join(known) or 'none'}): 'srsql "
+            f"series create {name}' makes it"
         )
     given = {keyword: value for keyword, value in options.items() if value is not None}
     gone = set(unset)

@@ -26,7 +26,7 @@ from srsql.engine.report.public_edition import (
     public_series,
 )
 from srsql.engine.warehouse.public_database import BATCH, RowsOf
-from srsql.engine.warehouse.releases import released_id
+from srsql.engine.warehouse.releases import released_id, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -90,9 +90,7 @@ def report(
         return Report(html, edition, dataset.name, series, quarter)
     schemas = _schemas(warehouse, dataset, series)
     if found is None or not schemas:
-        raise ReportError(
-            f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
-        )
+        raise ReportError(without_releases(warehouse, dataset.name, series))
     if public and found.ids == PER_QUARTER:
         raise ReportError(
             f"series {series!r} has other ids in every quarter, so a public edition cannot tell "

@@ -89,11 +89,19 @@ def is_number(value: Value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def _finished(value: Any) -> Any:
+    """What a template writes: a text without what no page may hold, its line ends kept."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return "\n".join(plain(line) for line in value.split("\n"))
+    return value
+
+
 def render(template: str, **context: Any) -> str:
     """One page; the same context gives the same bytes."""
     environment = Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
+        finalize=_finished,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -45,6 +45,7 @@ from srsql.engine.signals.rules import (
     Rule,
     intervals,
 )
+from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -142,15 +143,10 @@ def _scope(
         )
     )
     if found is None or not releases:
-        raise SignalError(
-            f"series {series!r} of {dataset.name} has no releases: run 'srsql release' first"
-        )
+        raise SignalError(without_releases(warehouse, dataset.name, series))
     if quarter is not None:
         if quarter not in releases:
-            raise SignalError(
-                f"{quarter} is not released in series {series!r} (it has: {min(releases)} to "
-                f"{max(releases)}): give another --quarter or --series"
-            )
+            raise SignalError(not_released(warehouse, dataset.name, series, quarter))
         releases = {quarter: releases[quarter]}
     elif found.ids == PER_QUARTER and len(releases) > 1:
         raise SignalError(

@@ -78,7 +78,7 @@ def compare(
     if missing and len(broken) == len(wanted) - len(refused):
         raise CompareError(f"no cell was measured: {next(iter(broken.values()))}")
     rows = collect(files, broken, quarters)
-    written = write_table(rows, workers.out)
+    written = write_table(rows, workers.out, safe=workers.csv_safe)
     text = page(dataset, quarters, rows)
     written.append(
         put_in_place(
@@ -199,7 +199,8 @@ def advise(
         measured=measured + more,
         files=[],
     )
-    return replace(advice, files=write_all(dataset, advice, workers.out))
+    files = write_all(dataset, advice, workers.out, safe=workers.csv_safe)
+    return replace(advice, files=files)
 
 
 def _float(bound: Any) -> float | None:

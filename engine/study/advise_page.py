@@ -26,7 +26,7 @@ from srsql.engine.report.drawing import (
 )
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.study.choice import describe_withheld, format_share
-from srsql.engine.study.results import put_in_place
+from srsql.engine.study.results import put_in_place, write_csv
 from srsql.engine.study.settings import Advice, Setting
 from srsql.schemas import Dataset
 
@@ -57,13 +57,14 @@ _FAR = 1.5
 """Times the axis: how far off a bound is still drawn."""
 
 
-def write_all(dataset: Dataset, advice: Advice, out: Path) -> list[str]:
+def write_all(dataset: Dataset, advice: Advice, out: Path, *, safe: bool) -> list[str]:
     """``advise.html``, ``advise.csv`` and ``advise.parquet``, each put in its place when complete.
 
     Args:
         dataset: whose quarter.
         advice: what is shown.
         out: folder of the files.
+        safe: no cell of the CSV file is a formula.
 
     Returns:
         Their paths.
@@ -75,7 +76,7 @@ def write_all(dataset: Dataset, advice: Advice, out: Path) -> list[str]:
     text = page(dataset, advice)
     wanted: tuple[tuple[str, Callable[[Path], object]], ...] = (
         ("advise.html", lambda file: file.write_text(text, encoding="utf-8")),
-        ("advise.csv", lambda file: table.to_csv(file, index=False, lineterminator="\n")),
+        ("advise.csv", lambda file: write_csv(table, file, safe=safe)),
         ("advise.parquet", lambda file: table.to_parquet(file, index=False)),
     )
     return [str(put_in_place(out / name, write, AdviseError)) for name, write in wanted]

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.study.grid import COMPARED, Cell
-from srsql.engine.warehouse.frames import Framed
+from srsql.engine.warehouse.frames import Framed, csv_safe
 
 _VARIED = tuple(name for name in COMPARED if name != "theta")
 FIRST = ("quarter", "model", "theta", *_VARIED, "cases", "seed")
@@ -127,8 +127,13 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
     return table.astype(types)
 
 
-def write_table(rows: Sequence[Row], folder: Path) -> list[Path]:
+def write_table(rows: Sequence[Row], folder: Path, *, safe: bool) -> list[Path]:
     """``results.parquet`` and ``results.csv``, each put in its place when it is complete.
+
+    Args:
+        rows: the results.
+        folder: of the files.
+        safe: no cell of the CSV file is a formula.
 
     Raises:
         CompareError: they cannot be written.
@@ -136,11 +141,15 @@ def write_table(rows: Sequence[Row], folder: Path) -> list[Path]:
     table = frame(rows)
     return [
         put_in_place(folder / "results.parquet", lambda file: table.to_parquet(file, index=False)),
-        put_in_place(
-            folder / "results.csv",
-            lambda file: table.to_csv(file, index=False, lineterminator="\n"),
-        ),
+        put_in_place(folder / "results.csv", lambda file: write_csv(table, file, safe=safe)),
     ]
+
+
+def write_csv(table: pd.DataFrame, file: Path, *, safe: bool) -> None:
+    """A table as a CSV file; ``safe``: none of its texts is a formula (see ``csv_safe``)."""
+    texts = [name for name in table if table[name].dtype.kind not in "biufc"] if safe else []
+    told = table.assign(**{n: table[n].map(csv_safe, na_action="ignore") for n in texts})
+    told.to_csv(file, index=False, lineterminator="\n")
 
 
 def put_in_place(

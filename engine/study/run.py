@@ -21,6 +21,7 @@ from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.warehouse.catalog import dataset_names
+from srsql.engine.warehouse.releases import not_ingested
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -50,6 +51,8 @@ class Workers:
     """Takes one line at a time."""
     error: type[SrsqlError] = field(default=CompareError, kw_only=True)
     """The kind of error that is raised."""
+    csv_safe: bool = field(default=False, kw_only=True)
+    """Whether cells of CSV files have an apostrophe where they would be formulas."""
 
     def check(self) -> None:
         """Refuse less than one process.
@@ -90,9 +93,7 @@ def quarters_of(warehouse: Warehouse, dataset: Dataset, text: str) -> list[str]:
     found = [quarter for (quarter,) in rows]
     for end in (first, last):
         if end not in found:
-            raise CompareError(
-                f"{end} of dataset {dataset.name} is not in the warehouse: ingest it first"
-            )
+            raise CompareError(not_ingested(warehouse, dataset.name, end))
     return found
 
 

@@ -77,7 +77,7 @@ def registered_dataset(warehouse: Warehouse, name: str) -> Dataset:
             f"no dataset {name!r} in the warehouse (it has: {known}): ingest it first"
         )
     nodes = warehouse.rows(query(TOPIC, "nodes"), {"dataset": name})
-    return parse_dataset(toml, cast(Traversable, _StoredHierarchies(toml, nodes)), origin=name)
+    return parse_dataset(toml, cast(Traversable, StoredHierarchies(toml, nodes)), origin=name)
 
 
 def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> None:
@@ -155,7 +155,7 @@ def _decimal_text(value: Decimal | None) -> str | None:
     return None if value is None else format(value, "f")
 
 
-class _StoredHierarchies:
+class StoredHierarchies:
     """A folder of hierarchy files whose content is in ``srsql.node``, for ``parse_dataset``."""
 
     def __init__(self, toml: str, nodes: list[tuple[Any, ...]]) -> None:
@@ -167,6 +167,7 @@ class _StoredHierarchies:
                     self._file[qid[key]] = _StoredFile(rows)
 
     def __truediv__(self, name: str) -> _StoredFile:
+        """The file of that name."""
         return self._file[name]
 
 

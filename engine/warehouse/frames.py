@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -24,6 +25,22 @@ _TYPES: dict[Any, pa.DataType] = {
     str: pa.string(),
     Decimal: pa.decimal128(18, 6),
 }
+
+FORMULA = r"'*[=+\-@\t\r]"
+"""How a cell begins that a spreadsheet runs as a formula, apostrophes in front of it aside."""
+NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A cell that is a number whatever sign it has."""
+
+
+def csv_safe(value: Any) -> Any:
+    """A cell with an apostrophe in front of it where a spreadsheet would run it as a formula.
+
+    Numbers stay numbers. A cell that begins with apostrophes before such a text gets one more, so
+    that taking one off again gives what it was.
+    """
+    if not isinstance(value, str) or not re.match(FORMULA, value) or re.fullmatch(NUMBER, value):
+        return value
+    return f"'{value}"
 
 
 class Framed:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.errors import ReleaseError, SrsqlError, meant
 from srsql.engine.warehouse.series import MAIN
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -130,11 +130,50 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
         {"dataset": dataset.name, "quarter": quarter, "series": series},
     )
     if found is None:
-        raise ReleaseError(
-            f"{quarter} is not released in series {series!r}: "
-            f"run 'srsql release --quarter {quarter}'"
-        )
+        raise ReleaseError(not_released(warehouse, dataset.name, series, quarter))
     return int(found)
+
+
+def not_released(warehouse: Warehouse, dataset: str, series: str, quarter: str) -> str:
+    """One line on a quarter that is not out: what is, which one may be meant, and what to do."""
+    out = _names(warehouse, "quarters_out", dataset=dataset, series=series)
+    known = _names(warehouse, "series_names", dataset=dataset)
+    if known and series not in known:
+        return without_releases(warehouse, dataset, series)
+    return (
+        f"{quarter} is not released in series {series!r} of {dataset} (it has: {_span(out)}"
+        f"{meant(quarter, out)}): give another --quarter, --series or --dataset, or run 'srsql "
+        f"release --quarter {quarter}' first"
+    )
+
+
+def without_releases(warehouse: Warehouse, dataset: str, series: str) -> str:
+    """One line on a series of which nothing is out: which series there are, and what to do."""
+    known = _names(warehouse, "series_names", dataset=dataset)
+    others = [name for name in known if name != series]
+    if not others:
+        return f"series {series!r} of {dataset} has no releases: run 'srsql release' first"
+    return (
+        f"series {series!r} of {dataset} has no releases (series there are: {', '.join(others)}): "
+        "give another --series or --dataset, or release a quarter to it first"
+    )
+
+
+def not_ingested(warehouse: Warehouse, dataset: str, quarter: str) -> str:
+    """One line on a quarter that is not loaded: what is, and which one may be meant."""
+    known = _names(warehouse, "ingested_quarters", dataset=dataset)
+    return (
+        f"{quarter} of dataset {dataset} is not in the warehouse (it has: {_span(known)}"
+        f"{meant(quarter, known)}): ingest it first"
+    )
+
+
+def _names(warehouse: Warehouse, statement: str, **asked: str) -> list[str]:
+    return [name for (name,) in warehouse.rows(query(TOPIC, statement), asked)]
+
+
+def _span(known: list[str]) -> str:
+    return f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
 
 
 def terms_without_rows(warehouse: Warehouse, release_id: int) -> dict[str, str]:
@@ -152,16 +191,7 @@ def find_ingestion(warehouse: Warehouse, dataset: Dataset, quarter: str) -> int:
         query(TOPIC, "ingestion"), {"dataset": dataset.name, "quarter": quarter}
     )
     if found is None:
-        known = [
-            row[0]
-            for row in warehouse.rows(query(TOPIC, "ingested_quarters"), {"dataset": dataset.name})
-        ]
-        have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-        have += "".join(f"; meant {q}?" for q in known if q.lower() == quarter.lower())
-        raise ReleaseError(
-            f"{quarter} of dataset {dataset.name} is not in the warehouse (it has: {have}): "
-            "ingest it first"
-        )
+        raise ReleaseError(not_ingested(warehouse, dataset.name, quarter))
     return int(found)
 
 

@@ -189,7 +189,7 @@ def test_records_are_split_as_by_pythons_csv_module(
     body = "h\n" + text
     member = Member("x.csv", pack(tmp_path / "x.zip", {"x.csv": body}), inside="x.csv")
     extracted = extract_text(member, tmp_path / "x.txt")
-    read_records(warehouse, "x.csv", extracted, load_dataset("vaers"))
+    read_records(warehouse, "x.csv", extracted, load_dataset("vaers").source)
     found = warehouse.rows("SELECT field, fault FROM temp.main.srsql_record ORDER BY line")
     wanted = list(csv.reader(io.StringIO(body.removesuffix("\n") + "\n", newline="")))
     closed = [field for field, fault in found if fault != "a quote is never closed"]

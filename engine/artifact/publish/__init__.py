@@ -86,6 +86,8 @@ class Publication:
     """Publish a release although cases have left it since it was made."""
     if_needed: bool = False
     """An artifact that is there already, file by file the same, is as good as a new one."""
+    csv_safe: bool = False
+    """Put an apostrophe before the cells of CSV files that a spreadsheet would run as formulas."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -187,7 +189,9 @@ def publish(
                         step(f"{done if len(releases) > 1 else ''}rows")
                         label = release.quarter if len(releases) > 1 else None
                         made.append(Made(release, files.stage(plans, number, label)))
-                    parts = claims(warehouse, dataset, made, key, form)
+                    parts = claims(
+                        warehouse, dataset, made, key, form, csv_safe=publication.csv_safe
+                    )
                     files.write(parts)
                 step("report and manifest")
                 ids = [release.release_id for release in releases]

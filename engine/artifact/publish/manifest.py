@@ -43,7 +43,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
-from srsql.engine.warehouse.releases import released_terms
+from srsql.engine.warehouse.releases import not_released, released_terms
 from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -90,7 +90,7 @@ def find_release(
         )
     out = next((row for row in own if row[2] == "released"), None)
     if out is None:
-        raise PublishError(_why_not(quarter, series, {row[2] for row in own}, rows))
+        raise PublishError(_why_not(warehouse, dataset, series, quarter, {row[2] for row in own}))
     release_id, _, _, _, schema, keyed = out
     earlier = tuple(
         row[1] for row in rows if row[2] != "draft" and (row[1], row[0]) < (quarter, release_id)
@@ -114,15 +114,15 @@ def find_range(
     return [find_release(warehouse, dataset, series, quarter) for quarter in quarters]
 
 
-def _why_not(quarter: str, series: str, statuses: set[str], rows: list[tuple[object, ...]]) -> str:
+def _why_not(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str, statuses: set[str]
+) -> str:
     if "draft" in statuses:
         return (
             f"{quarter} of series {series!r} is a draft: expose it with "
             f"'srsql release --quarter {quarter} --confirm' first"
         )
-    known = [str(row[1]) for row in rows if row[2] == "released"]
-    have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-    return f"{quarter} is not released in series {series!r} (it has: {have}): release it first"
+    return not_released(warehouse, dataset.name, series, quarter)
 
 
 def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str, Any]:
@@ -145,8 +145,9 @@ class Made:
 
 
 def claims(
-    warehouse: Warehouse, dataset: Dataset, made: Sequence[Made], key: bytes | None, form: Format
-) -> list[Manifest]:
+    warehouse: Warehouse, dataset: Dataset, made: Sequence[Made], key: bytes | None, form: Format,
+    *, csv_safe: bool = False,
+) -> list[Manifest]:  # fmt: skip
     """What is claimed of each quarter, before there are files that it could vouch for.
 
     Args:
@@ -155,12 +156,14 @@ def claims(
         made: the releases that are published, with their tables.
         key: of the pseudonyms; None: ids are as they were released.
         form: of the tables.
+        csv_safe: no cell of a CSV file is a formula.
 
     Raises:
         PublishError: a release is marked as one that must not be published, or they do not go
             together.
     """
     parts = [_claims(warehouse, dataset, each.release, key, each.tables, form) for each in made]
+    parts = [part.model_copy(update={"csv_safe": csv_safe}) for part in parts]
     if len(parts) == 1:
         return parts
     several: list[Manifest] = [QuarterManifest(**dict(part)) for part in parts]
@@ -207,7 +210,7 @@ def describe(
         README: text,
         DICTIONARY: dictionary_csv(parts[0]),
         THRESHOLDS: _thresholds_csv(warehouse, dict(zip(release_ids, parts, strict=True))),
-        HIERARCHIES: _hierarchies_csv(dataset),
+        HIERARCHIES: _hierarchies_csv(dataset, safe=parts[0].csv_safe),
     }
     if any(part.terms for part in parts):
         documents[COUNTS] = counts_sql()
@@ -329,10 +332,11 @@ def _thresholds_csv(warehouse: Warehouse, parts: dict[int, Manifest]) -> bytes:
         before = (part.quarter,) if len(parts) > 1 else ()
         rows += [(*before, *row) for row in warehouse.rows(statement, [release_id, bounded])]
     header = ["quarter"] if len(parts) > 1 else []
-    return csv_bytes([*header, "value", "theta_num", "theta_den"], rows)
+    safe = any(part.csv_safe for part in parts.values())
+    return csv_bytes([*header, "value", "theta_num", "theta_den"], rows, safe=safe)
 
 
-def _hierarchies_csv(dataset: Dataset) -> bytes:
+def _hierarchies_csv(dataset: Dataset, *, safe: bool) -> bytes:
     """Every node of the hierarchies of published columns, with its parent; preorder."""
     trees = {
         qid.name: dataset.hierarchies[qid.name] for qid in dataset.qid if qid.kind == "categorical"
@@ -342,7 +346,7 @@ def _hierarchies_csv(dataset: Dataset) -> bytes:
         for name, tree in trees.items()
         for label, above in zip(tree.labels, tree.parent, strict=True)
     ]
-    return csv_bytes(["attribute", "node", "parent"], rows)
+    return csv_bytes(["attribute", "node", "parent"], rows, safe=safe)
 
 
 def key_id(key: bytes) -> str:

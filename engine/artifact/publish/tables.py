@@ -46,6 +46,7 @@ from srsql.engine.errors import CheckFailedError, PublishError
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
+from srsql.engine.warehouse.frames import FORMULA, NUMBER
 from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import (
     column,
@@ -306,7 +307,10 @@ class Staging:
             return
         for item in parts[0].tables:
             metadata = parquet_metadata(parts[0], item)
-            statement = copy_statement(stored_rows(parts, item.name), self.form, metadata)
+            rows = stored_rows(parts, item.name)
+            if self.form == "csv" and parts[0].csv_safe:
+                rows = safe_rows(rows, stored_columns(parts[0], item))
+            statement = copy_statement(rows, self.form, metadata)
             self.con.execute(statement, [str(self.folder / item.file)])
 
     def _write_objects(self, parts: Sequence[Manifest]) -> None:
@@ -340,6 +344,25 @@ def stored_rows(parts: Sequence[Manifest], name: str) -> exp.Query:
             shown.insert(0, exp.Literal.string(part.quarter).as_(QUARTER, quoted=True))
         rows.append(exp.select(*shown).from_(temporary(_staged(number, name), alias="t")))
     return union_all(rows)
+
+
+def safe_rows(rows: exp.Query, columns: Sequence[Column]) -> exp.Query:
+    """Rows whose texts no spreadsheet runs as a formula (see ``csv_safe``)."""
+    shown: list[exp.Expr] = []
+    for each in columns:
+        value = column(each.name, "s")
+        if each.type == "VARCHAR":
+            starts = exp.Literal.string(f"^(?:{FORMULA})")
+            formula = exp.Anonymous(this="regexp_matches", expressions=[value, starts])
+            number = exp.Anonymous(
+                this="regexp_full_match", expressions=[value.copy(), exp.Literal.string(NUMBER)]
+            )
+            marked = exp.DPipe(this=exp.Literal.string("'"), expression=value.copy())
+            safe = exp.Case().when(exp.and_(formula, exp.Not(this=number)), marked)
+            shown.append(safe.else_(value.copy()).as_(each.name, quoted=True))
+        else:
+            shown.append(value)
+    return exp.select(*shown).from_(rows.subquery("s"))
 
 
 @contextmanager

@@ -103,6 +103,8 @@ def range_faults(manifest: RangeManifest) -> list[str]:
                 faults.append(f"{part.quarter} has another {what} than the artifact")
         if part.files:
             faults.append(f"{part.quarter} lists files of its own")
+        if part.csv_safe != parts[0].csv_safe:
+            faults.append(f"{part.quarter} says otherwise than {names[0]} whether it is csv_safe")
         if _shape(part) != _shape(parts[0]):
             faults.append(f"{part.quarter} has other tables or columns than {names[0]}")
         faults += [

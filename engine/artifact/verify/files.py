@@ -34,6 +34,11 @@ from srsql.engine.errors import VerifyError, one_line
 
 MOST_BYTES = 2**26
 """Of a manifest."""
+UNSAFE, MARKED = r"^[=+\-@\t\r]", r"^'+[=+\-@\t\r]"
+"""A cell that a spreadsheet runs as a formula if it is no number, and one that was marked, so that
+none does (see ``Manifest.csv_safe``). Written down here a second time, on purpose."""
+NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
+_UNSAFE, _MARKED, _NUMBER = (re.compile(pattern) for pattern in (UNSAFE, MARKED, NUMBER))
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 
 
@@ -162,10 +167,10 @@ def read_thresholds(folder: Path, manifest: Manifest) -> tuple[list[str], list[i
     values, nums, dens = [], [], []
     header, rows = ["value", "theta_num", "theta_den"], list[list[str]]()
     if isinstance(manifest, QuarterManifest):
-        every = _read_rows(folder / THRESHOLDS, [QUARTER, *header])
+        every = _read_rows(folder / THRESHOLDS, [QUARTER, *header], safe=manifest.csv_safe)
         rows = [row[1:] for row in every if row[0] == manifest.quarter]
     else:
-        rows = _read_rows(folder / THRESHOLDS, header)
+        rows = _read_rows(folder / THRESHOLDS, header, safe=manifest.csv_safe)
     for value, num, den in rows:
         values.append(value)
         nums.append(int(num))
@@ -173,24 +178,29 @@ def read_thresholds(folder: Path, manifest: Manifest) -> tuple[list[str], list[i
     return values, nums, dens
 
 
-def read_hierarchies(folder: Path) -> Trees:
+def read_hierarchies(folder: Path, manifest: Manifest) -> Trees:
     """Attribute -> its rows (node, parent); the parent of a root is empty.
+
+    Args:
+        folder: of the artifact.
+        manifest: of it, or of one of its quarters.
 
     Raises:
         ValueError: the file is not as it was written.
     """
     trees: Trees = {}
-    rows = _read_rows(folder / HIERARCHIES, ["attribute", "node", "parent"])
+    header = ["attribute", "node", "parent"]
+    rows = _read_rows(folder / HIERARCHIES, header, safe=manifest.csv_safe)
     for attribute, node, parent in rows:
         trees.setdefault(attribute, []).append((node, parent))
     return trees
 
 
-def _read_rows(path: Path, header: list[str]) -> list[list[str]]:
-    """The rows of one of the small files.
+def _read_rows(path: Path, header: list[str], *, safe: bool) -> list[list[str]]:
+    """The rows of one of the small files; ``safe``: none of their cells is said to be a formula.
 
     Raises:
-        ValueError: it has another header, or a row of another width.
+        ValueError: it has another header, a row of another width, or a formula.
     """
     try:
         rows = list(csv.reader(io.StringIO(path.read_bytes().decode()), strict=True))
@@ -198,4 +208,10 @@ def _read_rows(path: Path, header: list[str]) -> list[list[str]]:
         raise ValueError(f"{path.name} cannot be read: {error}") from None
     if rows[:1] != [header] or any(len(row) != len(header) for row in rows):
         raise ValueError(f"{path.name} has not the columns {', '.join(header)} in every row")
-    return rows[1:]
+    if not safe:
+        return rows[1:]
+    if any(_UNSAFE.match(cell) and not _NUMBER.fullmatch(cell) for row in rows for cell in row):
+        raise ValueError(
+            f"{path.name} has a cell that a spreadsheet runs as a formula, though csv_safe is true"
+        )
+    return [[cell[_MARKED.match(cell) is not None :] for cell in row] for row in rows[1:]]

@@ -36,6 +36,7 @@ from srsql.engine.artifact.format import (
     MANIFEST,
     QUARTER,
     AnyManifest,
+    Column,
     Manifest,
     QuarterManifest,
     Table,
@@ -45,7 +46,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import written_here
-from srsql.engine.artifact.verify.files import printable
+from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
 from srsql.engine.errors import one_line
 from srsql.engine.warehouse.statements import (
     column,
@@ -192,7 +193,7 @@ def whole(
     name = f"srsql_whole_{place}_{item.name}"
     known = con.execute(query("artifact/reading", "has_table"), [name]).fetchall()
     if not known:
-        shown = [column(c.name, "t") for c in stored_columns(manifest, item)]
+        shown = [_value(manifest, c) for c in stored_columns(manifest, item)]
         source = exp.alias_(_source(folder, manifest, item), "t", table=True)
         con.execute(create(table("memory", "main", name), exp.select(*shown).from_(source)))
     return table("memory", "main", name)
@@ -202,12 +203,23 @@ def _rows(
     con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, item: Table
 ) -> exp.Select:
     """The rows of a table, of the quarter of the manifest."""
-    names = [column(c.name, "t") for c in item.columns]
     if isinstance(manifest, QuarterManifest) and manifest.format != "duckdb":
+        names = [column(c.name, "t") for c in item.columns]
         source = exp.alias_(whole(con, folder, manifest, item), "t", table=True)
         of_quarter = column(QUARTER, "t").eq(text(manifest.quarter))
         return exp.select(*names).from_(source).where(of_quarter)
-    return exp.select(*names).from_(exp.alias_(_source(folder, manifest, item), "t", table=True))
+    shown = [_value(manifest, c) for c in item.columns]
+    return exp.select(*shown).from_(exp.alias_(_source(folder, manifest, item), "t", table=True))
+
+
+def _value(manifest: Manifest, shown: Column) -> exp.Expr:
+    """A value as it was released: of a formula in CSV the apostrophe in front of it goes."""
+    value = column(shown.name, "t")
+    if not manifest.csv_safe or manifest.format != "csv" or shown.type != "VARCHAR":
+        return value
+    marked = exp.Anonymous(this="regexp_matches", expressions=[value, text(MARKED)])
+    rest = exp.Anonymous(this="substr", expressions=[value.copy(), exp.Literal.number(2)])
+    return exp.Case().when(marked, rest).else_(value.copy()).as_(shown.name, quoted=True)
 
 
 def _source(folder: Path, manifest: Manifest, item: Table) -> exp.Expr:
@@ -291,6 +303,7 @@ def check_tables(con: duckdb.DuckDBPyConnection, folder: Path, manifest: AnyMani
                 faults += [] if faults else _latest_faults(con, parts)
         else:
             faults += _stray_rows(con, folder, parts)
+            faults += [] if faults else _formulas(con, folder, parts[0])
             faults += _metadata_faults(con, folder, parts)
     except (duckdb.Error, OSError, UnicodeDecodeError, csv.Error) as error:
         faults.append(f"the tables cannot be read: {one_line(error)}")
@@ -379,6 +392,36 @@ def _stray_rows(
         due = sum(part.table(item.name).rows for part in parts)
         if rows != due:
             faults.append(f"{item.file}: {item.name} has {rows} rows, not {due}")
+    return faults
+
+
+def _formulas(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> list[str]:
+    """Cells of CSV files that a spreadsheet would run, where the manifest says that there are none.
+
+    Tables whose columns cannot be read are another fault.
+    """
+    faults = []
+    for item in manifest.tables if manifest.csv_safe and manifest.format == "csv" else ():
+        shown = stored_columns(manifest, item)
+        declared = [(c.name, c.type.replace(" ", "")) for c in shown]
+        found = [
+            exp.and_(
+                exp.Anonymous(this="regexp_matches", expressions=[value, text(UNSAFE)]),
+                exp.Not(this=exp.Anonymous(
+                    this="regexp_full_match", expressions=[value.copy(), text(NUMBER)]
+                )),
+            )
+            for value in (column(c.name, "t") for c in shown if c.type == "VARCHAR")
+        ]  # fmt: skip
+        if not found or columns_of(con, folder, manifest, item) != declared:
+            continue
+        rows = exp.select("*").from_(exp.alias_(_source(folder, manifest, item), "t", table=True))
+        unsafe = count(con, rows.where(exp.or_(*found)).subquery("u"))
+        if unsafe:
+            faults.append(
+                f"{item.file}: {unsafe} row(s) of {item.name} have a cell that a spreadsheet runs "
+                "as a formula, though csv_safe is true"
+            )
     return faults
 
 

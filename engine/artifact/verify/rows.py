@@ -210,7 +210,7 @@ def _position() -> exp.Expr:
 
 def _bounds(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> Check:
     """Each distinct interval or node of each quasi-identifier."""
-    reports, trees = manifest.reports, read_hierarchies(folder)
+    reports, trees = manifest.reports, read_hierarchies(folder, manifest)
     faults, total = hierarchy_faults(trees, manifest), 0
     for attribute in manifest.attributes:
         columns = [c for c in reports.columns if c.attribute == attribute.name]

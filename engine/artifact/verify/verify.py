@@ -219,7 +219,7 @@ def _check_claims(
     unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
     if manifest.perturbed:
         unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
-    faults = declaration_faults(manifest, read_hierarchies(folder))
+    faults = declaration_faults(manifest, read_hierarchies(folder, manifest))
     columns = sum(len(table.columns) for table in manifest.tables)
     checks.append(Check("declaration", faults, columns))
     unproved += declaration_not_shown(manifest)
@@ -309,7 +309,7 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
                 "every_quarter": [manifest.quarter for _, manifest in given],
             },
         )
-        ancestors = _ancestors(given[0][0])
+        ancestors = _ancestors(*given[0])
         checks = [
             run_check(con, "artifact/series_checks", name, ancestors) for name in SERIES_CHECKS[1:]
         ]
@@ -398,10 +398,10 @@ def region_rows(number: int, manifest: Manifest) -> exp.Query:
     return union_all(parts)
 
 
-def _ancestors(folder: Path) -> dict[str, list[str]]:
+def _ancestors(folder: Path, manifest: Manifest) -> dict[str, list[str]]:
     """``attributes``, ``nodes`` and ``ancestors`` side by side, each node above itself."""
     found: dict[str, list[str]] = {"attributes": [], "nodes": [], "ancestors": []}
-    for attribute, rows in read_hierarchies(folder).items():
+    for attribute, rows in read_hierarchies(folder, manifest).items():
         parents = dict(rows)
         for node in parents:
             above, passed = node, set[str]()

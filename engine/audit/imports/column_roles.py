@@ -7,13 +7,13 @@ either usable or a fault of the row (``numeric_faults``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from srsql.engine.errors import ImportReleaseError
-from srsql.engine.ingest.records import call, field_at, is_null, known, text_of
+from srsql.engine.ingest.records import call, field_at, is_null, known, plain_name, text_of
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.statements import column
 from srsql.schemas import Dataset, Qid, Table
@@ -23,7 +23,7 @@ WILDCARDS = ("*", "ANY")
 PERIODS = ("quarter", "period")
 GROUP = "group_id"
 _NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)"
-_INTERVAL = rf"^\[?\s*({_NUMBER})\s*(?:[-–~,]\s*({_NUMBER}))?\s*\]?$"
+INTERVAL = rf"^\[?\s*({_NUMBER})\s*(?:[-–~,]\s*({_NUMBER}))?\s*\]?$"
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,84 @@ class ColumnRoles:
     qids: tuple[QidColumns, ...]
     sensitive: tuple[SensitiveColumn, ...]
 
+    @property
+    def places(self) -> set[int]:
+        """The places of all of them."""
+        found = {self.case, self.period, self.group, *(each.place for each in self.sensitive)}
+        found |= {place for each in self.qids for place in (each.low, each.high, each.unit)}
+        return {place for place in found if place is not None}
+
 
 def attribute_names(dataset: Dataset) -> list[str]:
     """Names of the sensitive attributes: their columns."""
     return list(dict.fromkeys(attribute.column for attribute in dataset.sensitive))
+
+
+def renamed(
+    columns: Mapping[str, str], file: str, header: tuple[str, ...], *, some: bool = False
+) -> tuple[str, ...]:
+    """The header with the names that somebody gave its columns.
+
+    A name of two columns of bounds stands for both: ``age`` for ``Alter`` makes ``age_low`` of
+    ``Alter_low``. A column that has such a name without having been given it is not read.
+
+    Args:
+        columns: name -> column of the file, in any case.
+        file: the name of the file, for messages.
+        header: the names of its columns in lower case.
+        some: a column that is not there is passed over.
+
+    Raises:
+        ImportReleaseError: a column is not there, is there twice, or has two names.
+    """
+    given: dict[int, str] = {}
+    for name, told in columns.items():
+        asked = plain_name(told)
+        ends = [end for end in ("", "_low", "_high") if f"{asked}{end}" in header]
+        if not ends and not some:
+            raise ImportReleaseError(
+                f"{file}: no column {told!r} for {name} (--map) in its header: it has "
+                f"{', '.join(header)}"
+            )
+        for end in ends[:1] if "" in ends else ends:
+            if header.count(f"{asked}{end}") > 1:
+                raise ImportReleaseError(
+                    f"{file}: column {asked + end!r} is in the header twice: rename one"
+                )
+            place = header.index(f"{asked}{end}")
+            other = given.setdefault(place, f"{name}{end}")
+            if other != f"{name}{end}":
+                raise ImportReleaseError(
+                    f"--map: column {told!r} is given for {other} and {name}: leave one out"
+                )
+    taken = set(given.values())
+    return tuple(
+        given.get(place, f"{name} (not read)" if name in taken else name)
+        for place, name in enumerate(header)
+    )
+
+
+def need_names(dataset: Dataset, columns: Mapping[str, str]) -> None:
+    """Refuse names that nothing of a dataset is called.
+
+    Raises:
+        ImportReleaseError: the text has the names that there are.
+    """
+    spelled = {c.name: (c.name, *c.aliases) for t in dataset.tables for c in t.columns}
+    told = [*spelled[dataset.case_id], *PERIODS, GROUP]
+    for qid in dataset.qid:
+        names = dict.fromkeys((qid.name, *spelled[qid.column]))
+        told += [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+        told += spelled[qid.unit_column] if qid.unit_column else ()
+    for attribute in dataset.sensitive:
+        spread = dataset.table(attribute.table).unpivot.get(attribute.column, ())
+        told += [*spelled.get(attribute.column, (attribute.column,)), *spread]
+    for name in columns:
+        if name not in {plain_name(each) for each in told}:
+            raise ImportReleaseError(
+                f"--map {name}=...: nothing of dataset {dataset.name} is called {name}: it has "
+                f"{', '.join(dict.fromkeys(told))}"
+            )
 
 
 def match_columns(
@@ -202,10 +276,10 @@ def end_texts(columns: QidColumns) -> list[exp.Expression]:
     if columns.high is None:
         names = exp.Array(expressions=[text_of("low"), text_of("high")])
         text = trimmed(field_at(columns.low))
-        parts = call("regexp_extract", text, text_of(_INTERVAL), names)
+        parts = call("regexp_extract", text, text_of(INTERVAL), names)
         low, high = (call("struct_extract", parts.copy(), text_of(e)) for e in ("low", "high"))
         high = call("coalesce", exp.Nullif(this=high, expression=text_of("")), low.copy())
-        fits = call("regexp_full_match", text.copy(), text_of(_INTERVAL))
+        fits = call("regexp_full_match", text.copy(), text_of(INTERVAL))
         ends = [exp.Case().when(fits.copy(), end).else_(text.copy()) for end in (low, high)]
     fields = [
         aliased(end, columns.part(f"{name} text"))

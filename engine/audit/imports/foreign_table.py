@@ -12,7 +12,9 @@ Everything after it knows no column of any file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -25,11 +27,15 @@ from srsql.engine.audit.imports.column_roles import (
     concat,
     end_texts,
     match_columns,
+    need_names,
     numeric_faults,
+    renamed,
 )
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.ingest import raw_tables, units
 from srsql.engine.ingest.records import (
+    LONGEST_LINE,
+    ExtractedFile,
     RecordTable,
     call,
     drop_temporary,
@@ -52,6 +58,7 @@ Kind = Literal["foreign", "original"]
 RELEASED: Kind = "foreign"
 ORIGINAL: Kind = "original"
 PARQUET = (".parquet", ".pq")
+DELIMITERS = ",;\t|"
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,15 @@ class ForeignFile:
     """The column of the groups' labels; None: ``group_id`` if it is there."""
     separator: str = ";"
     """What stands between the values of one field."""
+    max_unpacked: str | None = None
+    """What the texts of a Parquet file may take."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Name -> column of the file, where the header has other names than the dataset."""
+
+    @property
+    def parquet(self) -> bool:
+        """Whether it is read as Parquet."""
+        return self.path.suffix.lower() in PARQUET
 
     def table(self, part: str) -> str:
         """The temporary table of a part of it, such as ``box``."""
@@ -80,6 +96,8 @@ class ForeignTable:
     sha256: str
     rows: int
     """Rows of the period."""
+    unread: tuple[str, ...]
+    """Columns that have no role."""
 
 
 def read_table(
@@ -99,23 +117,21 @@ def read_table(
     Raises:
         ImportReleaseError: a column is missing, or a row cannot be taken as it stands.
     """
-    name = file.path.name
-    parquet = file.path.suffix.lower() in PARQUET
-    source = Source(reader="parquet" if parquet else "csv", delimiter=dataset.source.delimiter)
-    target = folder / f"{file.kind}{'.parquet' if parquet else '.txt'}"
-    extracted = (extract_binary if parquet else extract_text)(Member(name, file.path), target)
-    records = read_records(
-        warehouse, name, extracted, dataset.model_copy(update={"source": source})
-    )
+    name, parquet = file.path.name, file.parquet
+    extracted, records = read_file(warehouse, dataset.source.delimiter, file, folder)
+    header = records.names
+    if file.columns:
+        need_names(dataset, file.columns)
+        header = renamed(file.columns, name, header, some=file.kind == ORIGINAL)
     roles = match_columns(
         dataset,
         name,
-        records.names,
+        header,
         original=file.kind == ORIGINAL,
         group_column=file.group_column,
     )
     if parquet:
-        _refuse_lists(warehouse, name, target, roles)
+        _refuse_lists(warehouse, name, extracted.path, roles)
     statements = TableStatements(dataset, file, records, roles)
     warehouse.run(statements.parsed())
     refuse_fault(warehouse, name, query("audit/imports", "first_fault", row=file.table("parsed")))
@@ -129,7 +145,33 @@ def read_table(
             f"{name}: no row of {file.quarter} in it{_other_periods(warehouse, records, roles)}"
         )
     drop_temporary(warehouse, file.table("parsed"), records.table)
-    return ForeignTable(name, extracted.sha256, rows)
+    unread = [n for place, n in enumerate(records.names, start=1) if place not in roles.places]
+    return ForeignTable(name, extracted.sha256, rows, tuple(unread))
+
+
+def read_file(
+    warehouse: Warehouse, delimiter: str, file: ForeignFile, folder: Path
+) -> tuple[ExtractedFile, RecordTable]:
+    """The records of one file as they are, in ``srsql_record``.
+
+    Args:
+        warehouse: where they go.
+        delimiter: of CSV; where columns are named one by one, what the header has most of.
+        file: the file.
+        folder: a directory to unpack in.
+
+    Raises:
+        IngestError: the file cannot be read.
+    """
+    name = file.path.name
+    target = folder / f"{file.kind}{'.parquet' if file.parquet else '.txt'}"
+    extracted = (extract_binary if file.parquet else extract_text)(Member(name, file.path), target)
+    if file.columns and not file.parquet:
+        with target.open(encoding="utf-8") as opened:
+            header = re.sub('"[^"]*"', "", opened.readline(LONGEST_LINE))
+        delimiter = max(DELIMITERS, key=header.count)
+    source = Source(reader="parquet" if file.parquet else "csv", delimiter=delimiter)
+    return extracted, read_records(warehouse, name, extracted, source, file.max_unpacked)
 
 
 def refuse_fault(warehouse: Warehouse, file: str, first_fault: str) -> None:
@@ -259,6 +301,9 @@ class TableStatements:
                 .from_(split.from_(self._parsed()).subquery("split"))
                 .where(known(term))
             )
+        if not parts:
+            texts = [aliased(text_of(""), name) for name in ("attribute", "term")]
+            parts.append(exp.select("p.line", *texts).from_(self._parsed()).where(exp.false()))
         return create(exp.to_table(self.file.table("value")), union_all(parts), temp=True)
 
     def _parsed(self) -> exp.Table:

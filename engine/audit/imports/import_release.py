@@ -45,7 +45,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.series import IMPORTED, Series, misplaced, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
 from srsql.version import __version__
 
 MULTIPLIER = Fraction(1)
@@ -97,6 +98,12 @@ class ImportedRelease:
     """Rows of the released table."""
     originals: bool
     """Whether the raw quasi-identifiers are known."""
+    quasi_identifiers: dict[str, str]
+    """What an attacker may know, and how its column was read."""
+    sensitive: list[str]
+    """What an attacker may infer; none: an audit counts candidates alone."""
+    unread: list[str]
+    """Columns of the released table that stand for nothing of the dataset."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,10 @@ class ImportRequest:
     """What stands between the values of one field."""
     supersede: bool = False
     """Whether an import of the same quarter may be superseded."""
+    max_unpacked: str | None = None
+    """What the texts of a Parquet file may take, such as ``20GB``."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Name -> column of the files, where they are called otherwise than in the dataset."""
 
 
 def import_release(
@@ -156,7 +167,7 @@ def import_release(
         original = _read_originals(warehouse, dataset, request, folder)
         if original is not None:
             warehouse.run_step("audit/import_originals", {"release_id": release_id})
-        imported = _counts(warehouse, series, request, release_id, released, original)
+        imported = _counts(warehouse, dataset, series, request, release_id, released, original)
         _store_manifest(warehouse, imported, released, original)
         drop_temporary(warehouse, *_TEMPORARIES)
     return imported
@@ -193,7 +204,13 @@ def _read_released(
 ) -> ForeignTable:
     """The released rows as cases, groups and terms."""
     file = ForeignFile(
-        request.path, RELEASED, request.quarter, request.group_column, request.separator
+        request.path,
+        RELEASED,
+        request.quarter,
+        request.group_column,
+        request.separator,
+        request.max_unpacked,
+        request.columns,
     )
     released = read_table(warehouse, dataset, file, folder)
     warehouse.run_step("audit/import_rows")
@@ -241,7 +258,13 @@ def _read_originals(
     """The raw quasi-identifiers of the released cases, if there is a file of them."""
     if request.originals is None:
         return None
-    file = ForeignFile(request.originals, ORIGINAL, request.quarter)
+    file = ForeignFile(
+        request.originals,
+        ORIGINAL,
+        request.quarter,
+        max_unpacked=request.max_unpacked,
+        columns=request.columns,
+    )
     original = read_table(warehouse, dataset, file, folder)
     refuse_fault(
         warehouse, request.path.name, query("audit/imports", "first_case_without_original")
@@ -251,6 +274,7 @@ def _read_originals(
 
 def _counts(
     warehouse: Warehouse,
+    dataset: Dataset,
     series: Series,
     request: ImportRequest,
     release_id: int,
@@ -272,7 +296,21 @@ def _counts(
         groups=groups,
         rows=released.rows,
         originals=original is not None,
+        quasi_identifiers={qid.name: _read_as(dataset, qid) for qid in dataset.qid},
+        sensitive=attribute_names(dataset),
+        unread=list(released.unread),
     )
+
+
+def _read_as(dataset: Dataset, qid: Qid) -> str:
+    """How the values of a quasi-identifier were read, in words."""
+    if qid.kind == "categorical":
+        tree = dataset.hierarchies[qid.name]
+        below = "side by side " if max(tree.height) == 1 else ""
+        return f"a category, {len(tree.labels) - 1:,} nodes {below}below {tree.labels[0]}"
+    if isinstance(qid.domain, tuple):
+        return f"a number, {qid.domain[0]} to {qid.domain[1]} {qid.unit}".rstrip()
+    return f"a number, in steps of {qid.granularity} {qid.unit}".rstrip()
 
 
 def _store_manifest(

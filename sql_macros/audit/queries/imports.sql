@@ -45,6 +45,38 @@ WHERE p.line = p.case_line
 ORDER BY p.line, fault
 LIMIT 1;
 
+-- name: numbers_of_column
+-- Of the known texts in field $place of the records that are no wildcard: how many there are, how
+-- many are no number and no interval, and the most digits behind a point.
+SELECT
+    count(*) AS known,
+    count(*) FILTER (WHERE NOT regexp_full_match(t.text, $interval)) AS others,
+    max(
+        list_max(
+            list_transform(
+                regexp_extract_all(t.text, '[.]([0-9]+)', 1), LAMBDA digits: length(digits)
+            )
+        )
+    ) AS decimals
+FROM (
+    SELECT trim(list_extract(r.field, $place), $space) AS text
+    FROM temp.main.srsql_record AS r
+    WHERE r.line > 1 AND r.fault IS NULL
+) AS t
+WHERE t.text <> '' AND NOT list_contains($wildcards, upper(t.text));
+
+-- name: values_of_column
+-- The different texts of the same, at most $most of them.
+SELECT DISTINCT t.text
+FROM (
+    SELECT trim(list_extract(r.field, $place), $space) AS text
+    FROM temp.main.srsql_record AS r
+    WHERE r.line > 1 AND r.fault IS NULL
+) AS t
+WHERE t.text <> '' AND NOT list_contains($wildcards, upper(t.text))
+ORDER BY t.text
+LIMIT $most;
+
 -- name: number_of_rows
 -- How many rows of the period were read.
 SELECT count(*) AS number_of_rows FROM temp.main.srsql_row;

@@ -72,3 +72,17 @@ WHERE
     AND ($quarter::VARCHAR IS NULL OR r.quarter = $quarter)
     AND ($release_id::INTEGER IS NULL OR r.release_id = $release_id)
 ORDER BY r.dataset, r.series, r.quarter, r.release_id, s.reason;
+
+-- name: series_names
+-- The series of a dataset.
+SELECT s.series
+FROM srsql.series AS s
+WHERE s.dataset = $dataset
+ORDER BY s.series;
+
+-- name: quarters_out
+-- The quarters of a series that are out, in order.
+SELECT r.quarter
+FROM srsql.release AS r
+WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
+ORDER BY r.quarter;
