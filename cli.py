@@ -23,6 +23,7 @@ from srsql.engine.console import (
     Listed,
     artifacts,
     chosen,
+    compiling_shown,
     csv_of,
     csv_option,
     defaults_of,
@@ -42,7 +43,9 @@ from srsql.engine.console import measures as show_measures
 from srsql.engine.console import release as show_release
 from srsql.engine.console import study as show_study
 from srsql.engine.console import upkeep as show_upkeep
+from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import OutdatedError
+from srsql.engine.interruption import Interruption, signals_taken
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
@@ -50,6 +53,7 @@ from srsql.engine.release.restore import restore
 from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, Rules, grid_parameters
 from srsql.engine.study.settings import Sweep
+from srsql.engine.warehouse.database_file import Limits
 from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
@@ -58,11 +62,11 @@ from srsql.version import __version__
 def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
     """The engine on the warehouse file, its macros brought up to date if need be."""
     try:
-        engine = Engine(db, read_only=read_only)
+        engine = Engine(db, read_only=read_only, **limits_given())
     except OutdatedError:
         Engine(db).close()
-        engine = Engine(db, read_only=read_only)
-    with engine:
+        engine = Engine(db, read_only=read_only, **limits_given())
+    with compiling_shown(), engine:
         yield engine
 
 
@@ -78,7 +82,7 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
         raise click.UsageError("--artifact takes the place of --db: leave one of them out")
     if source("series") is not ParameterSource.COMMANDLINE:
         options.pop("series", None)
-    with open_artifact(*folders, dataset=options.pop("dataset", None)) as found:
+    with open_artifact(*folders, dataset=options.pop("dataset", None), **limits_given()) as found:
         yield found
 
 
@@ -91,6 +95,7 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
+    need_text(sys.argv)
     context.default_map = defaults_of(cli.commands)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -236,7 +241,7 @@ def backup(to: Path, db: Path, as_json: bool) -> None:
 @warehouse
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
-    made = restore(db, source, without_forgotten=without_forgotten)
+    made = restore(db, source, without_forgotten=without_forgotten, limits=Limits(**limits_given()))
     show(made, as_json, show_upkeep.restored_parts(made))
 
 
@@ -295,7 +300,7 @@ def status(db: Path, as_json: bool) -> None:
 @warehouse
 def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
-    made = migrate(existing(db))
+    made = migrate(existing(db), Limits(**limits_given()))
     show(made, as_json, [show_upkeep.migrated_line(made)])
 
 
@@ -478,20 +483,18 @@ def demo(folder: Path, ids: Any, as_json: bool) -> None:
     show(made, as_json, show_study.demo_parts(made))
 
 
+@signals_taken()
 def main() -> None:
-    """Entry point of the console script: every error is one line on stderr."""
+    """What the console script calls: every error is one line on stderr."""
     debug = "--debug" in sys.argv[1:]
     try:
         code = cli.main(standalone_mode=False)
         code = code if isinstance(code, int) else 0
-    except Exception as error:
+    except (Exception, Interruption) as error:
         if debug:
             raise
         line, code = explain_error(error)
         click.echo(f"srsql: {line}", err=True)
-    except KeyboardInterrupt:
-        click.echo("srsql: interrupted; what was not finished was rolled back", err=True)
-        code = 130
     sys.exit(code)
 
 

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import unicodedata
+from collections.abc import Iterator
+from typing import Literal
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+StorageFault = Literal["in use", "damaged", "no room"]
+_FAULTS: dict[StorageFault, tuple[str, ...]] = {
+    "in use": ("could not set lock on file", "unique file handle conflict"),
+    "no room": (
+        "no space left on device",
+        "disk quota exceeded",
+        "file too large",
+        "max_temp_directory_size",
+    ),
+    "damaged": (
+        "not a valid duckdb database file",
+        "corrupt database file",
+        "stored checksum",
+        "could not read enough bytes from file",
+        "failed to deserialize",
+        "sqlite_scanner.duckdb_extension",  # which the first bytes of a file of SQLite ask for
+    ),
+}
+"""What DuckDB and the system say, in lower case; DuckDB has no kinds of error for it."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class SrsqlError(Exception):
@@ -19,6 +42,12 @@ class DatasetError(SrsqlError):
 
 class WarehouseError(SrsqlError):
     """The warehouse cannot be opened, written or understood."""
+
+
+class DamagedError(WarehouseError):
+    """The file of a warehouse is damaged, or its disk is full; the text says what to do."""
+
+    exit_code = 5
 
 
 class OutdatedError(WarehouseError):
@@ -107,6 +136,29 @@ class VerifyError(SrsqlError):
 
 class ArtifactError(SrsqlError):
     """Artifacts cannot be asked: they are not whole, or do not go together."""
+
+
+def storage_fault(error: BaseException) -> StorageFault | None:
+    """What is wrong with a file or its disk, if an error, or one that it came of, says so."""
+    for each in _chain(error):
+        if isinstance(each, OSError) and each.errno in _NO_ROOM:
+            return "no room"
+        if isinstance(each, SrsqlError):
+            continue  # its words are about what somebody gave
+        text = str(each).lower()
+        for fault, said in _FAULTS.items():
+            if any(words in text for words in said):
+                return fault
+    return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and those that it was raised for or during."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def one_line(error: BaseException) -> str:

@@ -84,7 +84,7 @@ class Engine:
             ``faers``.
         read_only: open the file for reading only.
         threads: DuckDB worker threads.
-        memory_limit: DuckDB's memory limit, such as ``"8GB"``.
+        memory_limit: what the process may take, such as ``"8GB"``, of which DuckDB gets a part.
     """
 
     @api.reads(errors.WarehouseError)
@@ -100,9 +100,9 @@ class Engine:
         """The engine itself; the warehouse closes when the block ends."""
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the warehouse if it is ours."""
-        self.close()
+        self.warehouse.close(failed=kind is not None)
 
     @api.reads(errors.WarehouseError)
     def close(self) -> None:

@@ -9,6 +9,7 @@ import csv
 import dataclasses
 import io
 import json
+import logging
 import os
 import sys
 import tomllib
@@ -24,10 +25,21 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from srsql.engine.errors import SrsqlError, WarehouseError, one_line, printable
+from srsql.engine.console.process import limits, told_of_compiling
+from srsql.engine.errors import (
+    DamagedError,
+    SrsqlError,
+    WarehouseError,
+    one_line,
+    printable,
+    storage_fault,
+)
+from srsql.engine.interruption import interrupted
 from srsql.engine.parameters import Parameter, arguments_of, unknown_option
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
+from srsql.udfs import COMPILING
 
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts is its own
 Command = Callable[..., Any]
 CONFIG = "srsql.toml"
 
@@ -62,8 +74,25 @@ def progress_shown() -> Iterator[Callable[[str], None]]:
     if not err.is_terminal:
         yield lambda _: None
         return
-    with err.status("working") as spinner:
+    with err.status("working") as spinner, told_of_compiling(spinner.update):
         yield lambda text: spinner.update(text)
+
+
+@contextmanager
+def compiling_shown() -> Iterator[None]:
+    """One line on a terminal when kernels are compiled, where no progress shows it."""
+    if COMPILING or not err.is_terminal:
+        yield
+        return
+    shown: list[str] = []
+
+    def show_once(text: str) -> None:
+        if not shown:
+            shown.append(text)
+            err.print(f"{text} ... (kernels are kept for the next command)")
+
+    with told_of_compiling(show_once):
+        yield
 
 
 def show(
@@ -156,10 +185,14 @@ def rich_table(title: str, columns: Iterable[str]) -> RichTable:
     return table
 
 
-def explain_error(error: Exception) -> tuple[str, int]:
+def explain_error(error: BaseException) -> tuple[str, int]:
     """One line for an error, and the exit code."""
+    if ended := interrupted():  # whatever became of it on its way here
+        return ended
+    fault = storage_fault(error)
     if isinstance(error, SrsqlError):
-        return printable(" ".join(str(error).split())), error.exit_code
+        code = DamagedError.exit_code if fault == "no room" else error.exit_code
+        return printable(" ".join(str(error).split())), code
     if isinstance(error, click.Abort):
         return "interrupted; what was not finished was rolled back", 130
     if isinstance(error, click.ClickException):
@@ -169,7 +202,9 @@ def explain_error(error: Exception) -> tuple[str, int]:
         return "the reader of the output went away", 141
     text = one_line(error)
     if isinstance(error, (OSError, duckdb.Error)):
-        return f"{text} (nothing of the unfinished step was kept)", 2
+        todo = "; make room and run it again" if fault == "no room" else ""
+        code = DamagedError.exit_code if fault in ("damaged", "no room") else 2
+        return printable(f"{text} (nothing of the unfinished step was kept{todo})"), code
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)", 2
 
 
@@ -268,7 +303,7 @@ def options_of(call: Callable[..., Any], *names: str) -> Callable[[Command], Com
 
 
 def warehouse(command: Command) -> Command:
-    """Which warehouse, and how to print."""
+    """Which warehouse, how to print, and what the process may take."""
     with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
     with_db = click.option(
         "--db",
@@ -278,7 +313,7 @@ def warehouse(command: Command) -> Command:
         show_default=True,
         help="Warehouse file (environment: SRSQL_DB).",
     )
-    return with_db(with_json(command))
+    return with_db(with_json(limits(command)))
 
 
 def artifacts(command: Command) -> Command:

@@ -143,18 +143,25 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
     elif path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
         members = _matched(_archive(path), dataset)
     else:
-        members = _matched([Member(path.name, path)], dataset)
+        members = _matched([Member(_text(path.name), path)], dataset)
         if len(dataset.tables) == 1 and not members:
-            members = [Member(path.name, path, table=dataset.tables[0].name)]
+            members = [Member(_text(path.name), path, table=dataset.tables[0].name)]
     if not any(member.table for member in members):
         raise IngestError(f"{path.name}: no file of dataset {dataset.name!r} in it (see --dataset)")
     quarter = _quarter(path, members, dataset, period)
-    return PeriodSource(path.name, quarter, _digest(path, members), _choose(path, members, dataset))
+    return PeriodSource(
+        _text(path.name), quarter, _digest(path, members), _choose(path, members, dataset)
+    )
 
 
 def _directory(path: Path) -> list[Member]:
     files = sorted(p for p in path.rglob("*") if p.is_file())
-    return [Member(p.relative_to(path).as_posix(), p) for p in files]
+    return [Member(_text(p.relative_to(path).as_posix()), p) for p in files]
+
+
+def _text(name: str) -> str:
+    """The name of a file as text, whatever its bytes are."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _archive(path: Path) -> list[Member]:

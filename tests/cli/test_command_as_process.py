@@ -130,7 +130,9 @@ def test_a_missing_warehouse_is_named_and_not_created(
 
 def test_a_file_that_is_no_warehouse_is_refused_in_one_line(inside: Run, tmp_path: Path) -> None:
     (tmp_path / "letter.duckdb").write_text("Dear steward,\n" * 1000)
-    assert "letter.duckdb cannot be opened" in refused(inside("status", "--db", "letter.duckdb"))
+    done = inside("status", "--db", "letter.duckdb")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "letter.duckdb is damaged or not a DuckDB file: restore a backup" in done.stderr
     assert "is a directory" in refused(inside("status", "--db", "."))
 
 
