@@ -150,11 +150,13 @@ def _free(path: Path, handle: int) -> bool:
 
 def _noted(path: Path) -> list[Path]:
     """The folders elsewhere that a folder tells of; only such as have a name of ours."""
-    try:
+    lines: list[str] = []
+    with suppress(OSError, ValueError):
         lines = (path / _NOTES).read_text(encoding="ascii").splitlines()
-        found = [Path(json.loads(line)) for line in lines]
-    except (OSError, ValueError, TypeError):
-        return []
+    found = []
+    for line in lines:
+        with suppress(ValueError, TypeError):  # the last one may be cut off
+            found.append(Path(json.loads(line)))
     return [each for each in found if _NAME.fullmatch(each.name) and not each.is_symlink()]
 
 

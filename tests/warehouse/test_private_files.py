@@ -103,7 +103,7 @@ def test_a_failed_second_quarter_leaves_the_first(tmp_path: Path) -> None:
     assert srsql("ingest", good, "--db", db).code == 0
     assert srsql("ingest", bad, "--db", db).code == 2
     with Engine(db, read_only=True) as engine:
-        assert [row.quarter for row in engine.status().quarters] == ["2011Q3"]
+        assert [row["quarter"] for row in engine.status().quarters] == ["2011Q3"]
 
 
 def left(folder: Path, name: str) -> Path:
@@ -183,9 +183,13 @@ def test_where_the_folder_cannot_be_written_scratch_is_a_private_folder_of_the_s
     Warehouse(db).close()
     monkeypatch.setattr(scratch.tempfile, "gettempdir", lambda: str(system))
     made = scratch._made
-    monkeypatch.setattr(
-        scratch, "_made", lambda t, k: made(t, k) if t.parent == system else made(tmp_path / "0", k)
-    )
+
+    def only_there(target: Path, kind: scratch.Kind) -> tuple[Path, int]:
+        if target.parent != system:
+            raise PermissionError(13, "Permission denied")
+        return made(target, kind)
+
+    monkeypatch.setattr(scratch, "_made", only_there)
     with Warehouse(db, read_only=True) as warehouse:
         assert warehouse.scratch is not None
         assert warehouse.scratch.parent == system
@@ -193,12 +197,8 @@ def test_where_the_folder_cannot_be_written_scratch_is_a_private_folder_of_the_s
     assert list(system.iterdir()) == []
 
 
-NAMES = ["a*b", "a[1]", "it's", 'a"b', "a\nb", "sp ace", "a;b", "%20", "~", "${HOME}", "Ünïcode"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_folder_with_an_odd_name_works(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / name
+def test_a_folder_with_an_odd_name_works(tmp_path: Path, usual_ids: None) -> None:
+    folder = tmp_path / 'a*b[1] it\'s; "q"\n%20~${HOME} Ünïcode'
     archive = write_quarter(folder, "2011Q3", crowd(30))
     db = folder / "w.duckdb"
     for command in (
@@ -210,12 +210,9 @@ def test_a_folder_with_an_odd_name_works(tmp_path: Path, name: str) -> None:
     ):
         answer = srsql(*command, "--db", db)
         assert (answer.code, answer.err) == (0, "")
-    assert srsql("verify", folder / "out", folder / "duck").code in (0, 1)
-    assert srsql("verify", folder / "out").code == 0
-    assert srsql("query", "SELECT count(*) FROM demo", "--artifact", folder / "duck").code == 0
-    assert sorted(modes(folder)) == sorted(
-        [archive.name, "b.duckdb", "duck", "out", "w.duckdb"]
-    )  # fmt: skip
+    for made in ("out", "duck"):
+        assert srsql("verify", folder / made).code == 0
+    assert set(modes(folder)) == {archive.name, "b.duckdb", "duck", "out", "w.duckdb"}
 
 
 @pytest.mark.parametrize("name", ["a?b", "a\\b", "a\udcffb"])
