@@ -20,10 +20,11 @@ QUARTERS = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
 NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP", signal.SIGINT: "Ctrl-C"}
 IMPORTING = """
 import os, sys
+at, number = sys.argv[1], int(sys.argv[2])
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == sys.argv[1]:
-            os.kill(os.getpid(), int(sys.argv[2]))
+        if name == at:
+            os.kill(os.getpid(), number)
 sys.meta_path.insert(0, Finder())
 from srsql.__main__ import main
 sys.argv[1:] = ["status"]
@@ -31,13 +32,12 @@ main()
 """
 STAGED = """
 import os, sys
-from srsql.engine.release import release
-from srsql.engine.api.engine import Engine
-real, at, number = Engine.release, sys.argv[1], int(sys.argv[2])
+from srsql.engine.api import engine
+real, at, number = engine.release, sys.argv[1], int(sys.argv[2])
 def said(stage):
     if stage == at:
         os.kill(os.getpid(), number)
-Engine.release = lambda self, quarter, **o: real(self, quarter, **o | {"progress": said})
+engine.release = lambda warehouse, dataset, request, _: real(warehouse, dataset, request, said)
 from srsql.__main__ import main
 sys.argv = ["srsql", "release", "--quarter", "2011Q4", "--k", "3", "--theta", "0.5",
             "--db", sys.argv[3]]
@@ -120,8 +120,10 @@ def test_a_kernel_that_does_not_come_back_is_not_waited_for(tmp_path: Path) -> N
     left = tmp_path / "left"
     left.mkdir()
     (left / "raw.txt").write_text("a patient")
+    script = tmp_path / "stuck.py"
+    script.write_text(STUCK)
     child = subprocess.Popen(
-        [sys.executable, "-c", STUCK, str(left)],
+        [sys.executable, str(script), str(left)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert child.stdout is not None
@@ -140,7 +142,7 @@ def test_a_comparison_that_is_ended_leaves_no_copy_and_never_has_one_among_its_r
     out = tmp_path / "out"
     asked = {
         "compare": ["--quarters", "2011Q3", "--models", "ms", "--k", "3,4,5,6"],
-        "advise": ["--quarter", "2011Q3", "--models", "ms", "--max-risk", "0.2"],
+        "advise": ["--quarter", "2011Q3", "--models", "ms", "--theta", "0.5", "--max-risk", "0.2"],
     }[command]
     old = os.umask(0)
     try:
