@@ -75,9 +75,10 @@ def private_folder(target: Path, kind: Kind = "scratch") -> Iterator[Path]:
 def scratch_beside(path: Path) -> PrivateFolder | None:
     """The private folder of a warehouse, beside its file; where nothing can be written there in the
     folder of the system for what is temporary. None: nowhere."""
-    for place in (Path(os.path.realpath(path)), Path(tempfile.gettempdir()) / path.name):
-        with suppress(OSError):
-            return PrivateFolder(place)
+    with suppress(OSError):
+        return PrivateFolder(Path(os.path.realpath(path)))
+    with suppress(OSError):
+        return PrivateFolder(Path(tempfile.gettempdir()) / path.name)
     return None
 
 
