@@ -47,11 +47,11 @@ COMMANDS = [
     Command("ingest", ["ingest", f"{SOURCES}/faers_ascii_2012Q1.zip"], 12, "commit", 8),
     Command("replace", ["ingest", "--replace", f"{SOURCES}/new/faers_ascii_2011Q4.zip"], 12,
             "commit", 8),
-    Command("release", ["release", "--quarter", "2011Q4"], 16, "commit", 8),
+    Command("release", ["release", "--quarter", "2011Q4", "--seed", "1", "--allow-linkable"], 16, "commit", 8),
     Command("correct", ["correct", "--quarter", "2011Q3"], 12, "commit", 8),
     Command("forget", FORGET, 12, "commit", 8),
     Command("rebuild", ["forget", "--rebuild"], 8, "swap", 4),
-    Command("series set", ["series", "set", "main", "--k", "4"], 8, "commit", 8),
+    Command("series set", ["series", "set", "main", "--k", "5"], 8, "commit", 8),
     Command("publish", ["publish", "--quarter", "2011Q3", "--stale", "--to", "out"], 12, "swap", 6,
             target="out"),
     Command("compare", ["compare", "--quarters", "2011Q3", "--models", "k-anonymity", "--k", "3,4",
@@ -86,7 +86,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         engine.ingest([first, second])
         engine.release("2011Q3", model="ms", k=3, theta="0.5", seed=1, allow_linkable=True)
         engine.backup(sources / "backup.duckdb")
-        engine.set_series("main", seed=2)
+        engine.set_series("main", k=4)
     with gzip.open(OLD) as packed, (start / "old.duckdb").open("wb") as file:
         shutil.copyfileobj(packed, file)
     (start / "old.duckdb").chmod(0o600)
