@@ -66,7 +66,7 @@ class _Told(event.Listener):
         """It is compiled: the next one is told when it begins."""
 
 
-event.register("numba:compile", _Told())
+event.register("numba:compile", _Told())  # type: ignore[no-untyped-call]
 
 
 def cache_folder() -> Path | None:

@@ -145,7 +145,7 @@ def _free(path: Path, handle: int) -> bool:
         return False
     except OSError:  # a file system without locks
         named = _NAME.fullmatch(path.name)
-        return bool(named and named[2]) and not _alive(int(named[2]))
+        return named is not None and named[2] is not None and not _alive(int(named[2]))
     return True
 
 
