@@ -1,12 +1,19 @@
 """srsql: SQL-native anonymization of spontaneous adverse-event reports on DuckDB."""
 
-from srsql.engine.api.analyst import Artifact, open_artifact
-from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.errors import SrsqlError
-from srsql.engine.warehouse.frames import as_frame
-from srsql.engine.warehouse.warehouse import install
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from srsql.version import __version__
+
+if TYPE_CHECKING:
+    from srsql.engine.api.analyst import Artifact, open_artifact
+    from srsql.engine.api.engine import Engine
+    from srsql.engine.artifact.verify.verify import verify
+    from srsql.engine.errors import SrsqlError
+    from srsql.engine.warehouse.frames import as_frame
+    from srsql.engine.warehouse.warehouse import install
 
 __all__ = [
     "Artifact",
@@ -18,3 +25,29 @@ __all__ = [
     "open_artifact",
     "verify",
 ]
+
+_PLACES = {
+    "Artifact": "api.analyst",
+    "Engine": "api.engine",
+    "SrsqlError": "errors",
+    "as_frame": "warehouse.frames",
+    "install": "warehouse.warehouse",
+    "open_artifact": "api.analyst",
+    "verify": "artifact.verify.verify",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What the package offers is loaded when it is asked for.
+
+    So the command takes signals before it loads anything that takes time.
+    """
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"srsql.engine.{_PLACES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,6 +22,7 @@ from srsql.engine.console import (
     Listed,
     artifacts,
     chosen,
+    compiling_shown,
     csv_of,
     csv_option,
     existing,
@@ -41,7 +42,9 @@ from srsql.engine.console import release as show_release
 from srsql.engine.console import session as sessions
 from srsql.engine.console import study as show_study
 from srsql.engine.console import upkeep as show_upkeep
+from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
+from srsql.engine.interruption import signals_taken
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
@@ -49,6 +52,7 @@ from srsql.engine.release.restore import restore
 from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, grid_parameters
 from srsql.engine.study.settings import Sweep
+from srsql.engine.warehouse.database_file import Limits
 from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
@@ -60,7 +64,7 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
     What may write it leaves a row in its run table.
     """
     session, context = sessions.current_session(), click.get_current_context()
-    waiting: Any = {"wait": session.wait, "progress": session.waiting}
+    waiting: Any = {"wait": session.wait, "progress": session.waiting, **limits_given()}
     try:
         engine = Engine(db, read_only=read_only, **waiting)
     except OutdatedError:
@@ -68,7 +72,7 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
         engine = Engine(db, read_only=read_only, **waiting)
     asked = {n: v for n, v in chosen(context.params).items() if n not in ("db", "as_json")}
     recorded = nullcontext() if read_only else engine.recorded(session.command, asked)
-    with engine, recorded:
+    with compiling_shown(), engine, recorded:
         yield engine
 
 
@@ -84,7 +88,7 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
         raise click.UsageError("--artifact takes the place of --db: leave one of them out")
     if source("series") is not ParameterSource.COMMANDLINE:
         options.pop("series", None)
-    with open_artifact(*folders, dataset=options.pop("dataset", None)) as found:
+    with open_artifact(*folders, dataset=options.pop("dataset", None), **limits_given()) as found:
         yield found
 
 
@@ -100,6 +104,7 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
+    need_text(sys.argv)
     context.default_map = show_config.defaults_of(cli.commands)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -255,7 +260,8 @@ def backup(to: Path, db: Path, as_json: bool) -> None:
 @warehouse
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
-    made = restore(db, source, without_forgotten=without_forgotten, wait=sessions.session_wait())
+    made = restore(db, source, without_forgotten=without_forgotten, wait=sessions.session_wait(),
+                   limits=Limits(**limits_given()))  # fmt: skip
     show(made, as_json, show_upkeep.restored_parts(made))
 
 
@@ -310,7 +316,7 @@ def status(db: Path, as_json: bool, **options: Any) -> None:
 @warehouse
 def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
-    made = migrate(existing(db), wait=sessions.session_wait())
+    made = migrate(existing(db), Limits(**limits_given()), wait=sessions.session_wait())
     show(made, as_json, [show_upkeep.migrated_line(made)])
 
 
@@ -492,8 +498,9 @@ def demo(folder: Path, ids: Any, as_json: bool) -> None:
 cli.add_command(show_config.config_command)
 
 
+@signals_taken()
 def main() -> None:
-    """Entry point of the console script: every error is one line on stderr."""
+    """What the console script calls: every error is one line on stderr."""
     sys.exit(sessions.run(cli, sys.argv[1:]))
 
 

@@ -32,11 +32,13 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 Fault = Literal["damaged", "no_room"]
 _NO_ROOM = re.compile(
     r"No space left|Disk quota exceeded|File too large|Could not (write|fsync|truncate)|"
-    r"failed to offload|Out of Memory Error|[Mm]aximum swap space",
+    r"failed to offload|Out of Memory Error|[Mm]aximum swap space|max_temp_directory_size",
 )
 _DAMAGED = re.compile(
-    r"Corrupt|not a valid DuckDB database|Could not read (enough|all) |Input/output error|"
-    r"database has been invalidated|[Ff]ailure while replaying WAL|Failed to deserialize",
+    r"Corrupt|[Nn]ot a valid DuckDB database|Could not read (enough|all) |Input/output error|"
+    r"database has been invalidated|[Ff]ailure while replaying WAL|[Ff]ailed to deserialize|"
+    r"[Ss]tored checksum|corrupt database file|"
+    r"sqlite_scanner.duckdb_extension",  # which the first bytes of a file of SQLite ask for
 )
 _QUARTER = re.compile(r"(?:20)?(?P<year>[0-9]{2})Q(?P<number>[1-4])")
 _QUARTER_FIRST = re.compile(r"Q?(?P<number>[1-4])Q?(?P<year>20[0-9]{2})")
@@ -85,7 +87,7 @@ class BusyError(WarehouseError):
 
 
 class DamagedError(WarehouseError):
-    """A file of the warehouse is damaged, or is none."""
+    """The file of a warehouse is damaged, or its disk is full; the text says what to do."""
 
     exit_code = DAMAGED
 

@@ -9,12 +9,15 @@ back. Compiled code takes no NULL: what converts a column refuses it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+COMPILING: list[Callable[[str], None]] = []
+"""Who is told the name of each kernel that has to be compiled, since none is kept of it."""
 Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
 

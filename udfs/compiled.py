@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
+
+from srsql.udfs import COMPILING
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -21,9 +24,12 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     """``numba.njit`` with these options, cached where there is a folder for it.
 
+    Kernels let other threads run: the one that ends the process after a signal, too.
+
     The folder is set while the function is decorated, since numba reads it then, and other users of
     numba in this process have their own.
     """
+    options = {"nogil": True, **options}
     cached = {**options, "cache": True}
 
     def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:
@@ -44,6 +50,23 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
             settings.CACHE_DIR = ""
 
     return decorate
+
+
+class _Told(event.Listener):
+    """Tells of kernels of ours that are compiled, which takes seconds each."""
+
+    def on_start(self, event: Any) -> None:
+        """One is not in the cache."""
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith(__package__):
+            for tell in COMPILING:
+                tell(function.__name__)
+
+    def on_end(self, event: Any) -> None:
+        """It is compiled: the next one is told when it begins."""
+
+
+event.register("numba:compile", _Told())  # type: ignore[no-untyped-call]
 
 
 def cache_folder() -> Path | None:

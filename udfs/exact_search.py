@@ -104,7 +104,7 @@ def _rational_order(
     return int(rank_a > rank_b) - int(rank_a < rank_b)
 
 
-@njit()
+@njit(nogil=False)  # numba warns of its part in Python, which takes the lock by itself
 def exact_order(
     loss_a: int, numerators_a: Ints, denominators_a: Ints,
     loss_b: int, numerators_b: Ints, denominators_b: Ints,

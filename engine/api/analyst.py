@@ -41,7 +41,7 @@ class Artifact:
         folders: as ``srsql publish`` wrote them, in any order, each of a quarter or of several.
         dataset: the TOML file of a dataset that does not ship with srsql.
         threads: DuckDB worker threads.
-        memory_limit: DuckDB's memory limit, such as ``"8GB"``.
+        memory_limit: what the process may take, such as ``"8GB"``, of which DuckDB gets a part.
     """
 
     @api.reads(errors.ArtifactError)

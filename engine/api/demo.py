@@ -13,7 +13,7 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.errors import WarehouseError
 from srsql.engine.synth import quarter_range, synthesize
-from srsql.engine.warehouse.opening import NOW, Wait
+from srsql.engine.warehouse.database_file import NOW, Wait, need_usable
 from srsql.engine.warehouse.series import Ids
 
 FIRST, LAST = "2011Q1", "2011Q4"
@@ -72,6 +72,7 @@ def run_demo(
         WarehouseError: the folder holds something else.
     """
     data, db = folder / "data", folder / "demo.duckdb"
+    need_usable(db)
     if folder.exists() and any(folder.iterdir()) and not (db.exists() or data.exists()):
         raise WarehouseError(f"{folder} is not empty: give the demo a folder of its own")
     data.mkdir(parents=True, exist_ok=True)

@@ -56,8 +56,8 @@ from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.warehouse.backup import Backup, backup, rebuild
 from srsql.engine.warehouse.catalog import dataset_names
+from srsql.engine.warehouse.database_file import Wait
 from srsql.engine.warehouse.frames import Kind, Rows, shaped
-from srsql.engine.warehouse.opening import Wait
 from srsql.engine.warehouse.releases import (
     Stale,
     need_cases,
@@ -89,7 +89,7 @@ class Engine:
             ``faers``.
         read_only: open the file for reading only.
         threads: DuckDB worker threads.
-        memory_limit: DuckDB's memory limit, such as ``"8GB"``.
+        memory_limit: what the process may take, such as ``"8GB"``, of which DuckDB gets a part.
         wait: seconds to wait for another process that has the file open; it is refused at once
             (``BusyError``) unless some are given.
         progress: told once which process is waited for.
@@ -110,9 +110,9 @@ class Engine:
         """The engine itself; the warehouse closes when the block ends."""
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the warehouse if it is ours."""
-        self.close()
+        self.warehouse.close(failed=kind is not None)
 
     @api.reads(errors.WarehouseError)
     def close(self) -> None:

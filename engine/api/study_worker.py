@@ -32,6 +32,7 @@ from srsql.engine.signals.results import agreement
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
 from srsql.engine.warehouse.releases import released_id
+from srsql.engine.warehouse.scratch import private_file
 from srsql.engine.warehouse.statements import query
 
 SERIES = "compared"
@@ -356,6 +357,7 @@ def serve() -> None:
     rows = work(task, lambda text: print(text, flush=True))
     file = Path(task["file"])
     beside = file.with_name(f".{file.name}.{os.getpid()}")
+    private_file(beside)
     beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
     os.replace(beside, file)
 

@@ -26,6 +26,8 @@ from srsql.engine.artifact.verify.declarations import differences, shipped_datas
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import check_tables, connection, loaded, read_tables
 from srsql.engine.errors import ArtifactError, one_line
+from srsql.engine.warehouse.database_file import Limits
+from srsql.engine.warehouse.database_file import connection as own_connection
 from srsql.engine.warehouse.public_database import (
     BATCH,
     PublicSeries,
@@ -64,7 +66,7 @@ def opened(
         folders: of one quarter or several each, in any order.
         dataset: that was released; None: one that ships with srsql.
         threads: of DuckDB.
-        memory_limit: of DuckDB, such as ``"8GB"``.
+        memory_limit: of the process, such as ``"8GB"``.
 
     Raises:
         VerifyError: a folder is no artifact.
@@ -75,7 +77,7 @@ def opened(
     _refuse_mixed([manifest for _, manifest in parts])
     schema = _dataset_of(parts, dataset)
     series = _series(schema, [manifest for _, manifest in parts])
-    limit = memory_limit or _default_limit()
+    limit = Limits(threads, memory_limit).settings().get("memory_limit") or _default_limit()
     with public_connection(limit, threads) as con:
         own = Warehouse(con)
         try:
@@ -90,7 +92,7 @@ def opened(
 
 
 def _default_limit() -> str:
-    with duckdb.connect() as con:
+    with own_connection() as con:
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
     return str(limit)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,13 +21,16 @@ from rich.console import Console
 
 from srsql.engine.console import forms
 from srsql.engine.console.forms import Terminal
+from srsql.engine.console.process import limits, told_of_compiling
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
 from srsql.engine.errors import ConfigError, WarehouseError, json_text, printable
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 from srsql.engine.warehouse.frames import csv_safe
+from srsql.udfs import COMPILING
 
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts is its own
 Command = Callable[..., Any]
 
 
@@ -55,7 +59,8 @@ def progress_shown() -> Iterator[Callable[[str], None]]:
     """
     session = current_session()
     if session.quiet or session.verbose:
-        yield session.step
+        with told_of_compiling(session.step):
+            yield session.step
         return
     with shown_on(err) as show:
 
@@ -63,7 +68,25 @@ def progress_shown() -> Iterator[Callable[[str], None]]:
             session.step(text)
             show(text)
 
-        yield show_step
+        with told_of_compiling(show_step):
+            yield show_step
+
+
+@contextmanager
+def compiling_shown() -> Iterator[None]:
+    """One line on a terminal when kernels are compiled, where no progress shows it."""
+    if COMPILING or current_session().quiet or not err.is_terminal:
+        yield
+        return
+    shown: list[str] = []
+
+    def show_once(text: str) -> None:
+        if not shown:
+            shown.append(text)
+            err.print(f"{text} ... (kernels are kept for the next command)")
+
+    with told_of_compiling(show_once):
+        yield
 
 
 def show(
@@ -256,7 +279,7 @@ def options_of(call: Callable[..., Any], *names: str) -> Callable[[Command], Com
 
 
 def warehouse(command: Command) -> Command:
-    """Which warehouse, and how to print."""
+    """Which warehouse, how to print, and what the process may take."""
     with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
     with_db = click.option(
         "--db",
@@ -266,7 +289,7 @@ def warehouse(command: Command) -> Command:
         show_default=True,
         help="Warehouse file (environment: SRSQL_DB).",
     )
-    return with_db(with_json(waits(command)))
+    return with_db(with_json(waits(limits(command))))
 
 
 def artifacts(command: Command) -> Command:

@@ -37,7 +37,8 @@ from srsql.engine.errors import (
     storage_fault,
     text_for_log,
 )
-from srsql.engine.warehouse.opening import Wait
+from srsql.engine.interruption import Interruption, interrupted
+from srsql.engine.warehouse.database_file import Wait
 from srsql.version import __version__
 
 Command = Callable[..., Any]
@@ -165,8 +166,8 @@ def run(group: click.Group, words: Sequence[str]) -> int:
         code = group.main(list(words), "srsql", standalone_mode=False, obj=session)
         code = code if isinstance(code, int) else 0
         session.ended(code)
-    except (Exception, KeyboardInterrupt) as error:
-        if "--debug" in words and not isinstance(error, KeyboardInterrupt):
+    except (Exception, KeyboardInterrupt, Interruption) as error:
+        if "--debug" in words and isinstance(error, Exception):
             for line in traceback.format_exc().rstrip("\n").split("\n"):
                 click.echo(printable(line), err=True)
         code = session.failed(error)
@@ -201,7 +202,7 @@ def kind_of(error: BaseException) -> str:
         return storage_fault(error) or "damaged"
     if isinstance(error, SrsqlError):
         return error.kind
-    if isinstance(error, KeyboardInterrupt | click.Abort):
+    if isinstance(error, KeyboardInterrupt | Interruption | click.Abort):
         return "interrupted"
     if isinstance(error, click.ClickException):
         return "usage"
@@ -210,6 +211,8 @@ def kind_of(error: BaseException) -> str:
 
 def explain_error(error: BaseException) -> tuple[str, int]:
     """One line for an error, and the exit code."""
+    if ended := interrupted():  # whatever became of it on its way here
+        return ended
     code = exit_code_of(error)
     if isinstance(error, SrsqlError):
         return printable(" ".join(str(error).split())), code

@@ -15,6 +15,7 @@ from srsql.engine.release.restore import Restored
 from srsql.engine.warehouse.backup import Backup
 from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.releases import Stale
+from srsql.engine.warehouse.scratch import private_file
 
 LISTED = 10
 """Ids that are named."""
@@ -72,8 +73,9 @@ def write_receipt(receipt: Receipt, file: Path) -> None:
     """
     told = {**asdict(receipt), "not_found": len(receipt.not_found)}
     try:
-        with file.open("x", encoding="utf-8") as opened:
-            file.chmod(0o600)
+        if not private_file(file):
+            raise FileExistsError(None, "there is a file already")
+        with file.open("w", encoding="utf-8") as opened:
             json.dump(told, opened, ensure_ascii=False, indent=1)
     except OSError as error:
         raise ForgetError(f"the receipt {file} cannot be written: {error.strerror}") from None

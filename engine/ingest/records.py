@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError, one_line
 from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Source
@@ -75,24 +74,14 @@ class RecordTable:
 
 @contextmanager
 def workspace(warehouse: Warehouse) -> Iterator[Path]:
-    """A temporary directory beside the warehouse file, removed with what killed runs left."""
-    if warehouse.path is None:
-        with tempfile.TemporaryDirectory(prefix="srsql-") as folder:
-            yield Path(folder)
+    """A private folder for raw text, in that of the warehouse; of a connection of the caller's in
+    the folder of the system for what is temporary."""
+    if warehouse.scratch is None:
+        with private_folder(Path(tempfile.gettempdir()) / "srsql") as folder:
+            yield folder
         return
-    parent = warehouse.path.with_name(warehouse.path.name + ".tmp")
-    prefix = f"ingest-{os.getpid()}-"
-    parent.mkdir(exist_ok=True)
-    for leftover in parent.glob("ingest-*"):
-        if not leftover.name.startswith(prefix):
-            shutil.rmtree(leftover, ignore_errors=True)
-    place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-        with suppress(OSError):  # DuckDB keeps it while it spills there
-            parent.rmdir()
+    with tempfile.TemporaryDirectory(prefix="ingest-", dir=warehouse.scratch) as place:
+        yield Path(place)
 
 
 def extract_binary(member: Member, target: Path) -> ExtractedFile:

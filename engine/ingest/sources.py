@@ -240,13 +240,15 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
     elif path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
         members = _matched(_archive(path), dataset)
     else:
-        members = _matched([Member(path.name, path)], dataset)
+        members = _matched([Member(_text(path.name), path)], dataset)
         if len(dataset.tables) == 1 and not members:
-            members = [Member(path.name, path, table=dataset.tables[0].name)]
+            members = [Member(_text(path.name), path, table=dataset.tables[0].name)]
     if not any(member.table for member in members):
         raise IngestError(_strange(path, dataset))
     quarter = _quarter(path, members, dataset, period)
-    return PeriodSource(path.name, quarter, _digest(path, members), _choose(path, members, dataset))
+    return PeriodSource(
+        _text(path.name), quarter, _digest(path, members), _choose(path, members, dataset)
+    )
 
 
 def _strange(path: Path, dataset: Dataset) -> str:
@@ -270,7 +272,12 @@ def _strange(path: Path, dataset: Dataset) -> str:
 
 def _directory(path: Path) -> list[Member]:
     files = sorted(p for p in path.rglob("*") if p.is_file())
-    return [Member(p.relative_to(path).as_posix(), p) for p in files]
+    return [Member(_text(p.relative_to(path).as_posix()), p) for p in files]
+
+
+def _text(name: str) -> str:
+    """The name of a file as text, whatever its bytes are."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _archive(path: Path) -> list[Member]:

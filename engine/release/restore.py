@@ -10,23 +10,31 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.errors import DONE, BusyError, ForgetError, WarehouseError
+from srsql.engine.errors import DONE, BusyError, DamagedError, ForgetError, WarehouseError
 from srsql.engine.release.forget import TOPIC, forget
-from srsql.engine.warehouse.backup import attached, copied, rebuild, sync
+from srsql.engine.warehouse.backup import copied, need_free, rebuild, sync
 from srsql.engine.warehouse.catalog import dataset_names, hmac_pads, registered_dataset
+from srsql.engine.warehouse.database_file import (
+    ALIAS,
+    NO_LIMITS,
+    NOW,
+    Limits,
+    Wait,
+    attached,
+    need_usable,
+)
 from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.opening import NOW, Wait
 from srsql.engine.warehouse.runs import complete_run, start_run
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
-from srsql.engine.warehouse.warehouse import ALIAS, LAYOUT, Warehouse
+from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 from srsql.schemas import Dataset
 
 UNCHANGED = "nothing was restored"
@@ -60,7 +68,12 @@ class _Token:
 
 
 def restore(
-    path: Path, source: Path, *, without_forgotten: bool = False, wait: Wait = NOW
+    path: Path,
+    source: Path,
+    *,
+    without_forgotten: bool = False,
+    wait: Wait = NOW,
+    limits: Limits = NO_LIMITS,
 ) -> Restored:
     """Put a backup in the place of a warehouse; the file that was there stays beside it.
 
@@ -70,6 +83,7 @@ def restore(
         without_forgotten: restore although there is no warehouse that tells who was forgotten
             since the backup was made.
         wait: how long for whoever uses one of the two.
+        limits: what the process may take.
 
     Raises:
         ForgetError: that cannot be told, or not be carried over.
@@ -81,14 +95,15 @@ def restore(
         raise WarehouseError(f"no backup at {source}: give --from the file to restore")
     if path.exists() and path.samefile(source):
         raise WarehouseError(f"{source} is the warehouse itself: give --from its backup")
-    if kept.exists():
-        raise WarehouseError(f"{kept} is there already: move it away, it would be overwritten")
+    need_usable(path)
+    need_free(kept, path)
     with ExitStack() as stack:
-        con = attached(source, read_only=True, wait=wait)
+        con = attached(source, read_only=True, limits=limits, wait=wait)
         stack.callback(con.close)
         _need_layout(con, source)
         tokens = None
         if path.exists():  # open until the end, so that nobody writes to it
+            _take_in_log(path)
             tokens = _tokens(path, stack, wait, without_forgotten=without_forgotten)
         elif not without_forgotten:
             raise ForgetError(
@@ -96,7 +111,7 @@ def restore(
                 f"{source} was made: give --without-forgotten, then forget them again"
             )
         made, counts = stack.enter_context(copied(con, ALIAS, path, UNCHANGED))
-        with Warehouse(made) as restored:
+        with Warehouse(made, **asdict(limits)) as restored:
             with restored.guarded():
                 forgotten = _carry(restored, tokens or [])
             told = {"from": str(source), "without_forgotten": without_forgotten}
@@ -120,6 +135,15 @@ def restore(
         forgotten,
         tokens is not None,
     )
+
+
+def _take_in_log(path: Path) -> None:
+    """Bring what a log holds of a warehouse, after a kill, into its file: the file alone is kept
+    in one step. Of one that cannot be read the log is kept as it is."""
+    wal = path.with_name(f"{path.name}.wal")
+    if wal.exists():
+        with suppress(DamagedError), attached(path) as con:
+            con.execute("CHECKPOINT")
 
 
 def _layout(con: duckdb.DuckDBPyConnection) -> int | None:

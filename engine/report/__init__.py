@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -27,6 +28,7 @@ from srsql.engine.report.public_edition import (
 )
 from srsql.engine.warehouse.public_database import BATCH, RowsOf
 from srsql.engine.warehouse.releases import released_id, without_releases
+from srsql.engine.warehouse.scratch import private_file
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -151,6 +153,8 @@ def file_name(report: Report) -> str:
 def write_report(report: Report, file: Path) -> int:
     """Write the page beside ``file`` and put it in its place.
 
+    An internal edition tells of originals, so that only the owner of its file can read it.
+
     Returns:
         The number of its bytes.
 
@@ -162,10 +166,15 @@ def write_report(report: Report, file: Path) -> int:
     content = report.html.encode("utf-8")
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
+        if report.edition == "internal":  # it tells of originals
+            beside.unlink(missing_ok=True)
+            private_file(beside)
         beside.write_bytes(content)
         os.replace(beside, file)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         why = error.strerror or str(error)
         raise ReportError(f"{file} cannot be written ({why}): give another --out") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
     return len(content)

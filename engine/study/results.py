@@ -7,6 +7,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,7 @@ from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.study.grid import COMPARED, Cell
 from srsql.engine.warehouse.frames import Framed, csv_safe
+from srsql.engine.warehouse.scratch import private_file
 
 _VARIED = tuple(name for name in COMPARED if name != "theta")
 FIRST = ("quarter", "model", "theta", *_VARIED, "cases", "seed")
@@ -157,6 +159,8 @@ def put_in_place(
 ) -> Path:
     """Have ``write`` make a file beside ``file``, and put it in its place when it is complete.
 
+    It tells of originals, so that only its owner can read it.
+
     Args:
         file: where it is to stand.
         write: makes the file at the path that it is given.
@@ -167,11 +171,14 @@ def put_in_place(
     """
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
+        private_file(beside)
         write(beside)
         os.replace(beside, file)
     except OSError as why:
-        beside.unlink(missing_ok=True)
         raise error(f"{file} cannot be written ({why.strerror})") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
     return file
 
 

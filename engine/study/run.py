@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +21,7 @@ from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.warehouse.catalog import dataset_names
+from srsql.engine.warehouse.database_file import LEAST_MEMORY
 from srsql.engine.warehouse.releases import not_ingested
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -142,19 +143,23 @@ def run(
     if not todo:
         return {}
     if warehouse.path is None:
-        raise CompareError("this works on copies of a warehouse file: open one, or give --db")
+        raise workers.error("this works on copies of a warehouse file: open one, or give --db")
     if dataset.name not in dataset_names(warehouse):
         raise CompareError(f"dataset {dataset.name} is not in the warehouse: ingest it first")
-    jobs = workers.jobs or _fitting(sum(f.stat().st_size for f in _files(warehouse.path)))
+    limits = warehouse.limits
+    cores = limits.threads or _cores()
+    memory = int(_memory() * SHARE) if limits.bytes is None else limits.bytes
+    size = sum(f.stat().st_size for f in _files(warehouse.path))
+    jobs = workers.jobs or _fitting(size, cores, memory)
     task = {
         **(more or {}),
         "dataset": dataset.name,
         "quarters": quarters,
         "signals": rules.call,
-        "threads": max(1, _cores() // jobs),
-        "memory_limit": f"{max(_memory() * SHARE / jobs / 2**20, 512):.0f}MiB",
+        "threads": max(1, cores // jobs),
+        "memory_limit": f"{max(memory // jobs, LEAST_MEMORY) >> 20}MiB",
     }
-    with _scratch(todo[0][1].parent) as folder:
+    with _scratch(warehouse) as folder:
         task["snapshot"] = str(_copy(warehouse.path, folder / "snapshot.duckdb"))
         processes = _Processes(workers.module, _Lines(len(todo), workers.progress))
         broken: dict[Path, str] = {}
@@ -251,30 +256,13 @@ class _Lines:
 
 
 @contextmanager
-def _scratch(beside: Path) -> Iterator[Path]:
-    """A folder for copies of the warehouse, gone at the end; those of killed runs go, too."""
-    for old in beside.glob(".scratch-*"):
-        if not _alive(int(old.name.partition("-")[2])):
-            shutil.rmtree(old, ignore_errors=True)
-    folder = beside / f".scratch-{os.getpid()}"
-    try:
-        folder.mkdir()
-    except OSError as error:
-        raise CompareError(f"{beside} cannot be written ({error.strerror})") from None
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _scratch(warehouse: Warehouse) -> Iterator[Path]:
+    """A folder for copies of the warehouse, in the private one of the warehouse; never among the
+    results, which others may read."""
+    if warehouse.scratch is None:
+        raise CompareError(f"there is no room for copies beside {warehouse.path}: make some")
+    with tempfile.TemporaryDirectory(prefix="study-", dir=warehouse.scratch) as folder:
+        yield Path(folder)
 
 
 def _files(path: Path) -> list[Path]:
@@ -293,7 +281,8 @@ def _copy(path: Path, target: Path) -> Path:
         )
         if done.returncode:
             why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise CompareError(f"{path} cannot be copied to {target.parent}: {why}")
+            full = OSError(errno.ENOSPC, why) if "No space left" in why else None
+            raise CompareError(f"{path} cannot be copied to {target.parent}: {why}") from full
     return target
 
 
@@ -318,6 +307,6 @@ def _memory() -> int:
     return found
 
 
-def _fitting(size: int) -> int:
+def _fitting(size: int, cores: int, memory: int) -> int:
     """How many workers the cores and the memory take; a release needs several times its data."""
-    return max(1, min(_cores(), int(_memory() * SHARE) // max(LEAST, 4 * size)))
+    return max(1, min(cores, memory // max(LEAST, 4 * size)))

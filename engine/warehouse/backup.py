@@ -7,8 +7,6 @@ section 16). A copy made table by table (``COPY FROM DATABASE``) holds none of t
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,16 +15,15 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import WarehouseError, one_line
-from srsql.engine.warehouse.opening import NOW, Wait, attach
+from srsql.engine.warehouse.database_file import ALIAS, Wait, attach, attached, need_usable
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import dotted, literal, query
-from srsql.engine.warehouse.warehouse import ALIAS, TAKEN_OVER, Warehouse
+from srsql.engine.warehouse.warehouse import TAKEN_OVER, Warehouse, roll_back
 
 Place = tuple[str, str]
 Counts = dict[Place, int]
 """Rows of every stored table and of every released view, by schema and name."""
 COPY = "srsql_copy"
-UNFINISHED = ".copying"
-"""How the name of a folder ends in which a copy is made."""
 REBUILD = "srsql forget --rebuild"
 """What takes the place of a rebuilding that could not be done."""
 
@@ -40,17 +37,6 @@ class Backup:
     """Stored tables and released views whose rows were counted in both."""
     rows: int
     bytes_on_disk: int
-
-
-def attached(path: Path, *, read_only: bool = False, wait: Wait = NOW) -> duckdb.DuckDBPyConnection:
-    """A connection with the file attached as a warehouse's is, and nothing installed in it.
-
-    Raises:
-        WarehouseError: it is no database, or another process has it open; see ``attach``.
-    """
-    con = duckdb.connect()
-    attach(con, path, ALIAS, read_only=read_only, wait=wait)
-    return con
 
 
 def row_counts(con: duckdb.DuckDBPyConnection, database: str = ALIAS) -> Counts:
@@ -98,14 +84,26 @@ def need_all(
             )
 
 
+def need_free(kept: Path, path: Path) -> None:
+    """Refuse to overwrite an earlier file that is kept; of a swap that was killed it is the file
+    itself, under one more name, and goes.
+
+    Raises:
+        WarehouseError: the text names it.
+    """
+    if kept.exists() and path.exists() and kept.samefile(path):
+        kept.unlink()
+    if kept.exists():
+        raise WarehouseError(f"{kept} is there already: move it away, it would be overwritten")
+
+
 @contextmanager
 def copied(
     con: duckdb.DuckDBPyConnection, database: str, target: Path, otherwise: str
 ) -> Iterator[tuple[Path, Counts]]:
     """A checked copy of an attached database beside ``target``, removed at the end if still there.
 
-    It is made in a folder that its owner alone can enter, and readable by its owner alone. What a
-    run that was killed left there is removed first.
+    It is made in a folder that its owner alone can enter, and readable by its owner alone.
 
     Args:
         con: a connection without a transaction.
@@ -119,13 +117,8 @@ def copied(
     Raises:
         WarehouseError: it cannot be written, or has other rows than the original.
     """
-    parent, prefix = target.absolute().parent, f".{target.name}."
-    for leftover in parent.iterdir():  # of a run that was killed
-        if leftover.name.startswith(prefix) and leftover.name.endswith(UNFINISHED):
-            shutil.rmtree(leftover, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=UNFINISHED, dir=parent))
-    made = folder / target.name
-    try:
+    with private_folder(target, "copying") as folder:
+        made = folder / target.name
         try:
             con.execute(f"ATTACH {literal(str(made))} AS {COPY}")
             try:
@@ -134,7 +127,7 @@ def copied(
                 con.execute(f"COPY FROM DATABASE {dotted(database)} TO {COPY}")
                 con.execute("COMMIT")
             except BaseException:
-                con.execute("ROLLBACK")
+                roll_back(con)
                 raise
             finally:
                 con.execute(f"DETACH {COPY}")
@@ -149,8 +142,6 @@ def copied(
         need_all(before, after, otherwise)
         sync(made)
         yield made, after
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def backup(warehouse: Warehouse, to: Path) -> Backup:
@@ -164,6 +155,7 @@ def backup(warehouse: Warehouse, to: Path) -> Backup:
     Raises:
         WarehouseError: there is a file already, or the copy cannot be made.
     """
+    need_usable(to)
     if to.exists() or to.with_name(f"{to.name}.wal").exists():
         raise WarehouseError(f"{to} is there already: give --to the name of a new file")
     if not to.absolute().parent.is_dir():
@@ -205,7 +197,7 @@ def rebuild(warehouse: Warehouse) -> None:
         con.execute("USE memory")
         con.execute(f"DETACH {ALIAS}")
         # whoever waited for the old file may have the new one first
-        attach(con, path, ALIAS, read_only=False, wait=Wait(TAKEN_OVER))
+        attach(con, path, read_only=False, wait=Wait(TAKEN_OVER))
     except OSError as error:
         raise WarehouseError(f"{path}: {error.strerror or one_line(error)}; {otherwise}") from None
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import duckdb
 
 from srsql.engine.errors import DONE, WarehouseError
-from srsql.engine.warehouse.backup import Counts, attached, need_all, row_counts
-from srsql.engine.warehouse.opening import NOW, Wait
+from srsql.engine.warehouse.backup import Counts, need_all, need_free, row_counts, sync
+from srsql.engine.warehouse.database_file import NO_LIMITS, NOW, Limits, Wait, attached, told
 from srsql.engine.warehouse.runs import complete_run, start_run
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import query, step_file
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 
@@ -29,6 +30,7 @@ RENAMED = {
     ("srsql", "spent"): ("srsql", "budget_ledger"),
 }
 """Catalog tables of earlier layouts, and what they are called now."""
+UNCHANGED = "the warehouse was not migrated and is as it was"
 GROWN = frozenset({("srsql", "budget_ledger")})
 """Tables to which a step adds rows: charges that earlier versions did not make."""
 
@@ -47,7 +49,7 @@ class Migration:
     """The file as it was; None where nothing had to be done."""
 
 
-def migrate(path: Path, *, wait: Wait = NOW) -> Migration:
+def migrate(path: Path, limits: Limits = NO_LIMITS, *, wait: Wait = NOW) -> Migration:
     """Bring a warehouse file to the layout of this version; the old file stays beside it.
 
     The steps run on a copy. The copy takes the file's place only after it was
@@ -56,6 +58,7 @@ def migrate(path: Path, *, wait: Wait = NOW) -> Migration:
 
     Args:
         path: of the warehouse.
+        limits: what the process may take.
         wait: how long for another process to let it go.
 
     Raises:
@@ -65,7 +68,7 @@ def migrate(path: Path, *, wait: Wait = NOW) -> Migration:
     """
     if not path.is_file():
         raise WarehouseError(f"no warehouse at {path}: give --db the file to migrate")
-    found, before = _inspect(path, wait)
+    found, before = _inspect(path, limits, wait)
     if found == LAYOUT:
         return Migration(str(path), found, LAYOUT, len(before), sum(before.values()), None)
     if found > LAYOUT or any(layout not in STEPS for layout in range(found, LAYOUT)):
@@ -74,31 +77,31 @@ def migrate(path: Path, *, wait: Wait = NOW) -> Migration:
             "version that made it"
         )
     kept = path.with_name(f"{path.name}.layout-{found}")
-    if kept.exists():
-        raise WarehouseError(f"{kept} is there already: move it away, it would be overwritten")
-    copy = path.with_name(f"{path.name}.migrating")
-    copy.unlink(missing_ok=True)
+    need_free(kept, path)
     try:
-        shutil.copyfile(path, copy)
-        copy.chmod(path.stat().st_mode & 0o777)
-        for layout in range(found, LAYOUT):
-            _take(copy, layout)
-        with Warehouse(copy) as opened:
-            after = row_counts(opened.con)
-            told = {"from_layout": found, "to_layout": LAYOUT}
-            complete_run(opened, start_run(opened, "migrate", told), DONE)
-        need_all(before, after, "the warehouse was not migrated and is as it was", RENAMED, GROWN)
-        os.link(path, kept)
-        os.replace(copy, path)
-    finally:
-        copy.unlink(missing_ok=True)
-        copy.with_name(f"{copy.name}.wal").unlink(missing_ok=True)
+        with private_folder(path, "copying") as folder:
+            copy = folder / path.name
+            shutil.copyfile(path, copy)
+            for layout in range(found, LAYOUT):
+                _take(copy, layout, limits)
+            with Warehouse(copy, **asdict(limits)) as opened:
+                after = row_counts(opened.con)
+                steps = {"from_layout": found, "to_layout": LAYOUT}
+                complete_run(opened, start_run(opened, "migrate", steps), DONE)
+            need_all(before, after, UNCHANGED, RENAMED, GROWN)
+            sync(copy)
+            copy.chmod(path.stat().st_mode & 0o777)
+            os.link(path, kept)
+            os.replace(copy, path)
+            sync(path.absolute().parent)
+    except OSError as error:
+        raise told(path, error) from None
     return Migration(str(path), found, LAYOUT, len(after), sum(after.values()), str(kept))
 
 
-def _inspect(path: Path, wait: Wait) -> tuple[int, Counts]:
+def _inspect(path: Path, limits: Limits, wait: Wait) -> tuple[int, Counts]:
     """Layout and rows; what a write-ahead log still holds is in the file afterwards."""
-    con = attached(path, wait=wait)
+    con = attached(path, limits=limits, wait=wait)
     try:
         try:
             ((layout,),) = con.execute(query("warehouse/migrate", "layout")).fetchall()
@@ -111,9 +114,9 @@ def _inspect(path: Path, wait: Wait) -> tuple[int, Counts]:
     return int(layout), counts
 
 
-def _take(copy: Path, layout: int) -> None:
+def _take(copy: Path, layout: int, limits: Limits) -> None:
     """One step, from ``layout`` to the next; it needs no transaction, since a copy is discarded."""
-    con = attached(copy)
+    con = attached(copy, limits=limits)
     try:
         for step in STEPS[layout]:
             for statement in step_file(step).statements():

@@ -17,6 +17,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.layout import store_of
 from srsql.engine.warehouse.series import ORIGINAL, PER_QUARTER, create_views, series_views
 from srsql.engine.warehouse.statements import STORE, create, query, table
@@ -52,9 +53,7 @@ class PublicSeries:
 @contextmanager
 def public_connection(memory: str, threads: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty database in memory, with limits, that may spill to disk."""
-    with TemporaryDirectory(prefix="srsql-public-") as spill, duckdb.connect() as con:
-        con.execute("SET python_enable_replacements = false")
-        con.execute("SET enable_progress_bar = false")
+    with TemporaryDirectory(prefix="srsql-public-") as spill, connection() as con:
         con.execute("SET memory_limit = ?", [memory])
         if threads is not None:
             con.execute("SET threads = ?", [threads])

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from srsql.engine.errors import OutdatedError, WarehouseError, one_line
+from srsql.engine.errors import Fault, OutdatedError, WarehouseError, one_line, storage_fault
+from srsql.engine.warehouse import database_file
+from srsql.engine.warehouse.database_file import ALIAS, NOW, Limits, Wait, attach
 from srsql.engine.warehouse.guard import guarded
-from srsql.engine.warehouse.opening import NOW, Wait, attach
+from srsql.engine.warehouse.scratch import PrivateFolder, scratch_beside
 from srsql.engine.warehouse.statements import dotted, parsed, query, source, step_file
 from srsql.version import __version__
 
 LAYOUT = 5
 CATALOG_FILES = ("catalog.sql", "pseudonyms.sql")
-ALIAS = "srsql_warehouse"
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
@@ -47,7 +48,7 @@ class Warehouse:
             connection, which is used and never closed.
         read_only: open the file for reading; nothing is installed in it.
         threads: DuckDB worker threads; None leaves the default.
-        memory_limit: DuckDB's memory limit, e.g. ``"8GB"``; None leaves the default.
+        memory_limit: what the process may take, e.g. ``"8GB"``; None leaves DuckDB's default.
         wait: how long for another process to let the file go.
     """
 
@@ -61,26 +62,68 @@ class Warehouse:
         wait: Wait = NOW,
     ) -> None:
         self.path: Path | None = None
+        self.limits = Limits(threads, memory_limit)
         self._callers_path: str | None = None
         self.read_only = read_only
         self._wait = wait
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
+        self._folder: PrivateFolder | None = None
+        self._fresh = False
+        settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
             if target.execute(_OURS, [ALIAS]).fetchall():  # a cursor of a connection we opened
                 target.execute(f"USE {ALIAS}")
         else:
             self.path = Path(target)
-            self.con = _open(self.path, read_only, wait)
+            self._open(self.path)
         try:
-            if threads is not None:
-                self.con.execute("SET threads = ?", [threads])
-            if memory_limit is not None:
-                self.con.execute("SET memory_limit = ?", [memory_limit])
+            if self.path is not None and not read_only:
+                database_file.private_log(self.path)
+            for name, value in settings.items():
+                self.con.execute(f"SET {name} = ?", [value])
             self.database = _database(self.con)
-            _install(self.con, catalog=not read_only, untouched=self._owned)
+            with self._told("damaged", "no_room"):
+                _install(self.con, catalog=not read_only, untouched=self._owned)
         except BaseException:
-            self.close()
+            self.close(failed=True)
+            raise
+
+    def _open(self, path: Path) -> None:
+        """Attach the file, which is made if need be, with a private folder beside it."""
+        if path.is_dir():
+            raise WarehouseError(f"{path} is a directory: give --db a file")
+        if self.read_only and not path.exists():
+            raise WarehouseError(f"no warehouse at {path}: run 'srsql ingest' first or give --db")
+        database_file.need_usable(path)
+        self._folder = scratch_beside(path)
+        try:
+            if not self.read_only:
+                self._fresh = database_file.make(path)
+            self.con = database_file.attached(path, read_only=self.read_only, wait=self._wait)
+        except BaseException:
+            if self._folder is not None:
+                self._folder.remove()
+            self._remove_fresh()
+            raise
+        spill = str(self.scratch / "spill") if self.scratch else ""
+        self.con.execute("SET temp_directory = ?", [spill])
+
+    @property
+    def scratch(self) -> Path | None:
+        """The private folder of a warehouse that is ours, gone when it closes; None: nothing can
+        be written."""
+        return self._folder.path if self._folder is not None else None
+
+    @contextmanager
+    def _told(self, *faults: Fault) -> Iterator[None]:
+        """Damage of a file that is ours is told as damage, wherever it is met; ``faults``: these
+        are."""
+        try:
+            yield
+        except duckdb.Error as error:
+            if self.path is not None and storage_fault(error) in (faults or ("damaged",)):
+                raise database_file.told(self.path, error) from None
             raise
 
     @contextmanager
@@ -131,21 +174,34 @@ class Warehouse:
             yield
         finally:
             wait = Wait(max(self._wait.seconds, TAKEN_OVER), self._wait.told)
-            attach(self.con, self.path, ALIAS, read_only=True, wait=wait)
+            attach(self.con, self.path, read_only=True, wait=wait)
             self.run("SET search_path = ?", [guards])
 
-    def close(self) -> None:
-        """Close the connection if it is ours."""
-        if self._owned:
-            self.con.close()
+    def close(self, *, failed: bool = False) -> None:
+        """Close the connection if it is ours; if it failed and nothing was ever committed to a
+        file that was made for it, the file goes."""
+        if not self._owned:
+            return
+        if self.path is not None and not self.read_only:
+            database_file.drop_empty_log(self.path)
+        self.con.close()
+        if self._folder is not None:
+            self._folder.remove()
+        if failed:
+            self._remove_fresh()
+
+    def _remove_fresh(self) -> None:
+        if self._fresh and self.path is not None:
+            self.path.unlink(missing_ok=True)
+            self.path.with_name(f"{self.path.name}.wal").unlink(missing_ok=True)
 
     def __enter__(self) -> Warehouse:
         """The warehouse itself; it closes when the block ends."""
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the connection if it is ours."""
-        self.close()
+        self.close(failed=kind is not None)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -158,20 +214,31 @@ class Warehouse:
         _need_idle(self.con)
         self.con.execute("BEGIN TRANSACTION")
         try:
-            yield
+            with self._told():
+                yield
         except BaseException:
-            self.con.execute("ROLLBACK")
+            roll_back(self.con)
             raise
         try:
-            self.con.execute("COMMIT")
+            if self.path is not None and not self.read_only:
+                database_file.private_log(self.path)
+            _commit(self.con)
+        except WarehouseError:
+            roll_back(self.con)
+            raise
         except duckdb.Error as error:
+            roll_back(self.con)
+            if self.path is not None and storage_fault(error):
+                raise database_file.told(self.path, error) from None
             raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
+        self._fresh = False
 
     def run(
         self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()
     ) -> None:
         """Execute one statement for its effect."""
-        self.con.execute(query, parameters or None)
+        with self._told():
+            self.con.execute(query, parameters or None)
 
     def run_step(
         self, step: str, parameters: Mapping[str, Any] | None = None, **tables: str
@@ -210,7 +277,8 @@ class Warehouse:
         self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()
     ) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        return self.con.execute(query, parameters or None).fetchall()
+        with self._told():
+            return self.con.execute(query, parameters or None).fetchall()
 
     def value(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
         """First column of the first row of a query; None if there is no row."""
@@ -226,6 +294,16 @@ class Warehouse:
         names = [str(entry[0]) for entry in cursor.description or ()]
         cursor.fetchall()
         return names
+
+
+def _commit(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("COMMIT")
+
+
+def roll_back(con: duckdb.DuckDBPyConnection) -> None:
+    """Roll back, unless what failed has done so: then DuckDB has no transaction any more."""
+    with suppress(duckdb.Error):
+        con.execute("ROLLBACK")
 
 
 def _need_idle(con: duckdb.DuckDBPyConnection) -> None:
@@ -300,7 +378,7 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
             )
             con.execute("COMMIT")
         except BaseException as error:
-            con.execute("ROLLBACK")
+            roll_back(con)
             if isinstance(error, duckdb.InvalidInputException):  # a file opened for reading
                 raise WarehouseError(
                     f"srsql cannot be installed in {database}: {one_line(error)}"
@@ -341,17 +419,3 @@ def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str]
 
 def _database(con: duckdb.DuckDBPyConnection) -> str:
     return str(con.execute("SELECT system.main.current_database()").fetchall()[0][0])
-
-
-def _open(path: Path, read_only: bool, wait: Wait) -> duckdb.DuckDBPyConnection:
-    if path.is_dir():
-        raise WarehouseError(f"{path} is a directory: give --db a file")
-    if read_only and not path.exists():
-        raise WarehouseError(f"no warehouse at {path}: run 'srsql ingest' first or give --db")
-    con = duckdb.connect()
-    attach(con, path, ALIAS, read_only=read_only, wait=wait)
-    con.execute("SET python_enable_replacements = false")
-    con.execute("SET preserve_insertion_order = true")
-    con.execute("SET enable_progress_bar = false")
-    con.execute("SET temp_directory = ?", [str(path.with_name(path.name + ".tmp"))])
-    return con

@@ -137,7 +137,7 @@ def test_a_missing_warehouse_is_named_and_not_created(
 def test_a_file_that_is_no_warehouse_is_refused_in_one_line(inside: Run, tmp_path: Path) -> None:
     (tmp_path / "letter.duckdb").write_text("Dear steward,\n" * 1000)
     line = refused(inside("status", "--db", "letter.duckdb"), 5)
-    assert "letter.duckdb cannot be opened, it is damaged or no database" in line
+    assert "letter.duckdb is damaged or not a DuckDB file: restore a backup" in line
     assert "is a directory" in refused(inside("status", "--db", "."))
 
 

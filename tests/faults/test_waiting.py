@@ -19,8 +19,8 @@ from support.quarters import crowd
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import BUSY, BusyError, DamagedError, WarehouseError
 from srsql.engine.warehouse import opening
+from srsql.engine.warehouse.database_file import Wait
 from srsql.engine.warehouse.migrate import migrate
-from srsql.engine.warehouse.opening import Wait
 
 HOLD = (
     "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=sys.argv[2] == 'r'); print(1, "

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,7 +52,9 @@ from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.backup import sync
+from srsql.engine.warehouse.database_file import need_usable
 from srsql.engine.warehouse.releases import released_terms, staleness
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -131,7 +132,7 @@ class Published:
     stale: str
     """What has left the release since it was made, which the artifact does not tell; or empty."""
     unfinished: list[str]
-    """Folders that publications which crashed left behind."""
+    """Folders beside it that could not be removed: of other users, or of publications that run."""
     links: list[MeasureRow]
     """How many rows link to each other release of the quarter, superseded ones included."""
     unchanged: bool = False
@@ -363,7 +364,7 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
     """Yield (an empty folder, a folder for scratch); the first becomes ``target`` at the end.
 
     Until the last step, one rename, there is nothing at ``target``; after an error or a crash there
-    never will be. A crash leaves a hidden folder beside it (see ``unfinished``).
+    never will be. What a crash leaves beside it, its owner's alone, the next one removes.
 
     Raises:
         PublishError: something is at ``target`` already, or at the end.
@@ -371,10 +372,9 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
     target = target.absolute()
     if target.is_symlink() or (target.exists() and not _is_empty(target)):
         raise _exists(target)
+    need_usable(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    staging = target.parent / f".{target.name}.{secrets.token_hex(6)}.unfinished"
-    staging.mkdir()
-    try:
+    with private_folder(target, "unfinished") as staging:
         folder, scratch = staging / "artifact", staging / "scratch"
         folder.mkdir()
         scratch.mkdir()
@@ -383,12 +383,10 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
             sync(path)
         _move(folder, target)
         sync(target.parent)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
 def unfinished(target: Path) -> list[Path]:
-    """What crashed publications to ``target`` left beside it; nothing in it is secret."""
+    """What is left beside ``target`` of publications that crashed, or is made by others now."""
     prefix = f".{target.absolute().name}."
     return sorted(
         path

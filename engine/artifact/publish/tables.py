@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 from sqlglot import exp
@@ -46,6 +45,7 @@ from srsql.engine.errors import CheckFailedError, PublishError
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
+from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.frames import FORMULA, NUMBER
 from srsql.engine.warehouse.layout import Built
 from srsql.engine.warehouse.statements import (
@@ -387,14 +387,7 @@ def staging(
 
 @contextmanager
 def _fresh(spill: Path, limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    settings: dict[str, Any] = {
-        "threads": 1,
-        "memory_limit": limit,
-        "temp_directory": str(spill),
-        "python_enable_replacements": False,
-    }
-    with duckdb.connect(config=settings) as con:
-        con.execute("SET enable_progress_bar = false")
+    with connection(threads=1, memory_limit=limit, temp_directory=str(spill)) as con:
         yield con
 
 
