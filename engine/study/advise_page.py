@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,8 +19,11 @@ from srsql.engine.report.drawing import (
     GREY,
     ORANGE,
     PALE,
+    PURPLE,
     RED,
+    SKY,
     WIDTH,
+    Image,
     label,
     settings,
     svg,
@@ -47,7 +51,7 @@ _INTEGERS = (
     "confidence_held",
     "confidence_of",
 )
-_COLOURS = (BLUE, ORANGE, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
+_COLOURS = (BLUE, ORANGE, GREEN, GREY, PURPLE, SKY, "black")
 _MARKERS = "os^DvP<>"
 _NAMES = {
     "worst": "worst risk: 1 / fewest candidates that remain of any target",
@@ -120,6 +124,7 @@ def page(dataset: Dataset, advice: Advice) -> str:
         series=advice.series,
         advice=advice,
         facts=facts,
+        command=shlex.join(advice.command) if advice.command else None,
         withheld=describe_withheld(best) if best else [],
         figure=Figure("frontier", image, "Each setting by risk and loss; filled: measured on the "
                       "whole quarter; hatched: beyond a bound (one far from every setting is not "
@@ -138,7 +143,7 @@ def page(dataset: Dataset, advice: Advice) -> str:
                 if one.error
             ],
         ),
-    )  # fmt: skip
+    ).html  # fmt: skip
 
 
 def _table(key: str, caption: str, settings: list[Setting]) -> Table:
@@ -175,7 +180,7 @@ def draw(
     recommended: Setting | None,
     max_risk: float | None,
     max_loss: float | None,
-) -> str:
+) -> Image:
     """The figure: a panel for each kind of risk, since they are not compared.
 
     Settings measured on the quarter are filled, those tried on a sample alone are not.
