@@ -99,7 +99,7 @@ def imported_quarter(subject: Subject, bounds: AuditOptions | None) -> Page:
         facts=_facts(manifest, shapes, verdict, judged=bounds is not None),
         verdict=verdict_sentence([verdict]) if bounds else "Nothing is judged: " + _BOUNDS + ".",
         risk=_risk(verdict) if bounds else None,
-        measures=measures_table(rows),
+        measures=measures_table(rows, "Every metric that needs no manifest"),
         groups=[figure for figure in group_figures(shapes, k, "group") if figure.key == "sizes"],
         loss=loss_table(subject, rows),
         widths=width_figure(shapes),

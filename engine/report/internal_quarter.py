@@ -219,11 +219,11 @@ def _raw_rows_replaced(release: Release) -> bool:
     return any(replaced for (replaced,) in _rows(release, "raw_rows_replaced"))
 
 
-def measures_table(rows: list[MeasureRow]) -> Table:
+def measures_table(rows: list[MeasureRow], caption: str = "Every metric and every check") -> Table:
     """Uniform rows as they are, with their meaning."""
     return Table(
         "measures",
-        "Every metric and every check",
+        caption,
         ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
         [
             (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,

@@ -124,7 +124,7 @@ def page(dataset: Dataset, advice: Advice) -> str:
         series=advice.series,
         advice=advice,
         facts=facts,
-        command=shlex.join(advice.command) if advice.command else None,
+        command=[shlex.quote(word) for word in advice.command or []],
         withheld=describe_withheld(best) if best else [],
         figure=Figure("frontier", image, "Each setting by risk and loss; filled: measured on the "
                       "whole quarter; hatched: beyond a bound (one far from every setting is not "
@@ -259,7 +259,7 @@ def _names(axis: Axes, shown: Sequence[Setting]) -> None:
 
 def _bounds(axis: Axes, max_risk: float | None, max_loss: float | None) -> None:
     """What lies beyond a bound is hatched; one far beyond every setting is not drawn."""
-    right, top = axis.get_xlim()[1], axis.get_ylim()[1]
+    right, top = axis.get_xlim()[1], axis.get_ylim()[1] * 1.06
     name = "bounds"
     if max_risk is not None and max_risk < _FAR * right:
         right = max(right, max_risk * 1.15)

@@ -133,3 +133,22 @@ def test_a_page_fits_its_window_and_can_be_read_by_anybody(
         "wide": 0, "out": [], "loads": [], "pale": [], "unnamed": [], "headings": [], "long": [],
         "white": [],
     }  # fmt: skip
+
+
+FAULTS = """<!DOCTYPE html><html><head><title>faulty</title>
+<meta name="color-scheme" content="light dark"></head><body>
+<h1>a</h1><h3>b</h3><a href="#nowhere">link</a>
+<div style="width: 900px">wide</div><p style="color: #777; background: #888">pale</p>
+<figure><svg viewBox="0 0 99 99" width="99px"><path d="M 0 0 H 99 V 99 H 0 Z" style="fill: #fff"/>
+</svg></figure><p style="width: 3000px; line-height: 20px">{words}</p></body></html>"""
+
+
+def test_the_check_finds_whatever_it_looks_for(tmp_path: Path) -> None:
+    page = FAULTS.format(words="a word or two of many " * 100)
+    found = measured(page, tmp_path, 400, DARK)
+    assert found.pop("loads") == []
+    assert found.pop("wide") > 2000
+    assert found.pop("headings") == ["b"]
+    assert len(found.pop("unnamed")) == 3  # the page, its drawing, its link
+    assert all(found.values()), found
+    assert measured(page, tmp_path, 400, LIGHT)["white"] == []
