@@ -10,7 +10,7 @@ from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
 from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sentence
 from srsql.engine.report.internal_quarter import read_subject
-from srsql.engine.report.page import Fact, Figure, Page, Table, render
+from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.warehouse.releases import staleness
 from srsql.engine.warehouse.series import IDS, IMPORTED
 from srsql.engine.warehouse.statements import query
@@ -117,9 +117,11 @@ def internal_series(
 
 def _quarters(rows: list[Row], *, imported: bool) -> Table:
     """What is known of the releases; of somebody else's neither its model nor what it withheld."""
-    columns = ("quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "groups",
-               "cases withheld", "NIL", "DR")  # fmt: skip
-    found = [
+    columns: tuple[str, ...] = (
+        "quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "groups",
+        "cases withheld", "NIL", "DR",
+    )  # fmt: skip
+    found: list[tuple[Value, ...]] = [
         (r.quarter, r.model, r.k, r.cases, r.new_cases, r.cases - r.new_cases, r.reports,
          r.everyone, r.groups, r.withheld, r.nil, r.dr)
         for r in rows

@@ -33,7 +33,7 @@ from srsql.engine.report.shapes import Missingness, Shapes, Widths
 _BARS = 40
 """Sizes that get a bar of their own; larger groups share one."""
 _LABELLED = 12
-"""Bars up to which each has its number."""
+"""Bars up to which each has its number, if they are not spread over twice as many sizes."""
 _STEEP = 30
 """Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 
@@ -138,7 +138,7 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
         figure = Canvas(figsize=(WIDTH, 2.3))
         axis = figure.add_subplot()
         drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
-        if len(bars) <= _LABELLED:
+        if len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
             axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
             axis.margins(y=0.12)
         ticks = MaxNLocator(integer=True, nbins=9).tick_values(1, last)

@@ -8,7 +8,7 @@ import pytest
 
 from srsql.engine.report import quarter_figures, signal_figures
 from srsql.engine.report.drawing import WARNING, scheme_css
-from srsql.engine.report.page import _source
+from srsql.engine.report.page import DRAWING, _source, written_by
 from srsql.engine.report.shapes import Missingness
 
 STYLE = (scheme_css() + _source("report.css")).partition("@media print")[0]
@@ -64,6 +64,11 @@ def test_a_figure_of_a_page_has_the_colours_of_its_style_sheet(name: str) -> Non
     used = set(re.findall(r"var\(--([\w-]+)\)", drawn))
     assert used <= set(variables(dark=False)) & set(variables(dark=True))
     assert re.findall(r"#[0-9a-fA-F]{6}", DRAWN[name].svg_file().decode()) != []
+
+
+def test_the_versions_that_decide_the_bytes_of_a_page_have_the_drawing() -> None:
+    assert f", drawing {DRAWING}, " in written_by()
+    assert DRAWING >= 2
 
 
 def test_letters_are_in_ink_or_in_a_red_that_can_be_read() -> None:
