@@ -135,6 +135,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "stale": Argument("Publish the release although cases have left it since it was made"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
+    "report.k": Argument("Cases that must remain, of an imported series", takes=Whole(1)),
+    "report.theta": Argument("Thresholds of an imported series, as for release", takes=_NUMBER),
+    "figures": Argument("Folder for every figure of the page, as SVG and PNG"),
     "publish.if_needed": Argument(
         "Nothing is done, and that is no error, where --to holds the same artifact, file by file; "
         "what differs is refused as ever"

@@ -309,16 +309,19 @@ class Engine:
 
     @api.reads(errors.ReportError)
     def report(
-        self, quarter: Word = None, *, public: bool = False, dataset: Name = None,
-        series: str = MAIN,
+        self, quarter: Word = None, *, public: bool = False, k: int | None = None,
+        theta: Number = None, figures: Name = None, dataset: Name = None, series: str = MAIN,
     ) -> Report:  # fmt: skip
         """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
-        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
+        from srsql.engine.report import report, write_figures  # brings matplotlib
 
+        given = (k, theta) != (None, None)
+        bounds = api.audit_options(quarter, None, SCOPES, k, theta, None, None) if given else None
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.ReportError)
-            return report(self.warehouse, schema, series, quarter, public=public)
+            made = report(self.warehouse, schema, series, quarter, public=public, bounds=bounds)
+        return write_figures(made, Path(figures)) if figures is not None else made
 
     @api.reads(errors.ImportReleaseError)
     def import_release(

@@ -353,7 +353,7 @@ def public_report(
 
     schemas = {manifest.quarter: "release"}
     with public_database(con, rows_of, dataset, manifest.series, schemas, set(sources)) as released:
-        return public_quarter(released, manifest.quarter)
+        return public_quarter(released, manifest.quarter).html
 
 
 def public_manifest(thresholds: Iterable[tuple[str, int, int]], manifest: Manifest) -> pa.Table:

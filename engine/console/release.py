@@ -386,11 +386,16 @@ def report_document(made: Report, file: Path, written: int) -> dict[str, Any]:
         written: its bytes.
     """
     document = {"file": str(file), "bytes": written, "edition": made.edition}
-    return document | {"dataset": made.dataset, "series": made.series, "quarter": made.quarter}
+    document |= {"dataset": made.dataset, "series": made.series, "quarter": made.quarter}
+    return document | {"figures": list(made.files)}
 
 
 def report_line(made: Report, file: Path, written: int) -> str:
     """The same in a line; see ``report_document``."""
-    public = made.edition == "public"
-    note = "" if public else "; made with the originals, not for publication (--public is)"
-    return f"{file}: {made.edition} edition, {written:,} bytes{note}"
+    notes = {
+        "internal": "; made with the originals, not for publication (--public is)",
+        "imported": "; it names cases, not for publication",
+    }
+    note = notes.get(made.edition, "")
+    figures = f"; {len(made.files)} files of figures" if made.files else ""
+    return f"{file}: {made.edition} edition, {written:,} bytes{figures}{note}"

@@ -1,7 +1,8 @@
 """Reports: one self-contained HTML file per quarter and one per series (`srsql report`).
 
-Here the page and the file that it goes to are chosen: ``internal_quarter`` and ``internal_series``
-for the steward, ``public_edition`` for everybody. They put what ``shapes``, ``signal_figures`` and
+Here the page and the files that it goes to are chosen: ``internal_quarter`` and ``internal_series``
+for the steward, ``imported_quarter`` of somebody else's release, ``public_edition`` for everybody.
+They put what ``shapes``, ``signal_figures`` and
 ``worked_attack`` find into the templates (``page``), drawn by ``quarter_figures`` in the style of
 ``drawing``, with legends from ``glossary``.
 """
@@ -11,16 +12,19 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 from sqlglot import exp
 
+from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.errors import ReportError
+from srsql.engine.report.imported_quarter import imported_quarter
 from srsql.engine.report.internal_quarter import Subject, internal_quarter, read_subject
 from srsql.engine.report.internal_series import internal_series
+from srsql.engine.report.page import Figure, Page
 from srsql.engine.report.public_edition import (
     public_database,
     public_quarter,
@@ -34,7 +38,7 @@ from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-Edition = Literal["internal", "public"]
+Edition = Literal["internal", "public", "imported"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,10 @@ class Report:
     series: str
     quarter: str | None
     """None: the whole series."""
+    figures: tuple[Figure, ...] = ()
+    """Those of the page."""
+    files: tuple[str, ...] = ()
+    """Where they were written, as SVG and PNG; empty where nobody asked for that."""
 
 
 def report(
@@ -57,6 +65,7 @@ def report(
     *,
     public: bool = False,
     ids: str | None = None,
+    bounds: AuditOptions | None = None,
 ) -> Report:
     """One self-contained HTML page; nothing but temporary tables is written.
 
@@ -67,17 +76,25 @@ def report(
         quarter: one release, for the internal edition also a draft; None: the series as a whole.
         public: from released views and public manifests alone.
         ids: which ids the release is published under, where others than its series has.
+        bounds: k and thresholds that an imported series is judged by, which tells none of its own.
 
     Raises:
-        ReportError: nothing is released, or the series is somebody else's.
+        ReportError: nothing is released, or what is asked of the series is not for one like it.
+        AuditError: of the bounds some are given and some are not.
         ReleaseError: the quarter is not released in the series.
     """
-    edition: Edition = "public" if public else "internal"
     found = find_series(warehouse, dataset, series)
-    if found is not None and found.family == IMPORTED:
+    imported = found is not None and found.family == IMPORTED
+    edition: Edition = "public" if public else "imported" if imported else "internal"
+    if imported and public:
         raise ReportError(
-            f"series {series!r} is imported, without a manifest or views to report on: "
-            "'srsql audit' and 'srsql attack' judge it"
+            f"series {series!r} is imported and has no released views to make a public edition "
+            "of: leave --public out"
+        )
+    if bounds is not None and not imported:
+        raise ReportError(
+            f"series {series!r} has bounds of its own: --k and --theta judge an imported series, "
+            "'srsql audit' takes them for any"
         )
     if public and not dataset.rows:
         raise ReportError(
@@ -88,8 +105,11 @@ def report(
         subject = read_subject(
             warehouse, dataset, series, released_id(warehouse, dataset, quarter, series)
         )
-        html = _public_quarter(subject, ids) if public else internal_quarter(subject)
-        return Report(html, edition, dataset.name, series, quarter)
+        if imported:
+            page = imported_quarter(subject, bounds)
+        else:
+            page = _public_quarter(subject, ids) if public else internal_quarter(subject)
+        return Report(page.html, edition, dataset.name, series, quarter, page.figures)
     schemas = _schemas(warehouse, dataset, series)
     if found is None or not schemas:
         raise ReportError(without_releases(warehouse, dataset.name, series))
@@ -99,17 +119,17 @@ def report(
             "new cases from old ones: give --quarter"
         )
     if not public:
-        html = internal_series(warehouse, dataset, series)
+        page = internal_series(warehouse, dataset, series, bounds)
     else:
         views = {dataset.report_table}
         with public_database(
             warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
         ) as released:
-            html = public_series(released)
-    return Report(html, edition, dataset.name, series, None)
+            page = public_series(released)
+    return Report(page.html, edition, dataset.name, series, None, page.figures)
 
 
-def _public_quarter(subject: Subject, ids: str | None) -> str:
+def _public_quarter(subject: Subject, ids: str | None) -> Page:
     release = subject.release
     quarter, dataset = release.quarter, release.visible_dataset
     if subject.status != "released":
@@ -164,6 +184,38 @@ def write_report(report: Report, file: Path) -> int:
     if file.is_dir():
         raise ReportError(f"{file} is a directory: give --out a file")
     content = report.html.encode("utf-8")
+    _put(content, file, "--out")
+    return len(content)
+
+
+def write_figures(report: Report, folder: Path) -> Report:
+    """Write every figure of the page as SVG and as PNG; figures of before are replaced.
+
+    Args:
+        report: whose figures, and no others.
+        folder: made if absent.
+
+    Returns:
+        The report with the names of the files: that of its page with the name of the figure.
+
+    Raises:
+        ReportError: a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ReportError(f"{folder} cannot be made ({why}): give another --figures") from None
+    stem, files = file_name(report).removesuffix(".html"), []
+    for figure in report.figures:
+        for form, content in (("svg", figure.image.svg_file()), ("png", figure.image.png_file())):
+            file = folder / f"{stem}-{figure.key}.{form}"
+            _put(content, file, "--figures")
+            files.append(str(file))
+    return replace(report, files=tuple(files))
+
+
+def _put(content: bytes, file: Path, option: str) -> None:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         if report.edition == "internal":  # it tells of originals
@@ -173,8 +225,7 @@ def write_report(report: Report, file: Path) -> int:
         os.replace(beside, file)
     except OSError as error:
         why = error.strerror or str(error)
-        raise ReportError(f"{file} cannot be written ({why}): give another --out") from None
+        raise ReportError(f"{file} cannot be written ({why}): give another {option}") from None
     finally:
         with suppress(OSError):
             beside.unlink()
-    return len(content)

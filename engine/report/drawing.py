@@ -3,6 +3,8 @@
 A figure becomes an ``svg`` element inside the page: the same bytes for the same data, no reference
 outside. Colours are those of Okabe and Ito, which colour-blind readers tell apart; where colours
 carry meaning, hatching or position does too, so that print in black and white reads the same.
+Inside a page they are variables of its style sheet, which has a dark value for each (``SCHEME``);
+as files of its own a figure has the colours of a light page, whatever program shows it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
@@ -21,14 +24,46 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
-BLUE, ORANGE, RED, GREEN, GREY, PALE = (
+BLUE, ORANGE, RED, GREEN, GREY, PALE, PURPLE, SKY = (
     "#0072B2",
     "#E69F00",
     "#D55E00",
     "#009E73",
     "#6B6B6B",
     "#D9D9D9",
+    "#CC79A7",
+    "#56B4E9",
 )
+WARNING = "#A84300"
+"""Red of letters: 4.5 times as dark as the page, which the red of areas is not."""
+SHADES = (
+    "#D3E5F1", "#BFDAEA", "#ABCEE4", "#97C2DD", "#83B6D6", "#6FAACF", "#5A9EC8", "#4591C0",
+    "#3083B5", "#1C74A8", "#0A6496", "#00527F",
+)  # fmt: skip
+"""From few to many."""
+SCHEME: dict[str, tuple[str, str]] = {
+    BLUE: ("blue", "#4DA3E0"),
+    ORANGE: ("orange", "#EDB23E"),
+    RED: ("red", "#F08A4B"),
+    GREEN: ("green", "#35C29B"),
+    GREY: ("grey", "#A9A9A7"),
+    PALE: ("pale", "#5A5A5A"),
+    PURPLE: ("purple", "#E0A3C6"),
+    SKY: ("sky", "#A8DCFA"),
+    WARNING: ("warning", "#FF9E6B"),
+} | {
+    light: (f"shade-{place}", dark)
+    for place, (light, dark) in enumerate(
+        zip(
+            SHADES,
+            ("#1F3B50", "#24475F", "#2A536F", "#305F7E", "#386C8E", "#41799E", "#4C87AE",
+             "#5A95BD", "#6AA4CB", "#7EB3D8", "#95C3E4", "#B2D6F0"),
+            strict=True,
+        )
+    )
+}  # fmt: skip
+"""Colour on a light page -> its name in the style sheet, its value on a dark page. Black is the ink
+of the page, white its paper."""
 WIDTH = 6.5
 """Inches: the text width of a printed page."""
 _STYLES = (
@@ -45,6 +80,9 @@ _LINK = "{http://www.w3.org/1999/xlink}href"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
 _FAMILY = re.compile(r"font-family: [^;]*;? ?")
 _FONT = re.compile(r"font: (?:\w+ )*?([\d.]+px) [^;]*")
+_COLOUR = re.compile(r"(fill|stroke): (#[0-9a-fA-F]{6})")
+_DOTS = 200
+"""Dots per inch of a picture."""
 _STYLED = frozenset(
     {"axes", "figure", "font", "grid", "hatch", "image", "legend", "lines", "mathtext", "patch",
      "path", "savefig", "scatter", "svg", "text", "xtick", "ytick"}
@@ -54,6 +92,7 @@ _SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the reader's own font
     "text.parse_math": False,  # a "$" in a drug's name is a dollar
     "axes.unicode_minus": True,
+    "axes.facecolor": "none",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 9,
@@ -115,38 +154,129 @@ def settings() -> Any:
     return matplotlib.rc_context(usual | _SETTINGS)
 
 
-def svg(figure: Figure, name: str, label: str) -> str:
-    """The figure as an ``svg`` element.
+@dataclass(frozen=True)
+class Image:
+    """A figure as a page holds it, and as files hold it."""
+
+    canvas: Figure
+    name: str
+    """Begins every id in it, so that two figures of a page share none."""
+    label: str
+    """What it shows, for those who do not see it."""
+    svg: str
+    """The element inside a page, in the colours of the page's style sheet."""
+
+    def __html__(self) -> str:
+        """What templates put in."""
+        return self.svg
+
+    def svg_file(self) -> bytes:
+        """A file of its own: no script, no date, no reference outside, on white."""
+        root = _drawn(self.canvas, self.name, "white")
+        _describe(root, self.label)
+        root.attrib = {
+            "xmlns": _SVG.strip("{}"), "xmlns:xlink": _LINK[1:].partition("}")[0], **root.attrib,
+            "height": _points(root.get("viewBox", ""), 3),
+            "font-family": "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif",
+        }  # fmt: skip
+        for element in root.iter():
+            link = element.attrib.pop("href", None)
+            if link is not None:  # what programs read that know no SVG 2
+                element.set("xlink:href", link)
+        text = ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
+
+    def png_file(self) -> bytes:
+        """A picture on white, in 200 dots per inch; no date."""
+        return _saved(
+            self.canvas, self.name, "white", "png", dpi=_DOTS, metadata={"Software": None}
+        )
+
+
+def svg(figure: Figure, name: str, label: str) -> Image:
+    """The figure as an image of a page.
 
     Args:
         figure: made within ``settings``.
         name: begins every id in it, so that two figures of a page share none.
         label: what it shows, for those who do not see it.
     """
+    root = _drawn(figure, name, "none")
+    for element in root.iter():
+        _use_scheme(element)
+    _describe(root, label)
+    text = ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
+    return Image(figure, name, label, text)
+
+
+def _saved(figure: Figure, name: str, paper: str, form: str, **more: Any) -> bytes:
+    """What matplotlib writes of a figure."""
     buffer = io.BytesIO()
     with warnings.catch_warnings(), settings():
         warnings.simplefilter("ignore", UserWarning)  # characters that the metrics' font lacks
         matplotlib.rcParams["svg.hashsalt"] = name
         figure.savefig(
-            buffer,
-            format="svg",
-            bbox_inches="tight",
-            pad_inches=0.04,
-            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
+            buffer, format=form, facecolor=paper, bbox_inches="tight", pad_inches=0.04, **more
         )
-    root = ElementTree.fromstring(buffer.getvalue())
+    return buffer.getvalue()
+
+
+def _drawn(figure: Figure, name: str, paper: str) -> ElementTree.Element:
+    """The drawing with ids of its own, without namespaces, metadata and fonts."""
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    root = ElementTree.fromstring(_saved(figure, name, paper, "svg", metadata=nothing))
     _clean(root, name)
+    return root
+
+
+def _describe(root: ElementTree.Element, label: str) -> None:
+    """Its size, and what it shows."""
     box = root.get("viewBox", "0 0 1 1")
     title = ElementTree.Element("title")
     title.text = plain(label)
-    root.attrib = {"viewBox": box, "role": "img", "width": _points(box), "class": "plot"}
+    root.attrib = {
+        "viewBox": box, "role": "img", "width": _points(box), "class": "plot",
+        "aria-label": plain(label),
+    }  # fmt: skip
     root.insert(0, title)
-    root.set("aria-label", plain(label))
-    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
 
 
-def _points(box: str) -> str:
-    return f"{float(box.split()[2]):.0f}pt"
+def _use_scheme(element: ElementTree.Element) -> None:
+    """Colours become those of the page, be it light or dark."""
+    style = element.get("style", "")
+    for name in ("fill", "stroke"):  # of a hatching; variables are for styles alone
+        if element.get(name, "none") != "none":
+            style = f"{name}: {element.attrib.pop(name)}; {style}"
+    if style:
+        element.set("style", _COLOUR.sub(lambda m: f"{m[1]}: {_variable(m[2])}", style))
+
+
+def _variable(colour: str) -> str:
+    colour = colour.upper()
+    if colour == "#000000":
+        return "currentColor"
+    if colour == "#FFFFFF":
+        return "var(--paper)"
+    return f"var(--{SCHEME[colour][0]})" if colour in SCHEME else colour
+
+
+def scheme_css() -> str:
+    """The colours of the figures for a style sheet, light and dark; print is on white."""
+    light, dark = (
+        " ".join(f"--{name}: {value};" for name, value in pairs)
+        for pairs in (
+            [(name, light) for light, (name, _) in SCHEME.items()],
+            list(SCHEME.values()),
+        )
+    )
+    return (
+        f":root {{ {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    )
+
+
+def _points(box: str, place: int = 2) -> str:
+    return f"{float(box.split()[place]):.0f}pt"
 
 
 def _clean(root: ElementTree.Element, name: str) -> None:
@@ -170,7 +300,9 @@ def _clean(root: ElementTree.Element, name: str) -> None:
             element.set("style", _FONT.sub(r"font-size: \1", style))
 
 
-def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]], name: str) -> str:
+def stacked(
+    quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]], name: str
+) -> Image:
     """Stacked bars of cases per quarter.
 
     Args:
@@ -179,7 +311,7 @@ def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]],
         name: begins the ids of the figure.
 
     Returns:
-        An ``svg`` element.
+        The image.
     """
     with settings():
         figure = Figure(figsize=(WIDTH, 2.4))
@@ -205,7 +337,7 @@ def stacked(quarters: Sequence[str], parts: Sequence[tuple[str, Sequence[int]]],
 
 def lines(
     quarters: Sequence[str], found: Sequence[Line], name: str, axis_label: str, *, share: bool
-) -> str:
+) -> Image:
     """One line per measure over the quarters.
 
     Args:
@@ -216,7 +348,7 @@ def lines(
         share: the values are shares of 1.
 
     Returns:
-        An ``svg`` element.
+        The image.
     """
     with settings():
         figure = Figure(figsize=(WIDTH, 2.2))
@@ -247,3 +379,4 @@ def _quarters(axis: Axes, quarters: Sequence[str]) -> None:
     places = range(0, len(quarters), every)
     axis.set_xticks(list(places), [label(quarters[place], 12) for place in places])
     axis.set_xlim(-0.6, len(quarters) - 0.4)
+    axis.set_xlabel("period")

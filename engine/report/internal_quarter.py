@@ -21,7 +21,7 @@ from srsql.engine.report.glossary import (
     singled_out_facts,
     undefended,
 )
-from srsql.engine.report.page import Fact, Figure, Table, Value, render
+from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.report.quarter_figures import (
     group_figures,
     missing_figure,
@@ -79,14 +79,14 @@ def read_subject(warehouse: Warehouse, dataset: Dataset, series: str, release_id
     return Subject(release, status, json.loads(manifest))
 
 
-def internal_quarter(subject: Subject) -> str:
+def internal_quarter(subject: Subject) -> Page:
     """The page of one release; nothing but temporary tables is written.
 
     Args:
         subject: the release.
 
     Returns:
-        The page as HTML.
+        The page.
     """
     release = subject.release
     warehouse, dataset, series = release.warehouse, release.visible_dataset, release.series
@@ -128,16 +128,17 @@ def internal_quarter(subject: Subject) -> str:
         changed=_raw_rows_replaced(release),
         stale=[each.line for each in staleness(warehouse, release_id=release.release_id)],
         risk=_risk(rows, verdict),
-        measures=_measures(rows + checks),
+        measures=measures_table(rows + checks),
         ids=IDS.get(subject.manifest.get("ids", "")),
+        date=subject.manifest.get("date"),
         shapes=shapes,
         groups=group_figures(shapes, release.k, "group"),
         thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),
-        loss=_loss(subject, rows),
+        loss=loss_table(subject, rows),
         worthless=worthless_values(shares_at_ends(rows)),
         widths=None if _perturbed(subject) else width_figure(shapes),
-        missing=_missing(release),
+        missing=missing_values(release),
         withheld=_withheld(release),
         has_signals=dataset.signals is not None,
         signals=compared,
@@ -218,11 +219,11 @@ def _raw_rows_replaced(release: Release) -> bool:
     return any(replaced for (replaced,) in _rows(release, "raw_rows_replaced"))
 
 
-def _measures(rows: list[MeasureRow]) -> Table:
+def measures_table(rows: list[MeasureRow], caption: str = "Every metric and every check") -> Table:
     """Uniform rows as they are, with their meaning."""
     return Table(
         "measures",
-        "Every metric and every check",
+        caption,
         ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
         [
             (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,
@@ -297,7 +298,8 @@ def _perturbed(subject: Subject) -> bool:
     return model is not None and model.perturbs_values
 
 
-def _loss(subject: Subject, rows: list[MeasureRow]) -> Table:
+def loss_table(subject: Subject, rows: list[MeasureRow]) -> Table:
+    """The loss of each quasi-identifier, and of all."""
     qids = subject.release.visible_dataset.qid
     rows_of_qids = [] if _perturbed(subject) else _rows(subject.release, "losses")
     found: list[tuple[Value, ...]] = [
@@ -314,7 +316,8 @@ def _loss(subject: Subject, rows: list[MeasureRow]) -> Table:
     )
 
 
-def _missing(release: Release) -> tuple[Figure | None, Table]:
+def missing_values(release: Release) -> tuple[Figure | None, Table]:
+    """What is missing before and after; the figure is left out where nothing is released."""
     rows = missingness(release)
     figure = missing_figure(rows) if any(row.released for row in rows) else None
     table = Table(

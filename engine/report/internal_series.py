@@ -1,17 +1,18 @@
-"""The internal edition of a series: quarters side by side."""
+"""The internal edition of a series, ours or somebody else's: quarters side by side."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
+from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sentence
 from srsql.engine.report.internal_quarter import read_subject
-from srsql.engine.report.page import Fact, Figure, Table, render
+from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.warehouse.releases import staleness
-from srsql.engine.warehouse.series import IDS
+from srsql.engine.warehouse.series import IDS, IMPORTED
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -35,16 +36,19 @@ class Row:
     dr: float | None
 
 
-def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
+def internal_series(
+    warehouse: Warehouse, dataset: Dataset, series: str, bounds: AuditOptions | None = None
+) -> Page:
     """The page of all releases that are out, each attacked with all the others.
 
     Args:
         warehouse: may be read-only; nothing but temporary tables is written.
         dataset: the dataset of the series.
         series: its name; at least one of its releases is out.
+        bounds: what an imported series is judged by; None: it is told without a verdict.
 
     Returns:
-        The page as HTML.
+        The page.
     """
     rows = [
         Row(*row)
@@ -52,14 +56,23 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             query("report/release", "series"), {"dataset": dataset.name, "series": series}
         )
     ]
-    audited = audit(warehouse, dataset, series, AuditOptions(scopes=("group",), evidence=0))
+    imported = rows[0].model == IMPORTED
+    judged = bounds is not None or not imported
+    options = bounds or (UNTOLD if imported else AuditOptions())
+    audited = audit(warehouse, dataset, series, replace(options, scopes=("group",), evidence=0))
     verdicts = {row.release_id: row for row in audited.releases}
+    shown = [verdicts[row.release_id] for row in rows]
     left = [row.erasure for row in audited.releases if row.erasure is not None]
     latest = read_subject(warehouse, dataset, series, rows[-1].release_id)
     return render(
         "internal_series.html.j2",
         dataset=dataset,
         series=series,
+        imported=imported,
+        judged=judged,
+        verdict=verdict_sentence(shown) if bounds is not None else "",
+        not_told=not_told(judged=bounds is not None, originals=all(
+            row.targets == "originals" for row in shown)) if imported else [],
         first=rows[0].quarter,
         last=rows[-1].quarter,
         stale=[
@@ -71,25 +84,18 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             Fact("quarters", "quarters", len(rows)),
             Fact("cases", "cases in all", rows[-1].everyone),
             Fact("reports", "reports in all", sum(row.reports for row in rows)),
-            Fact("withheld", "cases withheld, summed", sum(row.withheld for row in rows)),
-            Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values()))),
+            *([] if imported
+              else [Fact("withheld", "cases withheld, summed", sum(r.withheld for r in rows))]),
+            *([Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values())))]
+              if judged else []),
             *([Fact("left", "groups in danger under E, of cases that left", sum(left))]
               if left else []),
         ],
         ids=IDS.get(latest.manifest.get("ids", "")),
-        guarantee=latest.manifest["guarantee"],
+        date=latest.manifest.get("date"),
+        guarantee=latest.manifest.get("guarantee"),
         undefended=undefended(defended_attacks(latest.manifest)),
-        quarters=Table(
-            "quarters",
-            "The series, quarter by quarter",
-            ("quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "groups",
-             "cases withheld", "NIL", "DR"),
-            [
-                (r.quarter, r.model, r.k, r.cases, r.new_cases, r.cases - r.new_cases, r.reports,
-                 r.everyone, r.groups, r.withheld, r.nil, r.dr)
-                for r in rows
-            ],
-        ),
+        quarters=_quarters(rows, imported=imported),
         risk=Table(
             "risk",
             "Audit of the series as it stands now, candidates within the group: groups in danger",
@@ -105,17 +111,34 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             ],
         ),
         legend=danger_terms(),
-        figures=_figures(rows, verdicts),
+        figures=_figures(rows, shown, judged=judged),
     )  # fmt: skip
+
+
+def _quarters(rows: list[Row], *, imported: bool) -> Table:
+    """What is known of the releases; of somebody else's neither its model nor what it withheld."""
+    columns: tuple[str, ...] = (
+        "quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "groups",
+        "cases withheld", "NIL", "DR",
+    )  # fmt: skip
+    found: list[tuple[Value, ...]] = [
+        (r.quarter, r.model, r.k, r.cases, r.new_cases, r.cases - r.new_cases, r.reports,
+         r.everyone, r.groups, r.withheld, r.nil, r.dr)
+        for r in rows
+    ]  # fmt: skip
+    if imported:
+        columns = ("quarter", *columns[3:9])
+        found = [(row[0], *row[3:9]) for row in found]
+    return Table("quarters", "The series, quarter by quarter", columns, found)
 
 
 def _dangerous(row: AuditRow) -> int:
     return row.dig + row.dsg + row.ssg
 
 
-def _figures(rows: list[Row], verdicts: dict[int, AuditRow]) -> list[Figure]:
+def _figures(rows: list[Row], audits: list[AuditRow], *, judged: bool) -> list[Figure]:
+    """Without loss where none was measured, and without danger where nothing is judged."""
     quarters = [row.quarter for row in rows]
-    audits = [verdicts[row.release_id] for row in rows]
     danger: list[Line] = [
         ("DIR", [j.dir for j in audits]),
         ("DSR", [j.dsr for j in audits]),
@@ -126,7 +149,7 @@ def _figures(rows: list[Row], verdicts: dict[int, AuditRow]) -> list[Figure]:
         ),
     ]
     shown = [line for line in danger if any(value is not None for value in line[1])]
-    return [
+    figures = [
         Figure(
             "cases",
             stacked(
@@ -144,21 +167,30 @@ def _figures(rows: list[Row], verdicts: dict[int, AuditRow]) -> list[Figure]:
                   "cases so far", share=False),
             "Distinct cases released so far.",
         ),
-        Figure(
-            "nil",
-            lines(quarters, [("NIL", [r.nil for r in rows])], "nil", "NIL", share=True),
-            "Information loss: the share of the quasi-identifiers' detail that was lost.",
-        ),
-        Figure(
-            "danger",
-            lines(quarters, shown, "danger", "share of groups", share=True),
-            "Groups in danger when every release is attacked with all the others. What the model "
-            "promises lies at 0 %; P is in no model's promise.",
-        ),
+    ]  # fmt: skip
+    if any(row.nil is not None for row in rows):
+        figures.append(
+            Figure(
+                "nil",
+                lines(quarters, [("NIL", [r.nil for r in rows])], "nil", "NIL", share=True),
+                "Information loss: the share of the quasi-identifiers' detail that was lost.",
+            )
+        )  # fmt: skip
+    if judged:
+        figures.append(
+            Figure(
+                "danger",
+                lines(quarters, shown, "danger", "share of groups", share=True),
+                "Groups in danger when every release is attacked with all the others. What is "
+                "promised lies at 0 %; P is in no model's promise.",
+            )
+        )  # fmt: skip
+    figures.append(
         Figure(
             "groups",
             lines(quarters, [("groups", [r.groups for r in rows])], "groups", "groups",
                   share=False),
             "Groups per quarter.",
-        ),
-    ]  # fmt: skip
+        )
+    )  # fmt: skip
+    return figures

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from srsql.engine.report.drawing import number, plain
+from srsql.engine.report.drawing import Image, number, plain, scheme_css
 from srsql.schemas.glossary import term
 from srsql.version import __version__
 
@@ -42,7 +42,7 @@ class Figure:
     """A figure of a page."""
 
     key: str
-    image: str
+    image: Image
     caption: str
 
 
@@ -57,6 +57,18 @@ class Fact:
     """How it is shown, if not as any number."""
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page, and the figures on it."""
+
+    html: str
+    figures: tuple[Figure, ...]
+    """In their order; nothing else is exported of a page."""
+
+
+DRAWING = 2
+"""Raised with every change of what the same data are drawn as, so that a page of an earlier
+drawing is not taken for a forged one. 1 was drawn on white whatever the reader's scheme."""
 DRAWN_WITH = ("duckdb", "jinja2", "matplotlib", "numpy", "scipy")
 """Packages that decide bytes of a page."""
 
@@ -68,7 +80,7 @@ def written_by() -> str:
     """
     versions = [f"{name} {metadata.version(name)}" for name in DRAWN_WITH]
     system = " ".join([machine(), *libc_ver()])
-    return ", ".join([f"srsql {__version__}", *versions, system])
+    return ", ".join([f"srsql {__version__}", f"drawing {DRAWING}", *versions, system])
 
 
 def _source(name: str) -> str:
@@ -96,8 +108,14 @@ def _finished(value: Any) -> Any:
     return value
 
 
-def render(template: str, **context: Any) -> str:
+def render(template: str, **context: Any) -> Page:
     """One page; the same context gives the same bytes."""
+    figures: list[Figure] = []
+
+    def drawn(figure: Figure) -> Image:
+        figures.append(figure)
+        return figure.image
+
     environment = Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
@@ -107,9 +125,11 @@ def render(template: str, **context: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["cell"] = cell
+    environment.filters |= {"cell": cell, "drawn": drawn}
     environment.tests["a_number"] = is_number
     environment.globals["term"] = term
-    return environment.get_template(template).render(
-        style=_source("report.css"), software_version=__version__, **context
+    style = scheme_css() + _source("report.css")
+    html = environment.get_template(template).render(
+        style=style, software_version=__version__, **context
     )
+    return Page(html, tuple(figures))

@@ -24,7 +24,7 @@ from srsql.engine.report.glossary import (
     singled_out_facts,
     undefended,
 )
-from srsql.engine.report.page import Fact, Figure, Table, Value, render
+from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
 from srsql.engine.report.shapes import Shapes, arrivals, published_at_ends, published_shapes
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
@@ -89,7 +89,7 @@ def public_database(
             yield PublicDatabase(own, dataset, series, schemas, ids)
 
 
-def public_quarter(released: PublicDatabase, quarter: str) -> str:
+def public_quarter(released: PublicDatabase, quarter: str) -> Page:
     """The page of one released quarter."""
     manifest = released.manifest(quarter)
     own, dataset, schema = released.warehouse, released.dataset, released.schemas[quarter]
@@ -106,6 +106,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> str:
         facts=_facts(manifest, shapes),
         **beside_region(released.dataset, manifest),
         ids=IDS.get(manifest.get("ids", "")),
+        date=manifest.get("date"),
         guarantee=manifest["guarantee"],
         undefended=undefended(defended_attacks(manifest)),
         attacked=bool(defended_attacks(manifest)),
@@ -216,7 +217,7 @@ def _smallest(shapes: Shapes, k: int) -> Table | None:
     )
 
 
-def public_series(released: PublicDatabase) -> str:
+def public_series(released: PublicDatabase) -> Page:
     """The page of all released quarters, side by side; reads manifests and report tables."""
     quarters = list(released.schemas)
     manifests = {quarter: released.manifest(quarter) for quarter in quarters}
@@ -249,6 +250,7 @@ def public_series(released: PublicDatabase) -> str:
             Fact("k", "smallest k", min(int(m["k"]) for m in manifests.values())),
         ],
         ids=IDS.get(latest.get("ids", "")),
+        date=latest.get("date"),
         guarantee=latest["guarantee"],
         undefended=undefended(defended_attacks(latest)),
         quarters=Table(

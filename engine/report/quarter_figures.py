@@ -1,4 +1,4 @@
-"""The figures of one quarter: arrays in, a figure with its caption or an ``svg`` element out."""
+"""The figures of one quarter: arrays in, a figure with its caption or its image out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from srsql.engine.report.drawing import (
     ORANGE,
     PALE,
     RED,
+    WARNING,
     WIDTH,
+    Image,
     label,
     number,
     plain_numbers,
@@ -31,13 +33,13 @@ from srsql.engine.report.shapes import Missingness, Shapes, Widths
 _BARS = 40
 """Sizes that get a bar of their own; larger groups share one."""
 _LABELLED = 12
-"""Bars up to which each has its number."""
+"""Bars up to which each has its number, if they are not spread over twice as many sizes."""
 _STEEP = 30
 """Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 
 
-def group_figures(shapes: Shapes, k: int, what: str) -> list[Figure]:
-    """Sizes and exposure of the groups or published regions."""
+def group_figures(shapes: Shapes, k: int | None, what: str) -> list[Figure]:
+    """Sizes and exposure of the groups or published regions; without ``k`` no bound is drawn."""
     found = []
     if shapes.sizes:
         found.append(
@@ -45,7 +47,8 @@ def group_figures(shapes: Shapes, k: int, what: str) -> list[Figure]:
                 "sizes",
                 group_sizes(shapes.sizes, k, what),
                 f"{shapes.groups:,} {what}s by their number of cases: {min(shapes.sizes):,} to "
-                f"{max(shapes.sizes):,}; none may lie left of the dashed line.",
+                f"{max(shapes.sizes):,}"
+                + ("." if k is None else "; none may lie left of the dashed line."),
             )
         )
     if shapes.exposure:
@@ -116,30 +119,31 @@ def _shares(rows: Sequence[tuple[str, float, float, bool | None]]) -> str:
     return "; ".join(f"{name}: {found:,.0f} of {total:,.0f}" for name, found, total, _ in rows)
 
 
-def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
+def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
     """Histogram of groups over their number of cases.
 
     Args:
         sizes: cases -> groups of so many.
-        k: the bound, drawn as a line.
+        k: the bound, drawn as a line; None: it is not known.
         what: ``group`` or ``region``.
 
     Returns:
-        An ``svg`` element.
+        The image.
     """
-    last = max(min(max(sizes), k + _BARS), k)
+    least = min(sizes) if k is None else k
+    last = max(min(max(sizes), least + _BARS), least)
     bars = {size: groups for size, groups in sizes.items() if size <= last}
     more = sum(groups for size, groups in sizes.items() if size > last)
     with settings():
         figure = Canvas(figsize=(WIDTH, 2.3))
         axis = figure.add_subplot()
         drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
-        if len(bars) <= _LABELLED:
+        if len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
             axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
             axis.margins(y=0.12)
         ticks = MaxNLocator(integer=True, nbins=9).tick_values(1, last)
-        shown = sorted({int(tick) for tick in ticks if 1 <= tick <= last} | {k})
-        shown = [tick for tick in shown if tick == k or abs(tick - k) > last / 25]
+        shown = sorted({int(tick) for tick in ticks if 1 <= tick <= last} | {least})
+        shown = [tick for tick in shown if tick == least or abs(tick - least) > last / 25]
         names = [str(tick) for tick in shown]
         if more:
             axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
@@ -147,25 +151,26 @@ def group_sizes(sizes: dict[int, int], k: int, what: str) -> str:
             shown = [*(shown[n] for n in places), last + 3]
             names = [*(names[n] for n in places), f"> {last}"]
         axis.set_xticks(shown, names)
-        axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
-        axis.annotate(
-            f"k = {k}", (k - 0.5, 1), (0, 2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha="center", va="bottom", color=RED, fontsize=8.5,
-        )  # fmt: skip
+        if k is not None:
+            axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
+            axis.annotate(
+                f"k = {k}", (k - 0.5, 1), (0, 2), xycoords=("data", "axes fraction"),
+                textcoords="offset points", ha="center", va="bottom", color=WARNING, fontsize=8.5,
+            )  # fmt: skip
         if max(sizes.values()) > _STEEP * min(sizes.values()):
             axis.set_yscale("log")
             axis.set_ylim(bottom=0.7)
             plain_numbers(axis.yaxis)
         else:
             thousands(axis, y=True)
-        axis.set_xlim(min(k - 4.0, min(sizes) - 1.0), last + (5 if more else 1))
+        axis.set_xlim(min(least - 4.0, min(sizes) - 1.0), last + (5 if more else 1))
         axis.set_xlabel(f"cases in the {what}")
         axis.set_ylabel(f"{what}s")
         return svg(
             figure,
             "sizes",
             f"Histogram of {sum(sizes.values()):,} {what}s by their number of cases: from "
-            f"{min(sizes):,} to {max(sizes):,}, k = {k}",
+            f"{min(sizes):,} to {max(sizes):,}" + ("" if k is None else f", k = {k}"),
         )
 
 
@@ -186,7 +191,7 @@ def reasons_figure(rows: Sequence[tuple[str, int]]) -> Figure:
     return Figure("reasons", image, "Cases withheld, by reason.")
 
 
-def exposure(found: dict[float, int], what: str) -> str:
+def exposure(found: dict[float, int], what: str) -> Image:
     """Share of the groups whose most exposed value uses up at most so much of its threshold."""
     total = sum(found.values())
     ends, shares = list(found), [n / total for n in accumulate(found.values())]
@@ -196,7 +201,7 @@ def exposure(found: dict[float, int], what: str) -> str:
         axis.step([0, *ends, 1.05], [0, *shares, 1], where="post", color=BLUE)
         axis.axvline(1, color=RED, linestyle="--", linewidth=1.2)
         axis.annotate(
-            "threshold", (1, 0.04), (-4, 0), textcoords="offset points", ha="right", color=RED,
+            "threshold", (1, 0.04), (-4, 0), textcoords="offset points", ha="right", color=WARNING,
             fontsize=8.5,
         )  # fmt: skip
         axis.set_xlim(0, max(1.05, ends[-1] * 1.02))
@@ -212,33 +217,35 @@ def exposure(found: dict[float, int], what: str) -> str:
         )
 
 
-def steps(rows: Sequence[tuple[str, int]], k: int) -> str:
+def steps(rows: Sequence[tuple[str, int]], k: int | None) -> Image:
     """The candidates of one attacker, exclusion set by exclusion set; the last is who remains."""
     with settings():
         figure = Canvas(figsize=(WIDTH, 0.6 + 0.28 * len(rows)))
         axis = figure.add_subplot()
-        colours = [BLUE, *[ORANGE] * (len(rows) - 2), GREEN if rows[-1][1] >= k else RED]
+        left = GREY if k is None else GREEN if rows[-1][1] >= k else RED
+        colours = [BLUE, *[ORANGE] * (len(rows) - 2), left]
         hatches = ["", *["////"] * (len(rows) - 2), ""]
         bars = axis.barh(
             range(len(rows)), [n for _, n in rows], color=colours, hatch=hatches,
             edgecolor="white", height=0.62,
         )  # fmt: skip
         axis.bar_label(bars, [f"{n:,}" for _, n in rows], padding=3, fontsize=8)
-        axis.axvline(k, color=RED, linestyle="--", linewidth=1.2)
-        axis.annotate(
-            f"k = {k}", (k, 1), (0, 2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", color=RED, fontsize=8.5, ha="center", va="bottom",
-        )  # fmt: skip
+        if k is not None:
+            axis.axvline(k, color=RED, linestyle="--", linewidth=1.2)
+            axis.annotate(
+                f"k = {k}", (k, 1), (0, 2), xycoords=("data", "axes fraction"),
+                textcoords="offset points", color=WARNING, fontsize=8.5, ha="center", va="bottom",
+            )  # fmt: skip
         axis.set_yticks(range(len(rows)), [name for name, _ in rows])
         axis.invert_yaxis()
-        axis.set_xlim(0, max(max(n for _, n in rows), k) * 1.14)
+        axis.set_xlim(0, max(*(n for _, n in rows), k or 1) * 1.14)
         axis.set_xlabel("cases")
         axis.tick_params(axis="y", length=0)
         thousands(axis, x=True)
         return svg(figure, "steps", "Candidates of the attacker, what is excluded, who remains")
 
 
-def widths(found: Sequence[Widths]) -> str:
+def widths(found: Sequence[Widths]) -> Image:
     """One panel per quasi-identifier: how wide the regions of the cases are."""
     across = min(3, len(found))
     down = math.ceil(len(found) / across)

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-import matplotlib
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 
 from srsql.engine.report.drawing import (
     BLUE,
     GREY,
     RED,
+    SHADES,
     WIDTH,
+    Image,
     label,
     plain_numbers,
     settings,
@@ -208,7 +210,7 @@ def strongest_blocks(listed: list[Signal]) -> list[Figure | Table]:
     ]  # fmt: skip
 
 
-def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
+def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> Image:
     """Released against original PRR on logarithmic axes, one panel per condition.
 
     Every pair is a dot; where there are too many, cells are shaded by their number of pairs.
@@ -217,7 +219,7 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
     everything = [value for _, pairs in panels for pair in pairs for value in pair]
     low, high = min(everything) / 1.4, max(everything) * 1.4
     # few enough shades that the scale beside it is drawn as shapes, not as a picture
-    shades = matplotlib.colormaps["Blues"].resampled(12)
+    shades = ListedColormap(SHADES)
     with settings():
         figure = Canvas(figsize=(WIDTH, 3.2), layout="constrained")
         for place, (title, pairs) in enumerate(panels):
@@ -250,7 +252,7 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> str:
         return svg(figure, "scatter", "Released against original PRR of every pair, identity line")
 
 
-def forest(rows: Sequence[tuple[str, float, float, float]]) -> str:
+def forest(rows: Sequence[tuple[str, float, float, float]]) -> Image:
     """Released PRR with its interval, one line per pair: name, low, point, high."""
     with settings():
         figure = Canvas(figsize=(WIDTH, 0.6 + 0.25 * len(rows)))

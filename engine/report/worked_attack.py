@@ -97,13 +97,14 @@ def _text(value: Any, nothing: str = "missing") -> str:
     return str(value)
 
 
-def attack_blocks(worked: WorkedAttack, k: int) -> list[Figure | Table]:
-    """The figure and the tables of the attack."""
+def attack_blocks(worked: WorkedAttack, k: int | None) -> list[Figure | Table]:
+    """The figure and the tables of the attack; without ``k`` no bound is drawn."""
     blocks: list[Figure | Table] = [
         Figure(
             "steps",
             steps(worked.steps, k),
-            "The attack on the worst group, within the group. Sets may overlap; dashed: k.",
+            "The attack on the worst group, within the group. Sets may overlap"
+            + ("." if k is None else "; dashed: k."),
         )
     ]
     if worked.played is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,8 +19,11 @@ from srsql.engine.report.drawing import (
     GREY,
     ORANGE,
     PALE,
+    PURPLE,
     RED,
+    SKY,
     WIDTH,
+    Image,
     label,
     settings,
     svg,
@@ -47,7 +51,7 @@ _INTEGERS = (
     "confidence_held",
     "confidence_of",
 )
-_COLOURS = (BLUE, ORANGE, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
+_COLOURS = (BLUE, ORANGE, GREEN, GREY, PURPLE, SKY, "black")
 _MARKERS = "os^DvP<>"
 _NAMES = {
     "worst": "worst risk: 1 / fewest candidates that remain of any target",
@@ -121,6 +125,7 @@ def page(dataset: Dataset, advice: Advice) -> str:
         series=advice.series,
         advice=advice,
         facts=facts,
+        command=[shlex.quote(word) for word in advice.command or []],
         withheld=describe_withheld(best) if best else [],
         figure=Figure("frontier", image, "Each setting by risk and loss; filled: measured on the "
                       "whole quarter; hatched: beyond a bound (one far from every setting is not "
@@ -139,7 +144,7 @@ def page(dataset: Dataset, advice: Advice) -> str:
                 if one.error
             ],
         ),
-    )  # fmt: skip
+    ).html  # fmt: skip
 
 
 def _table(key: str, caption: str, settings: list[Setting]) -> Table:
@@ -176,7 +181,7 @@ def draw(
     recommended: Setting | None,
     max_risk: float | None,
     max_loss: float | None,
-) -> str:
+) -> Image:
     """The figure: a panel for each kind of risk, since they are not compared.
 
     Settings measured on the quarter are filled, those tried on a sample alone are not.
@@ -255,7 +260,7 @@ def _names(axis: Axes, shown: Sequence[Setting]) -> None:
 
 def _bounds(axis: Axes, max_risk: float | None, max_loss: float | None) -> None:
     """What lies beyond a bound is hatched; one far beyond every setting is not drawn."""
-    right, top = axis.get_xlim()[1], axis.get_ylim()[1]
+    right, top = axis.get_xlim()[1], axis.get_ylim()[1] * 1.06
     name = "bounds"
     if max_risk is not None and max_risk < _FAR * right:
         right = max(right, max_risk * 1.15)

@@ -78,7 +78,7 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
                 for row in errors
             ],
         ),
-    )  # fmt: skip
+    ).html  # fmt: skip
 
 
 def _paper(

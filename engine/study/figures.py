@@ -13,11 +13,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
-from srsql.engine.report.drawing import BLUE, GREEN, GREY, ORANGE, RED, WIDTH, label, settings, svg
+from srsql.engine.report.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    WIDTH,
+    Image,
+    label,
+    settings,
+    svg,
+)
 from srsql.engine.study.claims import PAPERS, document
 from srsql.engine.study.results import Column, Conditions, Row, hold, value_of
 
-_COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, "#CC79A7", "#56B4E9", "black")
+_COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, PURPLE, SKY, "black")
 _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":", "-.")
 _HATCHES = ("", "//", "..", "xx", "\\\\")
@@ -33,6 +46,37 @@ _TITLE = 46
 """Letters of a line above a panel."""
 _NAMED = 12
 """Places up to which each has its name on the axis."""
+_SHARE = "{} (share, 0 to 1)"
+_VALUES: Mapping[str, str] = {
+    "are": "mean relative error (1: 100 %)",
+    "are_released": "mean relative error (1: 100 %)",
+    "ar_bias": "AR, difference",
+    "ar_rev": "AR, chance (0 to 1)",
+    "audit_dir": _SHARE.format("groups"),
+    "audit_dsr": _SHARE.format("groups"),
+    "audit_ssgr": _SHARE.format("groups"),
+    "combinations": _SHARE.format("combinations"),
+    "dr": _SHARE.format("groups"),
+    "emd": "loss (0 to 1)",
+    "group_count": "cases",
+    "group_mean": "mean, in the data's unit",
+    "il": "NCP + EMD + Rate (0 to 3)",
+    "mre": _SHARE.format("constraints"),
+    "ncp": "loss (0 to 1)",
+    "nil": "NIL (0 to 1)",
+    "nil_star": "NIL* (0 to 1)",
+    "rate": "loss (0 to 1)",
+    "rr": "RR, chance (0 to 1)",
+    "rr_bias": "RR, difference",
+    "signal_a_change": "cases, difference",
+    "signal_prr_change": "PRR, difference",
+    "signals_kept": _SHARE.format("signals"),
+    "signals_lost": _SHARE.format("signals"),
+    "signals_undecided": _SHARE.format("signals"),
+    "suppressed_terms": _SHARE.format("distinct terms"),
+    "withheld": _SHARE.format("cases"),
+}
+"""Measure -> what its ratio is, in which unit, beside the axis of the values."""
 Point = str | float
 Lines = dict[str, dict[Point, float]]
 """Label of a line -> place on the horizontal axis -> value."""
@@ -102,6 +146,20 @@ class PaperFigure(BaseModel):
         if isinstance(self.measure, dict):
             return (self.measure[model],) if model in self.measure else ()
         return (self.measure,) if isinstance(self.measure, str) else self.measure
+
+    @property
+    def values_label(self) -> str:
+        """What the axis of the values shows; of several measures each once."""
+        if self.value != "ratio":
+            return self.value
+        named = self.measure.values() if isinstance(self.measure, dict) else self.measure
+        listed = (self.measure,) if isinstance(self.measure, str) else tuple(named)
+        return ", ".join(dict.fromkeys(_VALUES[name] for name in listed))
+
+    @property
+    def places_label(self) -> str:
+        """What the axis of the places shows."""
+        return self.axis or {"quarter": "period"}.get(self.at, self.at.replace("_", " "))
 
     def place_of(self, row: Row) -> Point | None:
         """Where a row is on the horizontal axis."""
@@ -214,7 +272,7 @@ def _line(figure: PaperFigure, row: Row, varied: Sequence[str]) -> str:
     return name + (f" ({', '.join(setting)})" if setting else "")
 
 
-def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[str, str] | None:
+def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[Image, str] | None:
     """The figure and its caption; None where the table has nothing for it.
 
     Args:
@@ -231,7 +289,7 @@ def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[str, str] 
     names = sorted({name for lines in shown.values() for name in lines}, key=_natural)
     with settings():
         columns = min(2, len(shown))
-        height = 0.5 + 0.24 * len(names) if len(points) == 1 else 2.3
+        height = 0.7 + 0.24 * len(names) if len(points) == 1 else 2.3
         count = math.ceil(len(shown) / columns)
         legend = 0.0 if len(points) == 1 else 0.2 * math.ceil(len(names) / 2)
         drawing = Figure(figsize=(WIDTH, count * (height + 0.5) + legend), layout="constrained")
@@ -241,9 +299,11 @@ def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[str, str] 
             axis.set_title(heading, loc="left", fontsize=8.5)
             if len(points) == 1:
                 _bars(axis, lines)
+                axis.set_xlabel(figure.values_label)
             else:
                 (_columns if figure.order else _lines)(axis, points, names, lines)
-                axis.set_xlabel(figure.axis)
+                axis.set_xlabel(figure.places_label)
+                axis.set_ylabel(figure.values_label if place % columns == 0 else "")
         if len(points) > 1:
             handles_of: dict[str, Any] = {}
             for axis in drawing.axes:

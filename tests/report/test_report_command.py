@@ -56,22 +56,6 @@ def test_a_dataset_without_signals_and_without_child_tables_has_pages(tmp_path: 
         assert Page(engine.report(public=True).html).facts["quarters"] == 1
 
 
-def test_somebody_elses_series_has_no_report(tmp_path: Path) -> None:
-    schema = tmp_path / "other.toml"
-    schema.write_text(TOML, encoding="utf-8")
-    file = table(
-        tmp_path / "r.csv",
-        "case_id age_low age_high sex adr disease",
-        [(n, 20, 30, "M", f"a{n}", "d") for n in range(6)],
-    )
-    with Engine(tmp_path / "w.duckdb") as engine:
-        engine.import_release(file, "2011Q1", dataset=schema)
-        for quarter in ("2011Q1", None):
-            for public in (False, True):
-                with pytest.raises(ReportError, match="is imported"):
-                    engine.report(quarter, public=public, dataset="other")
-
-
 def test_an_unknown_quarter_or_series_is_refused(engine: Engine) -> None:
     with pytest.raises(ReleaseError, match="2031Q1 is not released"):
         engine.report("2031Q1")

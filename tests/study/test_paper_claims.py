@@ -9,7 +9,7 @@ import pytest
 from srsql.engine.models import MODELS
 from srsql.engine.study.claims import CLAIMS, PairsClaim, TrendClaim, ValuesClaim
 from srsql.engine.study.compare_page import page
-from srsql.engine.study.figures import FIGURES, PaperFigure, draw, panels
+from srsql.engine.study.figures import FIGURES, OWN, PaperFigure, draw, panels
 from srsql.schemas import load_dataset
 
 Row = dict[str, Any]
@@ -195,8 +195,22 @@ def test_a_figure_has_a_panel_per_setting_and_a_line_per_model() -> None:
     assert set(found["k = 5, theta = 0.2"]) == {"ms", "k-anonymity"}
     drawn = draw(figure, rows, "f")
     assert drawn is not None
-    assert drawn[0].startswith("<svg")
+    assert drawn[0].svg.startswith("<svg")
     assert draw(figure, [row("ms", "dr", 0.1)], "f") is None
+
+
+def test_every_figure_says_what_both_axes_show_and_in_which_unit() -> None:
+    for one in (*FIGURES, *OWN):
+        assert one.places_label
+        assert one.values_label
+        assert "_" not in one.places_label + one.values_label, one
+    rows = [row(m, "dr", 0.1, k=5, quarter=q) for m in ("ms", "l-diversity") for q in ("A", "B")]
+    figure = next(f for f in OWN if f.measure == "dr")
+    for chosen in (rows, [r for r in rows if r["quarter"] == "A"]):
+        drawn = draw(figure, [r | {"scope": "without E"} for r in chosen], "f")
+        assert drawn is not None
+        assert ">groups (share, 0 to 1)<" in drawn[0].svg
+    assert ">period<" in draw(figure, [r | {"scope": "without E"} for r in rows], "f")[0].svg  # type: ignore[index]
 
 
 def test_settings_that_differ_in_any_parameter_but_the_seed_are_apart_on_the_page() -> None:

@@ -131,7 +131,7 @@ def test_figure_12_has_a_column_for_each_number_of_cases_in_order() -> None:
     assert list(lines) == ["2 terms", "3 terms"]
     drawn = draw(figure("Fig. 12"), rows, "f")
     assert drawn is not None
-    at = [drawn[0].index(text) for text in (">1<", ">2<", ">10<", ">&gt; 10<")]
+    at = [drawn[0].svg.index(text) for text in (">1<", ">2<", ">10<", ">&gt; 10<")]
     assert at == sorted(at)
 
 
@@ -179,5 +179,5 @@ def test_lines_are_listed_in_the_order_of_their_numbers() -> None:
             for i in ("0", "[2.5, 5)")]  # fmt: skip
     drawn = draw(figure("Fig. 24"), rows, "f")
     assert drawn is not None
-    at = [drawn[0].index(f">k = {k}<") for k in (2, 5, 25)]
+    at = [drawn[0].svg.index(f">k = {k}<") for k in (2, 5, 25)]
     assert at == sorted(at)

@@ -1,0 +1,94 @@
+"""The figures of a page as files: those of the page, the same bytes every time, inert."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from report.conftest import QUARTERS, Pages
+from support.command import srsql
+from support.pages import Page
+
+from srsql.engine.api.engine import Engine
+from srsql.engine.errors import ReportError
+
+QUARTER = QUARTERS[1]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def folder(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The figures of the public page of a quarter."""
+    folder = tmp_path_factory.mktemp("figures") / "new"
+    made = engine.report(QUARTER, public=True, figures=folder)
+    assert sorted(made.files) == sorted(map(str, folder.iterdir()))
+    return folder
+
+
+def test_every_figure_of_the_page_and_no_other_is_a_file(folder: Path, pages: Pages) -> None:
+    keys = [
+        found["id"].removeprefix("figure-")
+        for found in pages.page[f"public {QUARTER}"].all("figure")
+    ]
+    expected = {f"srsql-report-{QUARTER}-public-{k}.{f}" for k in keys for f in ("svg", "png")}
+    assert {file.name for file in folder.iterdir()} == expected
+    assert len(keys) >= 3
+
+
+def test_the_page_is_the_same_whether_figures_are_written_or_not(
+    engine: Engine, pages: Pages, tmp_path: Path
+) -> None:
+    for public in (False, True):
+        made = engine.report(QUARTER, public=public, figures=tmp_path)
+        assert made.html == pages.html[f"{'public' if public else 'internal'} {QUARTER}"]
+
+
+def test_a_drawing_is_complete_in_itself_and_runs_nothing(folder: Path, pages: Pages) -> None:
+    shown = "".join(pages.page[f"public {QUARTER}"].text)
+    for file in folder.glob("*.svg"):
+        text = file.read_text(encoding="utf-8")
+        root = ElementTree.fromstring(text)
+        assert root.tag == f"{SVG}svg"
+        tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+        assert tags & {"script", "image", "foreignObject", "metadata", "a"} == set()
+        assert "var(" not in text
+        assert "<!DOCTYPE" not in text
+        assert set(re.findall(r"https?://[^\"' ]+", text)) == {
+            "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink",
+        }  # fmt: skip
+        ids = {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
+        links = re.findall(r'xlink:href="#([^"]*)"|url\(#([^)]*)\)', text)
+        assert {a or b for a, b in links} <= ids
+        for element in root.iter(f"{SVG}text"):
+            assert (element.text or "").strip() in shown
+
+
+def test_the_same_release_gives_the_same_files(db: Path, folder: Path, tmp_path: Path) -> None:
+    with Engine(db, read_only=True, threads=1) as again:
+        again.report(QUARTER, public=True, figures=tmp_path)
+    assert {f.name: f.read_bytes() for f in tmp_path.iterdir()} == {
+        f.name: f.read_bytes() for f in folder.iterdir()
+    }
+
+
+def test_the_command_writes_page_and_figures(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SRSQL_DB", str(db))
+    page = tmp_path / "page.html"
+    answer = srsql("report", "--public", "--out", page, "--figures", tmp_path / "f", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    assert sorted(answer.json["figures"]) == sorted(map(str, (tmp_path / "f").iterdir()))
+    assert len(answer.json["figures"]) == 2 * len(Page(page.read_text()).all("figure"))
+    answer = srsql("report", "--public", "--out", page, "--figures", page)
+    assert answer.code != 0
+    assert "give another --figures" in answer.err
+
+
+def test_a_folder_that_cannot_be_made_is_refused(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(ReportError, match="cannot be made"):
+        engine.report(QUARTER, public=True, figures=tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "kept"
