@@ -96,13 +96,13 @@ def places_of(values: Ints, cases: Ints) -> Ints:
         raise ValueError(missing)
     span = int(cases[-1] - cases[0]) + 1
     if span > 8 * (len(cases) + len(values)):
-        place = np.searchsorted(cases, values)
-        if not np.array_equal(cases[place], values):
+        found = np.searchsorted(cases, values)
+        if not np.array_equal(cases[found], values):
             raise ValueError(missing)
-        return place
+        return found
     table = np.full(span, -1, np.int64)
     table[cases - cases[0]] = np.arange(len(cases))
-    place = table[values - cases[0]]
+    place: Ints = table[values - cases[0]]
     if place.min() < 0:
         raise ValueError(missing)
     return place

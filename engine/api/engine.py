@@ -25,7 +25,7 @@ from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
-from srsql.engine.release.correct import Correction, correct
+from srsql.engine.release.correct import Correction, CorrectionRequest, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.explain import Explained, explain
 from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
@@ -246,9 +246,8 @@ class Engine:
         correct``."""
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            return correct(self.warehouse, visible, quarter, series,
-                           keep_remainder=keep_remainder, dry_run=dry_run,
-                           if_needed=if_needed, progress=progress)  # fmt: skip
+            request = CorrectionRequest(keep_remainder, dry_run, if_needed)
+            return correct(self.warehouse, visible, quarter, series, request, progress)
 
     @api.reads(errors.LookUpError)
     def lookup(

@@ -145,15 +145,25 @@ class _Standing:
     schema: str
 
 
+@dataclass(frozen=True)
+class CorrectionRequest:
+    """What may be asked of a correction."""
+
+    keep_remainder: bool = False
+    """Keep the rest of a group where it keeps k, theta and alpha without those who left; whoever
+    has both versions then learns who they are: E is not defended."""
+    dry_run: bool = False
+    """Say what would leave, and change nothing."""
+    if_needed: bool = False
+    """Refuse no model where nobody has left."""
+
+
 def correct(
     warehouse: Warehouse,
     dataset: Dataset,
     quarter: str,
     series_name: str,
-    *,
-    keep_remainder: bool = False,
-    dry_run: bool = False,
-    if_needed: bool = False,
+    request: CorrectionRequest,
     progress: Progress | None = None,
 ) -> Correction:
     """Take the groups that somebody has left out of a released quarter, in one transaction.
@@ -163,10 +173,7 @@ def correct(
         dataset: with the tables of which the series has rows.
         quarter: that is out.
         series_name: of the release.
-        keep_remainder: keep the rest of such a group where it keeps k, theta and alpha without
-            those who left; whoever has both versions then learns who they are: E is not defended.
-        dry_run: say what would leave, and change nothing.
-        if_needed: refuse no model where nobody has left.
+        request: what is asked.
         progress: told the name of each stage when it begins.
 
     Raises:
@@ -174,14 +181,15 @@ def correct(
             failed a check; the warehouse is as it was.
     """
     clock = Clock(progress)
+    keep_remainder, dry_run = request.keep_remainder, request.dry_run
     standing = _standing(warehouse, dataset, quarter, series_name)
     ingestion_id = find_ingestion(warehouse, dataset, quarter)
     if (
-        if_needed
+        request.if_needed
         and standing.ingestion_id == ingestion_id
         and not staleness(warehouse, release_id=standing.release_id)
     ):
-        return _unchanged(warehouse, quarter, series_name, standing, keep_remainder, dry_run)
+        return _unchanged(warehouse, quarter, standing, request)
     _need_correctable(warehouse, standing, quarter, keep_remainder=keep_remainder)
     model_dataset = as_released(warehouse, dataset, standing.release_id)
     before = warehouse.temporary_tables()
@@ -223,18 +231,13 @@ def correct(
 
 
 def _unchanged(
-    warehouse: Warehouse,
-    quarter: str,
-    series_name: str,
-    standing: _Standing,
-    keep_remainder: bool,
-    dry_run: bool,
+    warehouse: Warehouse, quarter: str, standing: _Standing, request: CorrectionRequest
 ) -> Correction:
     """Nobody has left, by all that the catalog knows of the data that the version was made of."""
     told = standing.manifest
     return Correction(
         quarter=quarter,
-        series=series_name,
+        series=standing.series.name,
         corrects=standing.release_id,
         release_id=None,
         version=_version(warehouse, standing.release_id),
@@ -245,8 +248,8 @@ def _unchanged(
         remainders=0,
         kept_groups=told.get("groups", 0),
         kept_cases=told.get("cases", {}).get("released", 0),
-        keep_remainder=keep_remainder,
-        dry_run=dry_run,
+        keep_remainder=request.keep_remainder,
+        dry_run=request.dry_run,
         ingestion_id=standing.ingestion_id,
     )
 

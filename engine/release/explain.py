@@ -129,7 +129,8 @@ def explain(
         )
     case_id, notes = told.find(dataset, series, quarter, asked)
     places = told.rows("places", case_id=case_id)
-    why, reason, outcome = list(notes), None, "released"
+    why, reason = list(notes), None
+    outcome: Outcome = "released"
     parts, groups = [], []
     for case_no, group, _ in places:
         groups.append(told.size(group))

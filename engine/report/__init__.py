@@ -184,7 +184,7 @@ def write_report(report: Report, file: Path) -> int:
     if file.is_dir():
         raise ReportError(f"{file} is a directory: give --out a file")
     content = report.html.encode("utf-8")
-    _put(content, file, "--out")
+    _put(content, file, report, "--out")
     return len(content)
 
 
@@ -210,15 +210,15 @@ def write_figures(report: Report, folder: Path) -> Report:
     for figure in report.figures:
         for form, content in (("svg", figure.image.svg_file()), ("png", figure.image.png_file())):
             file = folder / f"{stem}-{figure.key}.{form}"
-            _put(content, file, "--figures")
+            _put(content, file, report, "--figures")
             files.append(str(file))
     return replace(report, files=tuple(files))
 
 
-def _put(content: bytes, file: Path, option: str) -> None:
+def _put(content: bytes, file: Path, of: Report, option: str) -> None:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        if report.edition == "internal":  # it tells of originals
+        if of.edition != "public":  # it may tell of originals
             beside.unlink(missing_ok=True)
             private_file(beside)
         beside.write_bytes(content)

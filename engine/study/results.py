@@ -150,7 +150,7 @@ def write_table(rows: Sequence[Row], folder: Path, *, safe: bool) -> list[Path]:
 def write_csv(table: pd.DataFrame, file: Path, *, safe: bool) -> None:
     """A table as a CSV file; ``safe``: none of its texts is a formula (see ``csv_safe``)."""
     texts = [name for name in table if table[name].dtype.kind not in "biufc"] if safe else []
-    told = table.assign(**{n: table[n].map(csv_safe, na_action="ignore") for n in texts})
+    told = table.assign(**{str(n): table[n].map(csv_safe, na_action="ignore") for n in texts})
     told.to_csv(file, index=False, lineterminator="\n")
 
 
