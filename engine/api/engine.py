@@ -24,7 +24,7 @@ from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, query
-from srsql.engine.release.correct import Correction, correct
+from srsql.engine.release.correct import Correction, correct, needless_correction
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
 from srsql.engine.release.ids import LookedUp, look_up
@@ -242,9 +242,11 @@ class Engine:
         correct``."""
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            return correct(self.warehouse, visible, quarter, series,
-                           keep_remainder=keep_remainder, dry_run=dry_run,
-                           if_needed=if_needed, progress=progress)  # fmt: skip
+            how = {"keep_remainder": keep_remainder, "dry_run": dry_run}
+            asked = (self.warehouse, visible, quarter, series)
+            if if_needed and (there := needless_correction(*asked, **how)):
+                return there
+            return correct(*asked, **how, progress=progress)
 
     @api.reads(errors.LookUpError)
     def lookup(

@@ -150,7 +150,6 @@ def correct(
     *,
     keep_remainder: bool = False,
     dry_run: bool = False,
-    if_needed: bool = False,
     progress: Progress | None = None,
 ) -> Correction:
     """Take the groups that somebody has left out of a released quarter, in one transaction.
@@ -163,7 +162,6 @@ def correct(
         keep_remainder: keep the rest of such a group where it keeps k, theta and alpha without
             those who left; whoever has both versions then learns who they are: E is not defended.
         dry_run: say what would leave, and change nothing.
-        if_needed: refuse no model where nobody has left.
         progress: told the name of each stage when it begins.
 
     Raises:
@@ -172,14 +170,8 @@ def correct(
     """
     clock = Clock(progress)
     series, standing = _standing(warehouse, dataset, quarter, series_name)
-    ingestion_id = find_ingestion(warehouse, dataset, quarter)
-    if (
-        if_needed
-        and standing.ingestion_id == ingestion_id
-        and not staleness(warehouse, release_id=standing.release_id)
-    ):
-        return _unchanged(warehouse, quarter, series_name, standing, keep_remainder, dry_run)
     _need_correctable(warehouse, standing, quarter, keep_remainder=keep_remainder)
+    ingestion_id = find_ingestion(warehouse, dataset, quarter)
     model_dataset = as_released(warehouse, dataset, standing.release_id)
     before = warehouse.temporary_tables()
     try:
@@ -219,15 +211,29 @@ def correct(
     )
 
 
-def _unchanged(
+def needless_correction(
     warehouse: Warehouse,
+    dataset: Dataset,
     quarter: str,
     series_name: str,
-    standing: _Standing,
+    *,
     keep_remainder: bool,
     dry_run: bool,
-) -> Correction:
-    """Nobody has left, by all that the catalog knows of the data that the version was made of."""
+) -> Correction | None:
+    """What a correction would tell of a quarter that needs none, whatever its model; None: it may
+    need one.
+
+    It needs none if it was made of the data that there are, or compared with them, and by all that
+    the catalog knows nobody has left it.
+
+    Raises:
+        ReleaseError: the quarter is not out.
+    """
+    _, standing = _standing(warehouse, dataset, quarter, series_name)
+    if standing.ingestion_id != find_ingestion(warehouse, dataset, quarter) or staleness(
+        warehouse, release_id=standing.release_id
+    ):
+        return None
     told = standing.manifest
     return Correction(
         quarter=quarter,
