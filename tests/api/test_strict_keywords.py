@@ -49,6 +49,7 @@ NEEDED: dict[str, Any] = {
     "ids": ["1"],
     "name": "other",
     "cases": ["1"],
+    "command": "nightly",
 }
 """What a call cannot do without."""
 READ = [
