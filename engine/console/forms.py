@@ -86,6 +86,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "restore": ("srsql restore --from safe/srsql-2011Q4.duckdb",),
     "migrate": ("srsql migrate", "srsql migrate --db old.duckdb"),
     "status": ("srsql status", "srsql status --format records"),
+    "config": ("srsql config", "srsql config check"),
     "metrics": (
         "srsql metrics --quarter 2011Q4",
         "srsql metrics --quarter 2011Q4 --format csv --out metrics.csv",

@@ -176,7 +176,8 @@ def test_forms_that_cannot_be_are_refused_in_one_line_before_anything_is_done(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     answer = srsql(*words, "--db", made)
-    assert (answer.code, answer.out) == (2, "")
+    assert answer.code == 2
+    assert ("error" in json.loads(answer.out)) if "--json" in words else not answer.out
     assert told in answer.err
     assert len(answer.err.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []

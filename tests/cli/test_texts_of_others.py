@@ -122,6 +122,13 @@ CASES: dict[Case, list[Case]] = {
     ("advise",): [("--quarter", HOSTILE)],
     ("synth",): [("--out", HOSTILE, "--from", HOSTILE, "--to", HOSTILE)],
     ("demo",): [(f"one/data/visit {HOSTILE}.csv",)],
+    ("config",): [(HOSTILE,)],
+    ("explain",): [
+        ("--case", HOSTILE, *ASKED),
+        ("--case", "V01", "--quarter", HOSTILE),
+        ("--case", "V01", *ASKED),
+        ("--case", "V01", *ASKED, "--series", HOSTILE),
+    ],
 }  # fmt: skip
 """Command -> its calls with a text of others in each place that takes or shows one."""
 SHOWING = {
@@ -226,6 +233,7 @@ def test_progress_on_a_terminal_is_neither_steered_nor_marked_up(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console.err, "_force_terminal", True)
+    monkeypatch.setattr(console.err, "is_interactive", True)
     with console.progress_shown() as say:
         say(f"{HOSTILE} [/bold]")
         time.sleep(0.5)  # until it is drawn

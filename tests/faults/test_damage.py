@@ -97,7 +97,7 @@ def test_a_damaged_warehouse_is_restored_as_the_message_says(db: Path) -> None:
     line = damaged(srsql("status", "--db", db))
     assert f"srsql restore --from BACKUP --db {db}" in line
     refused = srsql("restore", "--from", backup, "--db", db)
-    assert (refused.code, "--without-forgotten" in refused.err) == (2, True)
+    assert (refused.code, "--without-forgotten" in refused.err) == (5, True)
     assert srsql("restore", "--from", backup, "--without-forgotten", "--db", db).code == 0
     assert srsql("status", "--db", db).code == 0
 

@@ -18,7 +18,7 @@ from support.quarters import crowd
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import BUSY, BusyError, DamagedError, WarehouseError
-from srsql.engine.warehouse import opening
+from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse.database_file import Wait
 from srsql.engine.warehouse.migrate import migrate
 
@@ -148,7 +148,7 @@ def test_what_another_process_runs_is_told_without_its_arguments(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "cmdline"
-    monkeypatch.setattr(opening, "Path", lambda p: file if "cmdline" in p else Path(p))
+    monkeypatch.setattr(database_file, "Path", lambda p: file if "cmdline" in p else Path(p))
     for words, told in (
         (["/usr/bin/python3", "/opt/bin/srsql", "forget", "8123456", "--db", "w"], "srsql forget"),
         (["python3", "-P", "-m", "srsql.cli", "--quiet", "lookup", "123"], "srsql lookup"),
@@ -160,12 +160,12 @@ def test_what_another_process_runs_is_told_without_its_arguments(
         ([], ""),
     ):
         file.write_bytes("".join(f"{word}\0" for word in words).encode())
-        assert opening._command(1) == told, words
+        assert database_file._command(1) == told, words
 
 
 def test_a_process_that_nobody_can_name_is_in_use_all_the_same(tmp_path: Path) -> None:
     for text in ("Could not set lock on file: PID unknown", "Could not set lock on file (PID 0)"):
-        error = opening._explained(tmp_path / "w", duckdb.IOException(text), Wait())
+        error = database_file.told(tmp_path / "w", duckdb.IOException(text), Wait())
         assert isinstance(error, BusyError)
         assert error.pid is None
         assert "in use by another process: wait for it" in str(error)
