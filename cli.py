@@ -437,7 +437,7 @@ def compare(
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""
-    sweep = Sweep(**{name: options.pop(name) for name in declared(Sweep)})
+    sweep = Sweep(**given({name: options.pop(name) for name in declared(Sweep)}))
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     made = show_study.as_typed(made, db)
