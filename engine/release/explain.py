@@ -129,8 +129,9 @@ def explain(
         )
     case_id, notes = told.find(dataset, series, quarter, asked)
     places = told.rows("places", case_id=case_id)
-    why, reason = list(notes), None
+    why = list(notes)
     outcome: Outcome = "released"
+    reason: str | None = None
     parts, groups = [], []
     for case_no, group, _ in places:
         groups.append(told.size(group))

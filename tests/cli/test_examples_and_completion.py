@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from support.command import srsql
 
 from srsql.cli import cli
 from srsql.engine.console.forms import EXAMPLES
@@ -48,6 +49,13 @@ def test_every_example_can_be_parsed(line: str) -> None:
         context = click.Context(command, info_name=name, parent=context)
     command.parse_args(context, words)
     assert len(line) <= 96
+
+
+def test_advice_needs_no_option_but_the_quarter(tmp_path: Path) -> None:
+    """What is not given is the engine's default: --theta None was refused before."""
+    answer = srsql("advise", "--quarter", "2011Q4", "--db", tmp_path / "none.duckdb")
+    assert (answer.code, answer.out) == (2, "")
+    assert "no warehouse at" in answer.err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
