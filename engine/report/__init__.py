@@ -104,9 +104,12 @@ def report(
         html = internal_series(warehouse, dataset, series)
     else:
         views = {dataset.report_table}
-        with public_database(
-            warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
-        ) as released:
+        with (
+            warehouse.beside_another(),
+            public_database(
+                warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
+            ) as released,
+        ):
             html = public_series(released)
     return Report(html, edition, dataset.name, series, None)
 
@@ -121,9 +124,12 @@ def _public_quarter(subject: Subject, ids: str | None) -> str:
         )
     views = {table.name for table in dataset.row_tables}
     schemas, warehouse = {quarter: release.schema}, release.warehouse
-    with public_database(
-        warehouse.con, _rows_of(warehouse), dataset, release.series, schemas, views, ids
-    ) as released:
+    with (
+        warehouse.beside_another(),
+        public_database(
+            warehouse.con, _rows_of(warehouse), dataset, release.series, schemas, views, ids
+        ) as released,
+    ):
         return public_quarter(released, quarter)
 
 
