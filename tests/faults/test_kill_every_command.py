@@ -20,6 +20,7 @@ from support.released import content
 from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.warehouse.database_file import attached
+from srsql.engine.warehouse.scratch import remove_leftovers
 
 RAW = b"MFR-"
 """In every raw report, and in nothing that is released."""
@@ -128,6 +129,7 @@ def seen(command: Command, work: Path) -> dict[str, Any]:
     """All that is in the warehouse, which opens whatever happened."""
     file = warehouse_of(command, work)
     if command.name == "migrate":
+        remove_leftovers(file)  # as any command that opens it does, before it sees the layout
         con = attached(file)
         try:
             layout = con.execute("SELECT layout FROM srsql.warehouse").fetchall()
