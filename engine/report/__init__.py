@@ -122,9 +122,12 @@ def report(
         page = internal_series(warehouse, dataset, series, bounds)
     else:
         views = {dataset.report_table}
-        with public_database(
-            warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
-        ) as released:
+        with (
+            warehouse.beside_another(),
+            public_database(
+                warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
+            ) as released,
+        ):
             page = public_series(released)
     return Report(page.html, edition, dataset.name, series, None, page.figures)
 
@@ -139,9 +142,12 @@ def _public_quarter(subject: Subject, ids: str | None) -> Page:
         )
     views = {table.name for table in dataset.row_tables}
     schemas, warehouse = {quarter: release.schema}, release.warehouse
-    with public_database(
-        warehouse.con, _rows_of(warehouse), dataset, release.series, schemas, views, ids
-    ) as released:
+    with (
+        warehouse.beside_another(),
+        public_database(
+            warehouse.con, _rows_of(warehouse), dataset, release.series, schemas, views, ids
+        ) as released,
+    ):
         return public_quarter(released, quarter)
 
 

@@ -130,7 +130,7 @@ def internal_quarter(subject: Subject) -> Page:
         risk=_risk(rows, verdict),
         measures=measures_table(rows + checks),
         ids=IDS.get(subject.manifest.get("ids", "")),
-        date=subject.manifest.get("date"),
+        date=subject.manifest.get("release_date"),
         shapes=shapes,
         groups=group_figures(shapes, release.k, "group"),
         thetas=_thetas(release, shapes),

@@ -92,7 +92,7 @@ def internal_series(
               if left else []),
         ],
         ids=IDS.get(latest.manifest.get("ids", "")),
-        date=latest.manifest.get("date"),
+        date=latest.manifest.get("release_date"),
         guarantee=latest.manifest.get("guarantee"),
         undefended=undefended(defended_attacks(latest.manifest)),
         quarters=_quarters(rows, imported=imported),

@@ -106,7 +106,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
         facts=_facts(manifest, shapes),
         **beside_region(released.dataset, manifest),
         ids=IDS.get(manifest.get("ids", "")),
-        date=manifest.get("date"),
+        date=manifest.get("release_date"),
         guarantee=manifest["guarantee"],
         undefended=undefended(defended_attacks(manifest)),
         attacked=bool(defended_attacks(manifest)),
@@ -250,7 +250,7 @@ def public_series(released: PublicDatabase) -> Page:
             Fact("k", "smallest k", min(int(m["k"]) for m in manifests.values())),
         ],
         ids=IDS.get(latest.get("ids", "")),
-        date=latest.get("date"),
+        date=latest.get("release_date"),
         guarantee=latest["guarantee"],
         undefended=undefended(defended_attacks(latest)),
         quarters=Table(

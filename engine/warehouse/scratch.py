@@ -52,9 +52,6 @@ class PrivateFolder:
         LEFT.add(str(self.path))
         if kind == "scratch":
             _beside_warehouses.add(str(self.path))
-        for other in list(_beside_warehouses) if kind != "scratch" else ():
-            with suppress(OSError), open(f"{other}/{_NOTES}", "a", encoding="ascii") as notes:
-                notes.write(json.dumps(str(self.path)) + "\n")
         self._remove = weakref.finalize(self, _remove, self.path, handle, os.getpid())
 
     def remove(self) -> None:
@@ -104,6 +101,9 @@ def _made(target: Path, kind: Kind) -> tuple[Path, int]:
     while True:
         name = f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.{kind}"
         path = target.parent / name
+        for other in list(_beside_warehouses) if kind != "scratch" else ():  # before it is there
+            with suppress(OSError), open(f"{other}/{_NOTES}", "a", encoding="ascii") as notes:
+                notes.write(json.dumps(str(path)) + "\n")
         path.mkdir(mode=0o700)
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         with suppress(OSError):  # a file system without locks: the number of the process counts

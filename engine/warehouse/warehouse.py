@@ -68,7 +68,7 @@ class Warehouse:
         self._wait = wait
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         self._folder: PrivateFolder | None = None
-        self._fresh = False
+        self._fresh = self._shares = False
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
@@ -114,6 +114,23 @@ class Warehouse:
         """The private folder of a warehouse that is ours, gone when it closes; None: nothing can
         be written."""
         return self._folder.path if self._folder is not None else None
+
+    @contextmanager
+    def beside_another(self) -> Iterator[None]:
+        """While this lasts, another database of ours works in this process, and takes this one's
+        limit of memory for its own: of a limit for the process each has half."""
+        share = self.limits.settings().get("memory_limit")
+        if share is None or self._shares:
+            yield
+            return
+        self.run("SET memory_limit = ?", [f"{int(share[:-1]) // 2}B"])
+        self._shares = True
+        try:
+            yield
+        finally:
+            self._shares = False
+            with suppress(duckdb.Error):
+                self.con.execute("SET memory_limit = ?", [share])
 
     @contextmanager
     def _told(self, *faults: Fault) -> Iterator[None]:

@@ -20,6 +20,7 @@ from support.released import content
 from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.warehouse.database_file import attached
+from srsql.engine.warehouse.scratch import remove_leftovers
 
 RAW = b"MFR-"
 """In every raw report, and in nothing that is released."""
@@ -61,6 +62,8 @@ COMMANDS = [
     Command("restore", ["restore", "--from", f"{SOURCES}/backup.duckdb"], 12, "swap", 8),
     Command("migrate", ["migrate", "--db", "old.duckdb"], 10, "swap", 8),
 ]  # fmt: skip
+AGAIN = 3
+"""After every third kill that left nothing the command is run again."""
 TORN = 3
 """Of the kills inside a commit, how many tear a write."""
 
@@ -84,8 +87,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_quarter(sources, "2012Q1", crowd(60, first=61, version=3))
     write_quarter(sources / "new", "2011Q4", crowd(50, first=41, version=4), deleted=[7])
     with Engine(start / "w.duckdb") as engine:
-        engine.ingest([first, second])
+        engine.ingest([first])
         engine.release("2011Q3", model="ms", k=3, theta="0.5", seed=1, allow_linkable=True)
+        engine.ingest([second])  # with a list of who left
         engine.backup(sources / "backup.duckdb")
         engine.set_series("main", k=4)
     with gzip.open(OLD) as packed, (start / "old.duckdb").open("wb") as file:
@@ -125,6 +129,7 @@ def seen(command: Command, work: Path) -> dict[str, Any]:
     """All that is in the warehouse, which opens whatever happened."""
     file = warehouse_of(command, work)
     if command.name == "migrate":
+        remove_leftovers(file)  # as any command that opens it does, before it sees the layout
         con = attached(file)
         try:
             layout = con.execute("SELECT layout FROM srsql.warehouse").fetchall()
@@ -146,6 +151,7 @@ def undisturbed(base: Path, command: Command, server: Server, work: Path) -> Kno
     end = server.run(Kill(str(work), arguments(command), window=command.window))
     assert end.code == 0, end.said
     after = seen(command, work)
+    assert before != after or command.target or command.name in ("rebuild", "compare")
     return Known(before, counts(after), before != after, end)
 
 
@@ -203,7 +209,7 @@ def test_whatever_is_killed_leaves_all_or_nothing_and_works_again(
     (tmp_path / "sources").symlink_to(base / "sources")
     known = undisturbed(base, command, server, work)
     told = {"killed": 0, "in time": 0, "done": 0}
-    for kill in kills(command, known, work):
+    for number, kill in enumerate(kills(command, known, work)):
         fresh(base, command, work)
         end = server.run(kill)
         told["killed" if end.code < 0 else "in time"] += 1
@@ -217,7 +223,7 @@ def test_whatever_is_killed_leaves_all_or_nothing_and_works_again(
         if command.target:
             done = need_whole(command, work)
         told["done"] += done
-        if not done:
+        if not done and number % AGAIN == 0:
             if command.name == "forget":
                 (work / "receipt.json").unlink(missing_ok=True)
             again = server.run(Kill(str(work), arguments(command)))

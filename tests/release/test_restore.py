@@ -137,7 +137,7 @@ def test_what_is_no_backup_is_refused(db: Path, tmp_path: Path) -> None:
         engine.con.execute("UPDATE srsql.warehouse SET layout = 3")
     for name, text in (
         ("absent", "no backup at"),
-        ("text", "cannot be opened"),
+        ("text", "is damaged or not a DuckDB file"),
         ("foreign.duckdb", "no warehouse of srsql"),
         ("backup.duckdb", "srsql migrate --db"),
         ("w.duckdb", "is the warehouse itself"),

@@ -44,7 +44,14 @@ from srsql.engine.artifact.publish.manifest import (
     find_release,
     public_facts,
 )
-from srsql.engine.artifact.publish.tables import Plan, plan_tables, plan_terms, prove, staging
+from srsql.engine.artifact.publish.tables import (
+    Plan,
+    memory_limit,
+    plan_tables,
+    plan_terms,
+    prove,
+    staging,
+)
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
@@ -165,7 +172,7 @@ def publish(
     signing = private_key(publication.sign) if publication.sign else None
     form, storage = publication.format, publication.storage_version or STORAGE_VERSION
     try:
-        with warehouse.transaction():
+        with warehouse.beside_another(), warehouse.transaction():
             releases = _releases(warehouse, dataset, publication)
             stale = []
             for release in releases:
@@ -200,7 +207,7 @@ def publish(
                 if signing is not None:
                     sign(folder, signing)
                 step("verification")
-                found = verify(folder)
+                found = verify(folder, memory_limit=memory_limit(warehouse))
                 if not found.passed:
                     raise UnsafeArtifactError(
                         f"{quarter} was not published, the artifact fails its own check: "

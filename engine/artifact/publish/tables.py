@@ -365,6 +365,11 @@ def safe_rows(rows: exp.Query, columns: Sequence[Column]) -> exp.Query:
     return exp.select(*shown).from_(rows.subquery("s"))
 
 
+def memory_limit(warehouse: Warehouse) -> str:
+    """Of a database beside the warehouse: as much as that has."""
+    return str(warehouse.value("SELECT current_setting('memory_limit')"))
+
+
 @contextmanager
 def staging(
     warehouse: Warehouse, folder: Path, form: Format, storage_version: str, spill: Path
@@ -378,8 +383,7 @@ def staging(
         storage_version: the oldest DuckDB that can read the DuckDB file.
         spill: folder for what does not fit into memory.
     """
-    limit = warehouse.value("SELECT current_setting('memory_limit')")
-    with _fresh(spill, limit) as con:
+    with _fresh(spill, memory_limit(warehouse)) as con:
         if form == "duckdb":
             _attach(con, folder / DUCKDB_FILE, storage_version)
         yield Staging(warehouse, con, folder, form)

@@ -73,17 +73,25 @@ SAFE = (
 
 
 @contextmanager
-def connection(*folders: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def connection(
+    *folders: Path, memory_limit: str | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty database in memory, which may spill to disk and opens the files of these folders.
 
     Neither a view, a macro nor a link of theirs leads it to any other file, and it loads no
     extension; nothing turns that off again.
+
+    Args:
+        folders: whose files may be read.
+        memory_limit: of DuckDB; None: what it takes by itself.
     """
     with (
         TemporaryDirectory(prefix="srsql-verify-") as scratch,
         duckdb.connect(config={"python_enable_replacements": False}) as con,
     ):
         con.execute("SET temp_directory = ?", [scratch])
+        if memory_limit is not None:
+            con.execute("SET memory_limit = ?", [memory_limit])
         con.execute("SET enable_progress_bar = false")
         con.execute("SET allowed_paths = ?", [_allowed(folders)])
         for statement in SAFE:

@@ -80,7 +80,10 @@ LOAD_CHECKS, CLAIM_CHECKS = ("columns", "rows", "content"), ("declaration", "pol
 
 
 def verify(
-    artifacts: str | Path | Sequence[str | Path], public_key: str | Path | None = None
+    artifacts: str | Path | Sequence[str | Path],
+    public_key: str | Path | None = None,
+    *,
+    memory_limit: str | None = None,
 ) -> Verified:
     """Check one artifact, or several of one series, oldest first.
 
@@ -88,6 +91,7 @@ def verify(
         artifacts: their folders.
         public_key: a PEM file with the Ed25519 key of whoever published them; each must be signed
             with it. None: who published them is not checked.
+        memory_limit: of DuckDB; None: what it takes by itself.
 
     Raises:
         VerifyError: a folder is no artifact, or the key is none.
@@ -103,7 +107,7 @@ def verify(
     unproved: list[str] = []
     complete, several = True, False
     for folder in folders:
-        found, parts = _verify_folder(folder)
+        found, parts = _verify_folder(folder, memory_limit)
         several = several or len(folders) > 1 or len(parts) > 1
         if public_key is not None:
             found.append(Check("signature", signature_faults(folder, Path(public_key)), 1))
@@ -129,7 +133,7 @@ def verify(
         if not complete:
             not_run += [f"series: {name}" for name in SERIES_CHECKS]
         elif read:
-            found, strangers = check_series(read)
+            found, strangers = check_series(read, memory_limit)
             checks += found
             if found[0].faults:
                 not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
@@ -160,7 +164,7 @@ class _Part:
 _OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS)
 
 
-def _verify_folder(folder: Path) -> tuple[list[Check], list[_Part]]:
+def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check], list[_Part]]:
     """The checks of the whole artifact, and those of each of its quarters."""
     checks, manifest = check_files(folder)
     if manifest is None:
@@ -168,7 +172,7 @@ def _verify_folder(folder: Path) -> tuple[list[Check], list[_Part]]:
     checks[1] = replace(checks[1], faults=[*checks[1].faults, *document_faults(folder, manifest)])
     parts, found = quarters_of(manifest), list[_Part]()
     several = len(parts) > 1
-    with connection(folder) as con:
+    with connection(folder, memory_limit=memory_limit) as con:
         objects = check_tables(con, folder, manifest)
         for part in parts:
             place = f"{folder}, {part.quarter}" if several else str(folder)
@@ -274,7 +278,9 @@ def drawn_report(
     return public_report(con, sources, thresholds, manifest, dataset)
 
 
-def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[Manifest]]:
+def check_series(
+    given: list[tuple[Path, Manifest]], memory_limit: str | None = None
+) -> tuple[list[Check], list[Manifest]]:
     """The checks across artifacts, and those of which the history is not all given.
 
     Each artifact passed its own loading; nothing else is taken for granted.
@@ -289,7 +295,8 @@ def check_series(given: list[tuple[Path, Manifest]]) -> tuple[list[Check], list[
     unknown = [given[n][1] for n in joined if n not in judged]
     if not judged:
         return [series], unknown
-    with connection(*{folder: None for folder, _ in given}) as con:
+    folders = dict.fromkeys(folder for folder, _ in given)
+    with connection(*folders, memory_limit=memory_limit) as con:
         run_step(con, "artifact/artifact_tables")
         for number, (folder, manifest) in enumerate(given):
             unread = read_tables(con, folder, manifest)
