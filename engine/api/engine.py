@@ -242,11 +242,14 @@ class Engine:
         correct``."""
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            how = {"keep_remainder": keep_remainder, "dry_run": dry_run}
-            asked = (self.warehouse, visible, quarter, series)
-            if if_needed and (there := needless_correction(*asked, **how)):
+            if if_needed and (there := needless_correction(
+                self.warehouse, visible, quarter, series, keep_remainder=keep_remainder,
+                dry_run=dry_run,
+            )):  # fmt: skip
                 return there
-            return correct(*asked, **how, progress=progress)
+            return correct(self.warehouse, visible, quarter, series,
+                           keep_remainder=keep_remainder, dry_run=dry_run,
+                           progress=progress)  # fmt: skip
 
     @api.reads(errors.LookUpError)
     def lookup(
