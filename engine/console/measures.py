@@ -80,9 +80,9 @@ def status_parts(found: Status) -> Parts:
     if len(found.runs) > 1:
         yield Table("runs", RUN_COLUMNS, map(_run_row, found.runs))
     elif found.runs:
-        number, command, _, started, seconds, ended, where = _run_row(found.runs[0])
+        number, command, _, started, seconds, ended, _ = _run_row(found.runs[0])
         took = f" after {seconds}" if seconds else ""
-        yield f"last run ({number}): {command}, {started}, {ended}{took} ({where})"
+        yield f"last run ({number}): {command}, {started}, {ended}{took} (all: srsql status --runs)"
     tables = [("quarters", found.quarters), ("releases", found.releases)]
     tables += [("series", found.series)] if found.series else []
     tables += [("budget", found.budget)] if found.budget else []

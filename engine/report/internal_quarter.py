@@ -46,7 +46,7 @@ _RELEASE = "report/release"
 _DANGER = ("dir", "dsr", "ssgr", "dr")
 _HIDDEN = frozenset(
     {"cases", "reports", "withheld", "values_given_up", "infeasible", "metrics", "files", "source",
-     "guarantee", "made_after"}
+     "guarantee", "made_after", "parameters"}
 )  # fmt: skip
 """Keys of the private manifest that have a place of their own on the page."""
 _LISTED = 50

@@ -257,8 +257,9 @@ def told(path: Path, error: Exception, wait: Wait = NOW) -> WarehouseError:
     if _HELD.search(str(error)):
         pid = _holder(error)
         waited = f" after {wait.seconds:g} s of waiting" if wait.seconds else ""
+        longer = "longer" if waited else "for it"
         return BusyError(
-            f"{path} is in use by another process{_who(pid)}{waited}: wait for it "
+            f"{path} is in use by another process{_who(pid)}{waited}: wait {longer} "
             "(--wait SECONDS), or stop it",
             pid,
         )
