@@ -7,6 +7,7 @@ judge (``rejects``), load (``raw_tables``, ``units``), count (``account``), comm
 from __future__ import annotations
 
 import dataclasses
+import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -142,7 +143,7 @@ def explained(name: str) -> Iterator[None]:
         raise IngestError(
             f"{name} could not be loaded: {one_line(error)}; nothing was changed"
         ) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError):
         raise IngestError(f"{name} is damaged or cut off: download it again") from None
     except OSError as error:
         raise IngestError(
