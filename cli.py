@@ -20,7 +20,8 @@ from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
-    GROUP,
+    CONTEXT,
+    Commands,
     Listed,
     artifacts,
     chosen,
@@ -84,7 +85,7 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
         yield found
 
 
-@click.group(**GROUP)
+@click.group(cls=Commands, invoke_without_command=True, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="srsql")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.pass_context

@@ -74,18 +74,16 @@ class _Command(click.Command):
     context_class = _Context
 
 
-class _Commands(click.Group):
+class Commands(click.Group):
+    """Commands whose help texts go through the same door."""
+
     context_class = _Context
     command_class = _Command
     group_class = type
 
 
-GROUP: dict[str, Any] = {
-    "cls": _Commands,
-    "invoke_without_command": True,
-    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
-}
-"""How the commands are grouped."""
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+"""How help is asked for, and how wide it is."""
 _CSV_SAFE = "srsql.csv_safe"
 PIPE_WIDTH = 200
 out = Terminal(
