@@ -7,6 +7,8 @@ judge (``rejects``), load (``raw_tables``, ``units``), count (``account``), comm
 from __future__ import annotations
 
 import dataclasses
+import errno
+import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -150,9 +152,11 @@ def explained(name: str) -> Iterator[None]:
         raise IngestError(
             f"{name} could not be loaded: {one_line(error)}; nothing was changed"
         ) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError):
         raise IngestError(f"{name} is damaged or cut off: download it again") from None
     except OSError as error:
+        if error.errno in (None, errno.EINVAL):  # of bzip2, or of a place outside the file
+            raise IngestError(f"{name} is damaged or cut off: download it again") from None
         raise IngestError(
             f"{name}: {error.strerror or one_line(error)}; nothing was changed"
         ) from None

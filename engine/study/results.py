@@ -149,8 +149,10 @@ def write_table(rows: Sequence[Row], folder: Path, *, safe: bool) -> list[Path]:
 
 def write_csv(table: pd.DataFrame, file: Path, *, safe: bool) -> None:
     """A table as a CSV file; ``safe``: none of its texts is a formula (see ``csv_safe``)."""
-    texts = [name for name in table if table[name].dtype.kind not in "biufc"] if safe else []
-    told = table.assign(**{str(n): table[n].map(csv_safe, na_action="ignore") for n in texts})
+    texts = [name for name in table.columns if table[name].dtype.kind not in "biufc"]
+    told = table.copy()
+    for name in texts if safe else ():
+        told[name] = table[name].map(csv_safe, na_action="ignore")
     told.to_csv(file, index=False, lineterminator="\n")
 
 

@@ -132,7 +132,7 @@ def try_tables(engine: Engine, folder: Path, rng: random.Random, period: str) ->
                 )
             except duckdb.Error:
                 con.execute(f"CREATE VIEW hospital.{name} AS FROM {source}")
-    rule = rng.choice(("label", "label", "year", "quarter", "month"))
+    rule = rng.choice(("label",) * 8 + ("year", "quarter", "month"))
     text = hospital.toml(period=rule, id_type=rng.choice(("text", "text", "integer")))
     (folder / "clinic.toml").write_text(text.replace('"clinic"', f'"clinic{period}"'))
     options = {"max_reject_rate": rng.choice((0.01, 1))}

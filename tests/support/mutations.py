@@ -114,11 +114,12 @@ def mutated_text(rng: random.Random, files: Contents) -> Contents:
 def packed(rng: random.Random, files: Contents) -> bytes:
     """A zip of the files, which may be a strange one: names, entries, sizes, methods."""
     way = rng.randrange(12)
-    method = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    method = rng.choice(methods)
     target = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a name twice
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA if way == 0 else method) as archive:
+        with zipfile.ZipFile(target, "w", method) as archive:
             for name, content in files.items():
                 shown = f"../../{name}" if way == 1 else f"/etc/{name}" if way == 2 else name
                 shown = f"a\x1b[31m\n/{name}" if way == 3 else shown
