@@ -312,10 +312,12 @@ class Engine:
         theta: Number = None, figures: Name = None, dataset: Name = None, series: str = MAIN,
     ) -> Report:  # fmt: skip
         """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
-        from srsql.engine.report import report, write_figures  # brings matplotlib
+        from srsql.engine.report import make_folder, report, write_figures  # brings matplotlib
 
         given = (k, theta) != (None, None)
         bounds = api.audit_options(quarter, None, SCOPES, k, theta, None, None) if given else None
+        if figures is not None:
+            make_folder(Path(figures))
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.ReportError)

@@ -194,12 +194,25 @@ def write_report(report: Report, file: Path) -> int:
     return len(content)
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of the figures, if it is absent.
+
+    Raises:
+        ReportError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ReportError(f"{folder} cannot be made ({why}): give another --figures") from None
+
+
 def write_figures(report: Report, folder: Path) -> Report:
     """Write every figure of the page as SVG and as PNG; figures of before are replaced.
 
     Args:
         report: whose figures, and no others.
-        folder: made if absent.
+        folder: where they go.
 
     Returns:
         The report with the names of the files: that of its page with the name of the figure.
@@ -207,11 +220,6 @@ def write_figures(report: Report, folder: Path) -> Report:
     Raises:
         ReportError: a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise ReportError(f"{folder} cannot be made ({why}): give another --figures") from None
     stem, files = file_name(report).removesuffix(".html"), []
     for figure in report.figures:
         for form, content in (("svg", figure.image.svg_file()), ("png", figure.image.png_file())):

@@ -49,18 +49,22 @@ def not_told(*, judged: bool, originals: bool) -> list[str]:
     return [*([] if judged else [_BOUNDS]), *([] if originals else [_ORIGINALS]), *_NEVER]
 
 
-def verdict_sentence(rows: Sequence[AuditRow]) -> str:
+def verdict_sentence(rows: Sequence[AuditRow], bounds: AuditOptions | None) -> str:
     """The verdict of an audit in a sentence.
 
     Args:
         rows: the releases in question, at one scope.
+        bounds: what they were judged by; None: nothing.
     """
+    if bounds is None:
+        return f"Nothing is judged: {_BOUNDS}."
+    told = f"with k = {bounds.k} and θ = {bounds.theta}"
     groups = sum(row.groups for row in rows)
     attacks = ", ".join(dict.fromkeys(a.upper() for row in rows for a in row.attacks))
     if all(row.safe for row in rows):
         return (
-            f"Safe: in none of the {groups:,} groups an attacker ({attacks}) is left with fewer "
-            "than k candidates or infers a value beyond its threshold."
+            f"Safe {told}: in none of the {groups:,} groups an attacker ({attacks}) is left with "
+            "fewer than k candidates or infers a value beyond its threshold."
         )
     parts = [
         f"in {count:,} fewer than k candidates remain (DIG)"
@@ -69,7 +73,7 @@ def verdict_sentence(rows: Sequence[AuditRow]) -> str:
         for name in ("dig", "dsg")
         if (count := sum(getattr(row, name) for row in rows))
     ]
-    return f"Not safe: of {groups:,} groups, {' and '.join(parts)}, under {attacks}."
+    return f"Not safe {told}: of {groups:,} groups, {' and '.join(parts)}, under {attacks}."
 
 
 def imported_quarter(subject: Subject, bounds: AuditOptions | None) -> Page:
@@ -97,7 +101,7 @@ def imported_quarter(subject: Subject, bounds: AuditOptions | None) -> Page:
         quarter=release.quarter,
         k=k,
         facts=_facts(manifest, shapes, verdict, judged=bounds is not None),
-        verdict=verdict_sentence([verdict]) if bounds else "Nothing is judged: " + _BOUNDS + ".",
+        verdict=verdict_sentence([verdict], bounds),
         risk=_risk(verdict) if bounds else None,
         measures=measures_table(rows, "Every metric that needs no manifest"),
         groups=[figure for figure in group_figures(shapes, k, "group") if figure.key == "sizes"],

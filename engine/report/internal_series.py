@@ -70,7 +70,7 @@ def internal_series(
         series=series,
         imported=imported,
         judged=judged,
-        verdict=verdict_sentence(shown) if bounds is not None else "",
+        verdict=verdict_sentence(shown, bounds) if imported else "",
         not_told=not_told(judged=bounds is not None, originals=all(
             row.targets == "originals" for row in shown)) if imported else [],
         first=rows[0].quarter,
@@ -159,7 +159,8 @@ def _figures(rows: list[Row], audits: list[AuditRow], *, judged: bool) -> list[F
                  ("withheld", [r.withheld for r in rows])],
                 "cases",
             ),
-            "Cases per quarter: new, old (in an earlier release), withheld.",
+            "Cases per quarter: new, old (in an earlier release)"
+            + (", withheld." if any(row.withheld for row in rows) else "."),
         ),
         Figure(
             "cumulative",

@@ -49,7 +49,7 @@ def test_the_page_of_a_quarter_has_what_the_audit_finds(huang: Engine) -> None:
     assert page.facts["groups"] == row.groups == 4
     assert page.facts["dangerous"] == row.dig + row.dsg == 0
     assert page.facts["outside"] == row.outside
-    assert page.within("verdict").startswith("Safe: in none of the 4 groups")
+    assert page.within("verdict").startswith("Safe with k = 3 and θ = 1/3: in none of the 4 groups")
     worst = huang.audit(quarter="2011Q2", scopes=("group",), evidence=1, **BOUNDS).evidence[0]
     text = page.within("s-attack")
     assert f"case {worst.case_id} of group {worst.group_id}" in text
@@ -65,7 +65,8 @@ def test_the_page_of_a_quarter_has_what_the_audit_finds(huang: Engine) -> None:
 def test_a_group_that_is_too_small_is_told_in_a_sentence(bare: Engine) -> None:
     page = Page(bare.report("2011Q1", k=3, theta="1").html)
     assert page.within("verdict") == (
-        "Not safe: of 2 groups, in 1 fewer than k candidates remain (DIG), under B, F, L."
+        "Not safe with k = 3 and θ = 1: of 2 groups, in 1 fewer than k candidates remain (DIG), "
+        "under B, F, L."
     )
     assert page.facts["dangerous"] == 1
     assert page.facts["smallest"] == 2
@@ -95,6 +96,7 @@ def test_the_page_of_the_series_has_the_verdict_of_all_quarters(huang: Engine) -
     assert page.within("verdict").startswith("Safe" if audited.safe else "Not safe")
     assert "figure-nil" not in page.of
     told = Page(huang.report().html)
+    assert told.within("verdict").startswith("Nothing is judged")
     assert "risk" not in told.tables
     assert "--k and --theta" in told.within("not-told")
 
