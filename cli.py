@@ -52,7 +52,7 @@ from srsql.engine.release.restore import restore
 from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, grid_parameters
 from srsql.engine.study.settings import Sweep
-from srsql.engine.warehouse.database_file import Limits
+from srsql.engine.warehouse.database_file import Limits, need_usable
 from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
@@ -64,6 +64,7 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
     What may write it leaves a row in its run table.
     """
     session, context = sessions.current_session(), click.get_current_context()
+    need_usable(db)
     waiting: Any = {"wait": session.wait, "progress": session.waiting, **limits_given()}
     try:
         engine = Engine(db, read_only=read_only, **waiting)

@@ -182,9 +182,13 @@ class PolicyError(SrsqlError):
 class CompareError(SrsqlError):
     """A comparison cannot be run or written; the text says what to give."""
 
+    tells_values = True
+
 
 class AdviseError(SrsqlError):
     """No advice can be given or written; the text says what to give."""
+
+    tells_values = True
 
 
 class LookUpError(SrsqlError):
@@ -275,7 +279,8 @@ def text_for_log(error: BaseException) -> str:
     ours = all(isinstance(each, SrsqlError) for each in _chain(error))
     if error.tells_values or not (ours or isinstance(error, BusyError | DamagedError)):
         return told
-    return printable(" ".join(str(error).split()))
+    text = " ".join(str(error).split())  # of damage without what DuckDB says of it
+    return printable(text.partition(" (")[0] if isinstance(error, DamagedError) else text)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -170,8 +170,6 @@ def csv_of(file: Path | None, rows: Iterable[Sequence[Any]]) -> CsvTable | None:
     asked = forms.asked()
     if file is not None and (asked.form == "csv" or (asked.file and str(file) == "-")):
         raise ConfigError("--csv writes a CSV file beside: leave it out, or --format csv and --out")
-    if asked.csv_safe and file is None and asked.form != "csv":
-        raise ConfigError("--csv-safe is for --csv and --format csv: give one, or leave it out")
     if asked.form == "csv":
         return CsvTable(asked.file, rows)
     return None if file is None else CsvTable(None if str(file) == "-" else file, rows)

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from srsql.engine.errors import SrsqlError, printable
 from srsql.engine.warehouse.frames import Framed, as_frame
+from srsql.engine.warehouse.scratch import write_private
 
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {
@@ -154,7 +155,9 @@ class Asked:
     """An apostrophe stands before what a spreadsheet would run as a formula."""
 
     def put(self, text: str) -> None:
-        """Write the text there; what was in a file is replaced.
+        """Write the text there; what was in a file is replaced in one step.
+
+        An answer may tell of originals, so that only its owner can read the file.
 
         Raises:
             OutputError: the file cannot be written.
@@ -162,8 +165,12 @@ class Asked:
         if self.file is None:
             click.echo(text, nl=False)
             return
+        context = click.get_current_context(silent=True)
+        warehouse = context.params.get("db") if context else None
         try:
-            self.file.write_text(text, encoding="utf-8", newline="")
+            if warehouse and self.file.exists() and self.file.samefile(warehouse):
+                raise OutputError(f"{self.file} is the warehouse itself: give another file")
+            write_private(self.file, text.encode("utf-8"))
         except OSError as error:
             raise OutputError(f"{self.file} cannot be written ({error.strerror})") from None
 
@@ -213,7 +220,10 @@ class Command(click.Command):
         """Read the arguments; keep the form for whatever prints the answer."""
         rest = super().parse_args(ctx, args)
         form, file = (ctx.params.pop(name, None) for name in ("shown_as", "shown_in"))
-        safe = bool(ctx.params.pop("shown_safe", ctx.params.get("csv_safe")))
+        safe = bool(ctx.params.pop("shown_safe", False))
+        if safe and form != "csv" and not ctx.params.get("csv_file"):
+            raise click.UsageError("--csv-safe is for CSV: give --format csv, or leave it out")
+        safe = safe or bool(ctx.params.get("csv_safe"))
         if form is not None and ctx.params.get("as_json") and form != "json":
             typed = {name: _is_typed(ctx, name) for name in ("as_json", "shown_as")}
             if all(typed.values()):

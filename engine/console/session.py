@@ -39,6 +39,7 @@ from srsql.engine.errors import (
 )
 from srsql.engine.interruption import Interruption, interrupted
 from srsql.engine.warehouse.database_file import Wait
+from srsql.engine.warehouse.scratch import private_file
 from srsql.version import __version__
 
 Command = Callable[..., Any]
@@ -101,6 +102,7 @@ class Session:
         }
         line = json.dumps(told, ensure_ascii=False) + "\n"
         try:
+            private_file(self.log)
             with self.log.open("a", encoding="utf-8") as file:
                 file.write(line)  # one write: lines of several processes do not mix
         except OSError as error:

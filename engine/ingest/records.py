@@ -259,9 +259,11 @@ def _parquet_explained(file: str, path: Path) -> Iterator[None]:
     """Say which file is damaged, by its own name."""
     try:
         yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InterruptException):
+    except (duckdb.OutOfMemoryException, duckdb.InterruptException):
         raise
     except duckdb.Error as error:
+        if isinstance(error, duckdb.IOException) and "Could not read" not in str(error):
+            raise
         why = one_line(error).replace(str(path), file)
         raise IngestError(
             f"{file} could not be loaded, it is damaged, cut off or no Parquet file ({why}): get "

@@ -103,8 +103,8 @@ def restore(
         _need_layout(con, source)
         tokens = None
         if path.exists():  # open until the end, so that nobody writes to it
-            _take_in_log(path)
-            tokens = _tokens(path, stack, wait, without_forgotten=without_forgotten)
+            _take_in_log(path, limits, wait)
+            tokens = _tokens(path, stack, limits, wait, without_forgotten=without_forgotten)
         elif not without_forgotten:
             raise ForgetError(
                 f"there is no warehouse at {path}, so nobody can tell who was forgotten since "
@@ -137,12 +137,12 @@ def restore(
     )
 
 
-def _take_in_log(path: Path) -> None:
+def _take_in_log(path: Path, limits: Limits, wait: Wait) -> None:
     """Bring what a log holds of a warehouse, after a kill, into its file: the file alone is kept
     in one step. Of one that cannot be read the log is kept as it is."""
     wal = path.with_name(f"{path.name}.wal")
     if wal.exists():
-        with suppress(DamagedError), attached(path) as con:
+        with suppress(DamagedError), attached(path, limits=limits, wait=wait) as con:
             con.execute("CHECKPOINT")
 
 
@@ -169,7 +169,7 @@ def _need_layout(con: duckdb.DuckDBPyConnection, source: Path) -> None:
 
 
 def _tokens(
-    path: Path, stack: ExitStack, wait: Wait, *, without_forgotten: bool
+    path: Path, stack: ExitStack, limits: Limits, wait: Wait, *, without_forgotten: bool
 ) -> list[_Token] | None:
     """The forgotten cases of the warehouse; None: they cannot be read, and need not be.
 
@@ -177,7 +177,7 @@ def _tokens(
         ForgetError: they cannot be read.
     """
     try:
-        con = attached(path, read_only=True, wait=wait)
+        con = attached(path, read_only=True, limits=limits, wait=wait)
         stack.callback(con.close)
         layout = _layout(con)
         if layout is not None and layout < CARRIED_FROM:

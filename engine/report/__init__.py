@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -230,7 +231,7 @@ def write_figures(report: Report, folder: Path) -> Report:
 
 
 def _put(content: bytes, file: Path, of: Report, option: str) -> None:
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         if of.edition != "public":  # it may tell of originals
             beside.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ def put_in_place(
     Raises:
         SrsqlError: of the kind ``error``: it cannot be written; what was there stays.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         private_file(beside)
         write(beside)

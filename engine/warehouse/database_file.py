@@ -46,6 +46,7 @@ PAUSES = (0.05, 1.0)
 _HELD = re.compile(
     r"Could not set lock on file|Conflicting lock is held|[Uu]nique file handle conflict"
 )
+_NAMED = re.compile(r"file [\"']([^\"']+)[\"']")
 _PID = re.compile(r"\(PID (\d+)\)")
 _WORD = re.compile(r"[a-z]+(-[a-z]+)*")
 _SIZE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT])(i?)B\s*", re.IGNORECASE)
@@ -158,9 +159,14 @@ def attach(
     while True:
         try:
             how = " (READ_ONLY)" if read_only else ""
+            if not read_only:
+                make(path)
+            before = _identity(path)
             con.execute(f"ATTACH {literal(str(path))} AS {ALIAS}{how}")
-            con.execute(f"USE {ALIAS}")
-            return
+            if _identity(path) == before:
+                con.execute(f"USE {ALIAS}")
+                return
+            con.execute(f"DETACH {ALIAS}")  # another file took its place meanwhile
         except duckdb.Error as error:
             left = wait.seconds - (time.monotonic() - began)
             if not _HELD.search(str(error)) or left <= 0:
@@ -175,6 +181,22 @@ def attach(
             named = True
             time.sleep(min(pause, left))
             pause = min(pause * 1.5, PAUSES[1])
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands there; None: none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def may_concern(path: Path, error: Exception) -> bool:
+    """Whether what DuckDB says of a file may be of this one: it names none, or this or its log."""
+    named = _NAMED.search(str(error))
+    real = os.path.realpath(path)
+    return named is None or os.path.realpath(named[1]) in (real, f"{real}.wal")
 
 
 def make(path: Path) -> bool:
@@ -211,8 +233,11 @@ def private_log(path: Path) -> None:
     Raises:
         WarehouseError: it cannot be written.
     """
+    log = _log(path)
     try:
-        private_file(_log(path), like=path)
+        if not private_file(log, like=path):  # DuckDB may have made it anew since
+            with suppress(PermissionError):
+                log.chmod(path.stat().st_mode & 0o666)
     except OSError as error:
         raise told(path, error) from None
 
@@ -236,6 +261,8 @@ def need_usable(path: Path) -> None:
     Raises:
         WarehouseError: the text says what is wrong with it.
     """
+    if str(path).startswith(":memory:"):
+        raise WarehouseError(f"{path} would keep nothing: give --db the name of a file")
     real = os.path.realpath(path)
     try:
         real.encode()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 import duckdb
 
@@ -74,10 +74,17 @@ def guarded(
     try:
         _settle(con, changed)
         yield before
-    finally:
-        for name, value in changed.items():
-            con.execute(f"SET {name} = ?", [value])
-        con.execute("SET search_path = ?", [before])
+    except BaseException:
+        with suppress(duckdb.ConnectionException):  # it was closed since; what went wrong counts
+            _give_back(con, changed, before)
+        raise
+    _give_back(con, changed, before)
+
+
+def _give_back(con: duckdb.DuckDBPyConnection, changed: Mapping[str, str], path: str) -> None:
+    for name, value in changed.items():
+        con.execute(f"SET {name} = ?", [value])
+    con.execute("SET search_path = ?", [path])
 
 
 def _hidden(con: duckdb.DuckDBPyConnection) -> list[str]:

@@ -187,3 +187,19 @@ def private_file(path: Path, like: Path | None = None) -> bool:
         os.fchmod(handle, mode)
     os.close(handle)
     return True
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Put a file in its place in one step, that its owner alone may read.
+
+    Raises:
+        OSError: it cannot be written; what was there stays.
+    """
+    beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        private_file(beside)
+        beside.write_bytes(content)
+        os.replace(beside, file)
+    finally:
+        with suppress(OSError):
+            beside.unlink()

@@ -74,6 +74,10 @@ class Warehouse:
             self.con = target
             if target.execute(_OURS, [ALIAS]).fetchall():  # a cursor of a connection we opened
                 target.execute(f"USE {ALIAS}")
+        elif str(target) == ":memory:":
+            self.con = database_file.connection()
+            self.con.execute(f"ATTACH ':memory:' AS {ALIAS}")
+            self.con.execute(f"USE {ALIAS}")
         else:
             self.path = Path(target)
             self._open(self.path)
@@ -101,10 +105,9 @@ class Warehouse:
             if not self.read_only:
                 self._fresh = database_file.make(path)
             self.con = database_file.attached(path, read_only=self.read_only, wait=self._wait)
-        except BaseException:
+        except BaseException:  # what was made stays: nobody holds it, so others may have it by now
             if self._folder is not None:
                 self._folder.remove()
-            self._remove_fresh()
             raise
         spill = str(self.scratch / "spill") if self.scratch else ""
         self.con.execute("SET temp_directory = ?", [spill])
@@ -139,7 +142,8 @@ class Warehouse:
         try:
             yield
         except duckdb.Error as error:
-            if self.path is not None and storage_fault(error) in (faults or ("damaged",)):
+            ours = self.path is not None and database_file.may_concern(self.path, error)
+            if self.path is not None and ours and storage_fault(error) in (faults or ("damaged",)):
                 raise database_file.told(self.path, error) from None
             raise
 
@@ -195,22 +199,35 @@ class Warehouse:
             self.run("SET search_path = ?", [guards])
 
     def close(self, *, failed: bool = False) -> None:
-        """Close the connection if it is ours; if it failed and nothing was ever committed to a
-        file that was made for it, the file goes."""
+        """Close the connection if it is ours; if it failed and the file that was made for it holds
+        nothing of anybody's, the file goes."""
         if not self._owned:
             return
         if self.path is not None and not self.read_only:
-            database_file.drop_empty_log(self.path)
+            if failed and self._fresh and self._holds_nothing():  # while nobody else can open it
+                self.path.unlink(missing_ok=True)
+                self.path.with_name(f"{self.path.name}.wal").unlink(missing_ok=True)
+            else:
+                database_file.drop_empty_log(self.path)
         self.con.close()
         if self._folder is not None:
             self._folder.remove()
-        if failed:
-            self._remove_fresh()
 
-    def _remove_fresh(self) -> None:
-        if self._fresh and self.path is not None:
-            self.path.unlink(missing_ok=True)
-            self.path.with_name(f"{self.path.name}.wal").unlink(missing_ok=True)
+    def _holds_nothing(self) -> bool:
+        """Whether there is nothing but the catalog, and nothing in it but the record of runs."""
+        try:
+            if self.con.execute(
+                query("warehouse/warehouse", "things_of_others"), [ALIAS]
+            ).fetchall():
+                return False
+            names = self.con.execute(query("warehouse/warehouse", "catalog_tables"), [ALIAS])
+            return not any(
+                self.con.execute(f"SELECT 1 FROM {dotted(ALIAS, 'srsql', name)} LIMIT 1").fetchall()
+                for (name,) in names.fetchall()
+                if name not in ("run", "warehouse")
+            )
+        except duckdb.Error:
+            return False
 
     def __enter__(self) -> Warehouse:
         """The warehouse itself; it closes when the block ends."""

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -247,9 +246,8 @@ def _compared(
     to, key = publication.to, publication.key_file
     if key and not key.exists():
         raise PublishError(f"{to} is there, and its key file {key} is not: give the one it has")
-    parent, prefix = to.absolute().parent, f".{to.absolute().name}."
-    with tempfile.TemporaryDirectory(".unfinished", prefix, parent) as folder:
-        again = replace(publication, to=Path(folder) / to.name, if_needed=False)
+    with private_folder(to, "unfinished") as folder:
+        again = replace(publication, to=folder / to.name, if_needed=False)
         made = publish(warehouse, dataset, again, progress)
         differs = _differing(publication, again.to)
     if differs:

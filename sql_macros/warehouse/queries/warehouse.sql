@@ -29,3 +29,16 @@ FROM system.main.duckdb_databases() AS d
 LEFT JOIN system.main.duckdb_schemas() AS s
     ON d.database_name = s.database_name AND s.schema_name = 'srsql'
 WHERE d.database_name = $database;
+
+-- name: things_of_others
+-- Tables of a database that are not the catalog's.
+SELECT t.schema_name, t.table_name
+FROM system.main.duckdb_tables() AS t
+WHERE t.database_name = ? AND t.schema_name <> 'srsql'
+LIMIT 1;
+
+-- name: catalog_tables
+-- Tables of the catalog of a database.
+SELECT t.table_name
+FROM system.main.duckdb_tables() AS t
+WHERE t.database_name = ? AND t.schema_name = 'srsql';
