@@ -162,6 +162,8 @@ def _noted(path: Path) -> list[Path]:
 
 
 def _alive(process: int) -> bool:
+    if process <= 0:  # which no process has: a signal to it goes to a whole group
+        return False
     try:
         os.kill(process, 0)
     except ProcessLookupError:

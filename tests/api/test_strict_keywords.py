@@ -38,6 +38,7 @@ CALLS = {
 NEEDED: dict[str, Any] = {
     "quarter": "2018Q3",
     "quarters": "2018Q1:2018Q3",
+    "case": "8123456",
     "query": "SELECT 1",
     "sql": "SELECT count(*) FROM demo",
     "path": "theirs.csv",

@@ -186,14 +186,15 @@ def test_a_full_disk_is_one_line_and_changes_nothing(
     assert not (tmp_path / "test.duckdb.tmp").exists()
 
 
-def test_the_workspace_is_removed_and_leftovers_of_a_killed_run_with_it(
-    take: Take, tmp_path: Path
-) -> None:
+def test_the_workspace_is_removed_and_leftovers_of_a_killed_run_with_it(tmp_path: Path) -> None:
+    db = tmp_path / "test.duckdb"
     leftover = tmp_path / "test.duckdb.tmp" / "ingest-0-killed"
     leftover.mkdir(parents=True)
     (leftover / "file.txt").write_text("secret")
-    take(faers())
-    assert not (tmp_path / "test.duckdb.tmp").exists()
+    with Warehouse(db) as opened:
+        assert not leftover.exists()
+        ingest(opened, [pack(tmp_path / "one.zip", faers())], load_dataset("faers"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.zip", "test.duckdb"]
 
 
 def test_a_line_longer_than_the_limit_is_refused(

@@ -267,7 +267,7 @@ def test_a_file_that_cannot_be_written_anew_is_as_it_was(
         with pytest.raises(WarehouseError, match=r"are forgotten, but .*No space left") as refused:
             engine.forget([CASE], reason="asked for")
     assert "srsql forget --rebuild" in str(refused.value)
-    assert sorted(file.name for file in tmp_path.glob(".*")) == []
+    assert sorted(file.name for file in tmp_path.glob(".*.copying")) == []
     assert holders(engine, SECRET) == set()
     assert engine.sql("SELECT count(*) FROM raw_faers.demo") == [(40,)]
     db = tmp_path / "w.duckdb"

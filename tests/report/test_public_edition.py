@@ -118,13 +118,17 @@ def test_a_withheld_count_that_the_manifest_lets_out_is_shown(bare: Engine) -> N
 
 
 def test_the_date_of_release_is_shown_where_the_manifest_has_one(bare: Engine) -> None:
-    bare.con.execute(f"CREATE OR REPLACE TABLE {MANIFEST} AS FROM main.kept")
+    undated = (
+        f"CREATE OR REPLACE TABLE {MANIFEST} AS SELECT * EXCLUDE (release_date) FROM main.kept"
+    )
+    bare.con.execute(undated)
     assert "· released" not in bare.report(QUARTER, public=True, dataset="faers").html
-    dated = f"CREATE OR REPLACE TABLE {MANIFEST} AS SELECT *, '2026-11-22' AS date FROM main.kept"
+    replaced = "SELECT * REPLACE ('2026-11-22' AS release_date) FROM main.kept"
+    dated = f"CREATE OR REPLACE TABLE {MANIFEST} AS {replaced}"
     bare.con.execute(dated)
     page = Page(bare.report(QUARTER, public=True, dataset="faers").html)
     assert "· released 2026-11-22" in "".join(page.text)
-    assert ["date", "2026-11-22"] in page.tables["parameters"].rows
+    assert ["release date", "2026-11-22"] in page.tables["parameters"].rows
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_csv_has_a_row_for_each_of_the_data(db: Path, tmp_path: Path) -> None:
     alone = signals(db, *asked, "--csv", "-")
     assert alone.out == file.read_text(encoding="utf-8")
     two = signals(db, *asked, "--csv", "-", "--json")
-    assert (two.code, two.out) == (2, "")
+    assert (two.code, list(two.json)) == (2, ["error"])
     assert "exclude each other" in two.err
     nowhere = signals(db, *asked, "--csv", tmp_path / "none" / "out.csv")
     assert (nowhere.code, nowhere.out) == (2, "")

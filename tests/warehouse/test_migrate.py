@@ -17,6 +17,7 @@ from support.command import srsql
 from srsql import Engine
 from srsql.engine.errors import ReleaseError, WarehouseError
 from srsql.engine.warehouse import migrate as module
+from srsql.engine.warehouse.database_file import Limits
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
@@ -256,8 +257,8 @@ def test_a_migration_that_loses_a_row_changes_nothing(
     before = old.read_bytes()
     take = module._take
 
-    def careless(copy: Path, layout: int) -> None:
-        take(copy, layout)
+    def careless(copy: Path, layout: int, limits: Limits) -> None:
+        take(copy, layout, limits)
         with duckdb.connect(str(copy)) as con:
             con.execute("DELETE FROM srsql.member WHERE case_no = 0")
 

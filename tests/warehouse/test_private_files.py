@@ -91,7 +91,7 @@ def test_a_failed_first_ingestion_leaves_no_file(tmp_path: Path) -> None:
     assert (answer.code, "none.zip" in answer.err) == (2, True)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "faers_ascii_2011Q3.zip").write_bytes(b"PK\3\4 and no more")
-    assert srsql("ingest", tmp_path / "faers_ascii_2011Q3.zip", "--db", db).code == 2
+    assert srsql("ingest", tmp_path / "faers_ascii_2011Q3.zip", "--db", db).code == 5
     assert not db.exists()
 
 
@@ -101,7 +101,7 @@ def test_a_failed_second_quarter_leaves_the_first(tmp_path: Path) -> None:
     bad = write_quarter(tmp_path, "2011Q4", crowd(30))
     bad.write_bytes(bad.read_bytes()[:-300] + bytes(300))
     assert srsql("ingest", good, "--db", db).code == 0
-    assert srsql("ingest", bad, "--db", db).code == 2
+    assert srsql("ingest", bad, "--db", db).code == 5
     with Engine(db, read_only=True) as engine:
         assert [row["quarter"] for row in engine.status().quarters] == ["2011Q3"]
 
