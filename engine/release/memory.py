@@ -348,6 +348,10 @@ def standing_release(
         }
         if warehouse.value(query("release/draft", "released_since"), later) is not None:
             differs.append("another quarter was released since")
+        if memory := manifest.get("remembered"):
+            now = stored_parameters(warehouse, dataset.name, request.series)
+            if [asdict(each) for each in now] != memory["before"]:  # see remember_draft
+                differs.append("the parameters of the series changed since")
     if not differs:
         return _unchanged(warehouse, release_id, request.quarter, request.series, schema, manifest)
     if status == "draft" or request.supersede:

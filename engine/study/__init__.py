@@ -162,7 +162,7 @@ def advise(
     wanted = settings(sweep, models)
     folder = workers.make_folder()
     trial = _Trial(warehouse, dataset, quarter, series, workers, folder, sweep.seed is not None)
-    cases = count_cases(warehouse, dataset, quarter)
+    cases, began_with = count_cases(warehouse, dataset, quarter), _data(trial, None)
     sampled: list[Setting] = []
     todo, measured = wanted, 0
     if 0 < sweep.sample < cases:
@@ -170,6 +170,11 @@ def advise(
         sampled = judge(tried, bounds)
         todo = [wanted[n] for n in shortlist(sampled, bounds)]
     found, more = _measure(trial, todo, None)
+    if _data(trial, None) != began_with:  # others may write while copies are measured
+        raise AdviseError(
+            f"quarters or parameters of series {series!r} changed while settings were measured: "
+            "run it again"
+        )
     found = judge(found, bounds)
     if all(one.error for one in found):
         raise AdviseError(f"no setting can be released: {found[0].label}: {found[0].error}")

@@ -150,7 +150,7 @@ def test_csv_of_answers_is_safe_on_demand(db: Path, tmp_path: Path) -> None:
     assert formulas(tmp_path) == []
     refused = srsql(*asked, "--csv-safe")
     assert (refused.code, refused.out) == (2, "")
-    assert "--csv-safe is for --csv" in refused.err
+    assert "--csv-safe is for CSV: give --format csv" in refused.err
 
 
 @given(text=st.text(alphabet="'=+-@\t\r1e.a", max_size=6))

@@ -174,6 +174,17 @@ def test_the_engine_has_the_same_keyword(db: Path) -> None:
             engine.release("2011Q3", **{**asked, "k": 5})
 
 
+def test_a_draft_that_cannot_be_exposed_any_more_is_made_again(db: Path) -> None:
+    with Engine(db) as engine:
+        engine.create_series("main", k=3, theta="0.5")
+        asked: dict[str, Any] = {"k": 4, "draft": True, "if_needed": True}
+        assert engine.release("2011Q3", **asked).status == "draft"
+        assert engine.release("2011Q3", **asked).status == "unchanged"
+        engine.set_series("main", k=4)
+        assert engine.release("2011Q3", **asked).status == "draft"
+        assert engine.confirm("2011Q3").status == "released"
+
+
 # --if-needed: ingest, correct, publish
 
 

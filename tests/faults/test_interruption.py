@@ -73,9 +73,15 @@ def interrupted(done: subprocess.CompletedProcess[str], number: int) -> None:
     )
 
 
+def hear_signals() -> None:
+    """A child hears what whoever runs the tests ignores, such as SIGHUP under nohup."""
+    for number in NAMES:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [sys.executable, "-c", code, *map(str, arguments)], preexec_fn=hear_signals,
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ from srsql.engine.errors import (
 )
 
 BFL = (*(pytest.param(m, marks=pytest.mark.thorough) for m in ("ppms", "ppms-ear")), "ppms++")
-EACH = (*BFL, "ppms-alpha")
+EACH = (*BFL, pytest.param("ppms-alpha", marks=pytest.mark.thorough))
 SERIES = {
     "2011Q1": people(range(1, 21)),
     "2011Q2": people(range(11, 31), 2),
