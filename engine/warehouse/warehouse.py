@@ -215,12 +215,12 @@ class Warehouse:
 
     def _holds_nothing(self) -> bool:
         """Whether there is nothing but the catalog, and nothing in it but the record of runs."""
+        here = {"database": ALIAS}
         try:
-            if self.con.execute(
-                query("warehouse/warehouse", "things_of_others"), [ALIAS]
-            ).fetchall():
+            others = query("warehouse/warehouse", "things_of_others")
+            if self.con.execute(others, here).fetchall():
                 return False
-            names = self.con.execute(query("warehouse/warehouse", "catalog_tables"), [ALIAS])
+            names = self.con.execute(query("warehouse/warehouse", "catalog_tables"), here)
             return not any(
                 self.con.execute(f"SELECT 1 FROM {dotted(ALIAS, 'srsql', name)} LIMIT 1").fetchall()
                 for (name,) in names.fetchall()

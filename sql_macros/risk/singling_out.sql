@@ -7,8 +7,8 @@
 --          the release tells one. Every set of one and of two items of a case is looked at; of
 --          three, four sets of each case are drawn; all items are one set.
 -- Inputs:  of_release: a release id; items(case_no, attribute, term, sensitive): what is published
---          of its cases, a row once or more often; cases: so many are drawn and looked at, among all as
---          candidates; seed: of what is drawn.
+--          of its cases, a row once or more often; cases: so many are drawn and looked at, among
+--          all as candidates; seed: of what is drawn.
 -- Outputs: known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all), cases that
 --          have such items; those some set of which leaves fewer than k candidates (worst_below_k)
 --          or one (worst_alone), or lets a further term of the case follow with certainty

@@ -34,11 +34,10 @@ WHERE d.database_name = $database;
 -- Tables of a database that are not the catalog's.
 SELECT t.schema_name, t.table_name
 FROM system.main.duckdb_tables() AS t
-WHERE t.database_name = ? AND t.schema_name <> 'srsql'
-LIMIT 1;
+WHERE t.database_name = $database AND t.schema_name <> 'srsql';
 
 -- name: catalog_tables
 -- Tables of the catalog of a database.
 SELECT t.table_name
 FROM system.main.duckdb_tables() AS t
-WHERE t.database_name = ? AND t.schema_name = 'srsql';
+WHERE t.database_name = $database AND t.schema_name = 'srsql';
