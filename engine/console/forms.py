@@ -193,6 +193,10 @@ class Terminal(Console):
         """The text as it is shown."""
         return super().render_str(printable(text), **styles)
 
+    def on_broken_pipe(self) -> None:
+        """The reader went away: told by whoever runs the command, since exit 1 means unsafe."""
+        raise BrokenPipeError
+
 
 class _HelpFormatter(click.HelpFormatter):
     """Help texts show defaults, which a file of defaults may have set."""

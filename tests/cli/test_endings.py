@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -156,3 +157,17 @@ def test_an_error_that_nobody_foresaw_is_no_verdict(
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["kind"] == "unexpected"
     assert session.ENDINGS
+
+
+def test_a_reader_that_goes_away_is_no_unsafe_answer(tmp_path: Path) -> None:
+    """Exit 1 says that a release is unsafe, which nobody has looked at."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "srsql", "config"], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    child.stdout.close()
+    assert child.stderr is not None
+    with child.stderr as stderr:
+        told = stderr.read()
+    assert (child.wait(60), told) == (141, "srsql: the reader of the output went away\n")
