@@ -32,7 +32,7 @@ from srsql.engine.signals.results import agreement
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
 from srsql.engine.warehouse.releases import released_id
-from srsql.engine.warehouse.scratch import private_file
+from srsql.engine.warehouse.scratch import put_beside
 from srsql.engine.warehouse.statements import query
 
 SERIES = "compared"
@@ -355,11 +355,8 @@ def serve() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     work = run_setting if "sample" in task else run_cell
     rows = work(task, lambda text: print(text, flush=True))
-    file = Path(task["file"])
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    private_file(beside)
-    beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
-    os.replace(beside, file)
+    with put_beside(Path(task["file"])) as beside:
+        beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from srsql.engine.errors import SrsqlError, printable
 from srsql.engine.warehouse.frames import Framed, as_frame
-from srsql.engine.warehouse.scratch import write_private
+from srsql.engine.warehouse.scratch import put_beside
 
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {
@@ -170,7 +170,8 @@ class Asked:
         try:
             if warehouse and self.file.exists() and self.file.samefile(warehouse):
                 raise OutputError(f"{self.file} is the warehouse itself: give another file")
-            write_private(self.file, text.encode("utf-8"))
+            with put_beside(self.file) as beside:
+                beside.write_bytes(text.encode("utf-8"))
         except OSError as error:
             raise OutputError(f"{self.file} cannot be written ({error.strerror})") from None
 

@@ -9,10 +9,7 @@ They put what ``shapes``, ``signal_figures`` and
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -33,7 +30,7 @@ from srsql.engine.report.public_edition import (
 )
 from srsql.engine.warehouse.public_database import BATCH, RowsOf
 from srsql.engine.warehouse.releases import released_id, without_releases
-from srsql.engine.warehouse.scratch import private_file
+from srsql.engine.warehouse.scratch import put_beside
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -231,16 +228,9 @@ def write_figures(report: Report, folder: Path) -> Report:
 
 
 def _put(content: bytes, file: Path, of: Report, option: str) -> None:
-    beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        if of.edition != "public":  # it may tell of originals
-            beside.unlink(missing_ok=True)
-            private_file(beside)
-        beside.write_bytes(content)
-        os.replace(beside, file)
+    try:  # an edition that is not public may tell of originals
+        with put_beside(file, private=of.edition != "public") as beside:
+            beside.write_bytes(content)
     except OSError as error:
         why = error.strerror or str(error)
         raise ReportError(f"{file} cannot be written ({why}): give another {option}") from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()

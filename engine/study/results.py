@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +20,7 @@ from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.study.grid import COMPARED, Cell
 from srsql.engine.warehouse.frames import Framed, csv_safe
-from srsql.engine.warehouse.scratch import private_file
+from srsql.engine.warehouse.scratch import put_beside
 
 _VARIED = tuple(name for name in COMPARED if name != "theta")
 FIRST = ("quarter", "model", "theta", *_VARIED, "cases", "seed")
@@ -172,16 +169,11 @@ def put_in_place(
     Raises:
         SrsqlError: of the kind ``error``: it cannot be written; what was there stays.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        private_file(beside)
-        write(beside)
-        os.replace(beside, file)
+        with put_beside(file) as beside:
+            write(beside)
     except OSError as why:
         raise error(f"{file} cannot be written ({why.strerror})") from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()
     return file
 
 

@@ -191,16 +191,22 @@ def private_file(path: Path, like: Path | None = None) -> bool:
     return True
 
 
-def write_private(file: Path, content: bytes) -> None:
-    """Put a file in its place in one step, that its owner alone may read.
+@contextmanager
+def put_beside(file: Path, *, private: bool = True) -> Iterator[Path]:
+    """A path beside ``file``; what was written there at the end takes its place in one step.
+
+    Args:
+        file: what stands there is replaced.
+        private: its owner alone may read it.
 
     Raises:
         OSError: it cannot be written; what was there stays.
     """
     beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        private_file(beside)
-        beside.write_bytes(content)
+        if private:
+            private_file(beside)
+        yield beside
         os.replace(beside, file)
     finally:
         with suppress(OSError):
