@@ -18,8 +18,11 @@ from srsql.engine.console.forms import EXAMPLES
 
 
 def contexts() -> Iterator[tuple[str, click.Context]]:
-    """Words of each command, and a context for its help."""
-    group = click.Context(cli, info_name="srsql")
+    """Words of each command, and a context for its help.
+
+    Commands keep the help option of the first context that asks: it has the settings of `cli`.
+    """
+    group = click.Context(cli, info_name="srsql", **cli.context_settings)
     yield "", group
     for name, command in cli.commands.items():
         own = click.Context(command, info_name=name, parent=group)
@@ -43,7 +46,7 @@ def test_every_help_has_examples_and_no_example_is_of_another_command() -> None:
 def test_every_example_can_be_parsed(line: str) -> None:
     _, *words = shlex.split(line)
     command: click.Command = cli
-    context = click.Context(cli, info_name="srsql")
+    context = click.Context(cli, info_name="srsql", **cli.context_settings)
     while isinstance(command, click.Group):
         name, command, words = command.resolve_command(context, words)  # type: ignore[assignment]
         context = click.Context(command, info_name=name, parent=context)
