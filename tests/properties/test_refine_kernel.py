@@ -144,11 +144,13 @@ Draw = Callable[[st.SearchStrategy], object]
 
 
 @st.composite
-def quarters(draw: Draw, model: ppms.Model, external: bool = False, largest: int = 40) -> Quarter:
+def quarters(
+    draw: Draw, model: ppms.Model, external: bool = False, largest: int = 40, least: int = 1
+) -> Quarter:
     """Few cells and terms, some values missing; every case is in no group, or in the greedy's."""
     numeric = st.sampled_from([1, 2, 3, 6, 7, 30, 97]).map(ms.Numeric)
     attributes = tuple(draw(st.lists(st.one_of(numeric, trees()), min_size=0, max_size=3)))
-    k = draw(st.integers(1, 5))
+    k = draw(st.integers(least, 5))
     allowed = [theta for theta in THETAS if k * theta >= 1]
     thetas = tuple(draw(st.lists(st.sampled_from(allowed), min_size=1, max_size=6)))
     if model.alpha is not None:
@@ -210,7 +212,7 @@ def test_so_it_is_with_external_knowledge(effort: str, data: st.DataObject) -> N
 @settings(DETERMINISTIC, max_examples=60)
 @given(data=st.data())
 def test_full_leaves_no_single_change_that_would_be_better(name: str, data: st.DataObject) -> None:
-    quarter = data.draw(quarters(MODELS[name], largest=16))
+    quarter = data.draw(quarters(MODELS[name], largest=12, least=2))
     refined = quarter.refined("full")
     assert list(quarter.world.better_changes(refined)) == []
     again = replace(quarter, group=tuple(refined)).refined("full")

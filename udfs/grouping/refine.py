@@ -36,8 +36,8 @@ Refinement = Literal["fast", "full"]
 WHOLE = 512
 """Cases at most that may become one group where there is none at all."""
 EFFORTS: dict[Refinement, Effort] = {
-    "fast": Effort(2, 300, 2, 24, 200, 12, False),
-    "full": Effort(60, 20_000, 8, NO_LIMIT, NO_LIMIT, 48, True),
+    "fast": Effort(2, 60, 1, 12, 200, 12, False),
+    "full": Effort(40, 1000, 5, NO_LIMIT, NO_LIMIT, 48, True),
 }
 
 

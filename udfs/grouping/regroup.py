@@ -36,6 +36,8 @@ BUNDLE = 6
 """Cases without a group that are placed together at most."""
 CROWD = 500
 """Members of a group that are looked at one by one, at most."""
+TRIPLES = 5
+"""Near groups of which two are dealt anew together with a group, at most."""
 WIDE = 24
 """Cases that are dealt anew at most; more are cut."""
 
@@ -229,7 +231,7 @@ def _deal_with_neighbours(
     if effort.thorough:
         three = np.empty(3, np.int64)
         three[0] = g
-        for j in range(listed):
+        for j in range(min(listed, TRIPLES)):
             for i in range(j):
                 three[1], three[2] = near[i], near[j]
                 if _deal(three, members, forest, slots, effort, who):
