@@ -16,7 +16,7 @@ from oracles.trees import trees
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.grouping.refine import EFFORTS, Standing, refine_groups
+from srsql.udfs.grouping.refine import Refinement, Standing, refine_groups
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 Qid = int | Hierarchy
@@ -174,7 +174,7 @@ class Problem:
             [self.k, rules],
         )
 
-    def refined(self, group: dict[int, int], alpha: Fraction, effort: str) -> dict[int, int]:
+    def refined(self, group: dict[int, int], alpha: Fraction, effort: Refinement) -> dict[int, int]:
         """The refinement called without SQL."""
         attributes = [self._attribute(p) for p in range(len(self.qids))]
         shape = (len(self.cases), len(self.qids))
@@ -210,8 +210,8 @@ class Problem:
             Standing(
                 np.array([c[0] for c in self.cases], np.int64),
                 np.array([group[r] for r in range(len(self.cases))], np.int64),
+                effort,
             ),
-            EFFORTS[effort],
         )
         return dict(enumerate(found.tolist()))
 
@@ -268,7 +268,7 @@ def test_the_macro_gives_each_pattern_the_groups_of_the_kernel(
 @REPEATABLE
 @given(problem=problems(), rules=models, effort=st.sampled_from(["fast", "full"]))
 def test_the_macro_refines_the_groups_of_all_patterns_as_the_kernel_does(
-    sql: Any, problem: Problem, rules: Rules, effort: str
+    sql: Any, problem: Problem, rules: Rules, effort: Refinement
 ) -> None:
     # kind 1 are the carriers with substantially many symptoms, and nobody else
     problem.roles = [

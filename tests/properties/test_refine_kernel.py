@@ -26,7 +26,7 @@ from properties.test_ms_kernel import (
 from properties.test_ppms_kernel import ALPHAS, MODELS
 
 from srsql.udfs.grouping.greedy import group_cases
-from srsql.udfs.grouping.refine import EFFORTS, Standing, refine_groups
+from srsql.udfs.grouping.refine import EFFORTS, Refinement, Standing, refine_groups
 from srsql.udfs.grouping_problem import Bounding, Cases
 
 EFFORT = pytest.mark.parametrize("effort", EFFORTS)
@@ -128,15 +128,14 @@ class Quarter:
     def attributes(self) -> object:
         return kernel_attributes(tuple(self.world.problem.attributes))
 
-    def refined(self, effort: str) -> list[int]:
+    def refined(self, effort: Refinement) -> list[int]:
         return refine_groups(
             self.cases(),
             self.attributes(),
             *self.thetas(),
             self.world.problem.k,
             self.bounding(),
-            Standing(self.known(), np.array(self.group)),
-            EFFORTS[effort],
+            Standing(self.known(), np.array(self.group), effort),
         ).tolist()
 
 
@@ -194,7 +193,7 @@ def assert_better(quarter: Quarter, refined: list[int]) -> None:
 @settings(DETERMINISTIC, max_examples=60)
 @given(data=st.data())
 def test_refined_groups_keep_all_bounds_and_nothing_gets_worse(
-    name: str, effort: str, data: st.DataObject
+    name: str, effort: Refinement, data: st.DataObject
 ) -> None:
     quarter = data.draw(quarters(MODELS[name]))
     assert_better(quarter, quarter.refined(effort))
@@ -203,7 +202,7 @@ def test_refined_groups_keep_all_bounds_and_nothing_gets_worse(
 @EFFORT
 @settings(DETERMINISTIC, max_examples=60)
 @given(data=st.data())
-def test_so_it_is_with_external_knowledge(effort: str, data: st.DataObject) -> None:
+def test_so_it_is_with_external_knowledge(effort: Refinement, data: st.DataObject) -> None:
     quarter = data.draw(quarters(MODELS["ppms"], external=True))
     assert_better(quarter, quarter.refined(effort))
 

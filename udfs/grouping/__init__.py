@@ -177,11 +177,11 @@ def refine_groups(
                 refine.Standing(
                     known=numbers(row[1].values.field("known")),
                     group=numbers(row[1].values.field("group_no")),
+                    effort=rule["effort"],
                     diversity=rule["diversity"],
                     attribute_of=attribute_of,
                     attribute_count=rule["attributes"],
                 ),
-                refine.EFFORTS[rule["effort"]],
             )
         )
     return lists(results, pa.int32())

@@ -43,12 +43,14 @@ EFFORTS: dict[Refinement, Effort] = {
 
 @dataclass(frozen=True)
 class Standing:
-    """Where n cases stand, and what is asked of groups beside k, theta and alpha."""
+    """Where n cases stand, how far to go, and what is asked beside k, theta and alpha."""
 
     known: Ints
     """[n] the QIDs that each case may be grouped by, as a bit mask."""
     group: Ints
     """[n] the group of each case, from 0 on; -1 for one that is to be placed."""
+    effort: Refinement
+    """How far to go."""
     diversity: int = 0
     """l distinct values of each sensitive attribute, held by l cases (Gal et al. 2008); 0: any."""
     attribute_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -64,6 +66,8 @@ class Standing:
         """
         if not n == len(self.known) == len(self.group):
             raise ValueError("known and group must have one entry per case")
+        if self.effort not in EFFORTS:
+            raise ValueError(f"effort is {self.effort!r}: give {' or '.join(EFFORTS)}")
         if n and int(self.group.min()) < -1:
             raise ValueError("groups are numbered from 0 on; -1 stands for none")
         if self.diversity == 0:
@@ -84,7 +88,6 @@ def refine_groups(
     k: int,
     bounding: Bounding,
     standing: Standing,
-    effort: Effort,
 ) -> NDArray[np.int32]:
     """Refine groups, and place cases that are in none.
 
@@ -96,8 +99,7 @@ def refine_groups(
         theta_den: [V] denominators.
         k: k_effective.
         bounding: which cases carry the bounds, and alpha.
-        standing: the groups that there are, and what else they have to keep.
-        effort: how far to go.
+        standing: the groups that there are, how far to go, and what else groups have to keep.
 
     Returns:
         [n] group numbers in the order of their first cases; -1 for a case that was not placed.
@@ -126,7 +128,7 @@ def refine_groups(
         int(standing.diversity), standing.attribute_of.astype(np.int64),
         int(standing.attribute_count),
     )  # fmt: skip
-    if not _refine(standing.group.astype(np.int64), members, effort):
+    if not _refine(standing.group.astype(np.int64), members, EFFORTS[standing.effort]):
         raise ValueError("a group breaks a bound before it is refined")
     return np.asarray(_numbered(members.group))
 
@@ -139,7 +141,7 @@ def warm_up() -> None:
     cases = Cases(ends, ends, np.arange(7, dtype=np.int64), np.zeros(6, np.int32), ones, 1)
     refine_groups(
         cases, Attributes(np.array([9]), np.array([0, 0]), none, none, none), ones[:1], ones[:1], 2,
-        Bounding.of_all(6), Standing(ones, np.array([0, 0, 1, 1, -1, 0])), EFFORTS["fast"],
+        Bounding.of_all(6), Standing(ones, np.array([0, 0, 1, 1, -1, 0]), "fast"),
     )  # fmt: skip
 
 
