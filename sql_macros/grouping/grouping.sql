@@ -85,11 +85,11 @@ CROSS JOIN qids AS q
 CROSS JOIN theta AS t
 WHERE len(c.case_nos) > 0;
 
--- What:    better groups than those that there are, of all missingness patterns at once: first fewer
---          cases without a group, then less loss, at the same bounds.
--- Inputs:  placed(case_no, known, carrier, kind, group_no): the cases with the QIDs that they may be
---          grouped by (bit mask) and their groups, -1 for a case that is to be placed; boxes(case_no,
---          position dense from 0, low, high); case_terms(case_no, term_no, weight);
+-- What:    better groups than those that there are, of all missingness patterns at once: first
+--          fewer cases without a group, then less loss, at the same bounds.
+-- Inputs:  placed(case_no, known, carrier, kind, group_no): the cases with the QIDs that they may
+--          be grouped by (bit mask) and their groups, -1 for a case that is to be placed;
+--          boxes(case_no, position dense from 0, low, high); case_terms(case_no, term_no, weight);
 --          attributes(position, span, parent[], last[], height[]); thresholds(term_no dense from 0,
 --          theta_num, theta_den, attribute_no); weight_scale: the weight of a certain value;
 --          at_least: k; rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes). carrier

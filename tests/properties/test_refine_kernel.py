@@ -282,3 +282,41 @@ def test_a_first_record_that_completes_no_group_is_not_the_end_of_a_pattern() ->
     papers = quarter.greedy().group
     more = quarter.greedy(more_seeds=8).group
     assert more.count(-1) <= papers.count(-1)
+
+
+@EFFORT
+@settings(DETERMINISTIC, max_examples=40)
+@given(data=st.data())
+def test_refined_groups_of_l_diversity_keep_l_values_that_l_cases_hold(
+    effort: Refinement, data: st.DataObject
+) -> None:
+    """Values 0 to 3 are of one attribute, 4 to 7 of another."""
+    least = data.draw(st.integers(1, 3))
+    held = data.draw(st.lists(st.sets(st.integers(0, 7), max_size=4), min_size=1, max_size=30))
+    points = [data.draw(st.integers(0, 50)) for _ in held]
+    cases = tuple(
+        ppms.Case(ms.Record(((p, p),), dict.fromkeys(values, Fraction(1))))
+        for p, values in zip(points, held, strict=True)
+    )
+    thetas = dict.fromkeys(range(8), Fraction(1))
+    world = World(ppms.Problem(cases, (ms.Numeric(50),), least, thetas, ppms.Model()))
+
+    def diverse(members: list[int]) -> bool:
+        return all(
+            len({v for r in members for v in held[r] if v // 4 == attribute}) >= least
+            and sum(any(v // 4 == attribute for v in held[r]) for r in members) >= least
+            for attribute in (0, 1)
+        )
+
+    whole = diverse(list(range(len(held))))
+    quarter = Quarter(world, (0 if whole else -1,) * len(held))
+    refined = refine_groups(
+        quarter.cases(),
+        quarter.attributes(),
+        *quarter.thetas(),
+        least,
+        quarter.bounding(),
+        Standing(quarter.known(), np.array(quarter.group), effort, least, np.arange(8) // 4, 2),
+    ).tolist()
+    assert all(diverse(members) for members in world.groups(refined))
+    assert world.outcome(refined) <= world.outcome(quarter.group)

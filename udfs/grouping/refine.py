@@ -36,8 +36,8 @@ Refinement = Literal["fast", "full"]
 WHOLE = 512
 """Cases at most that may become one group where there is none at all."""
 EFFORTS: dict[Refinement, Effort] = {
-    "fast": Effort(2, 60, 1, 12, 200, 12, False),
-    "full": Effort(40, 1000, 5, NO_LIMIT, NO_LIMIT, 48, True),
+    "fast": Effort(2, 60, 1, 12, 2000, 12, 50, False),
+    "full": Effort(40, 1000, 5, NO_LIMIT, NO_LIMIT, 48, 1, True),
 }
 
 
@@ -178,7 +178,8 @@ def _refine(start: Ints, members: Members, effort: Effort) -> bool:
         if count == 0:
             break
         forest = grow_forest(members, count)
-        slots = np.full(1, count, np.int64)  # the next group that is made
+        # the next group that is made, and how many cases may be placed at the expense of others
+        slots = np.array([count, len(start) // effort.allowance + 100])
         better = False
         waiting = np.flatnonzero(members.group < 0)
         for at in range(len(waiting)):

@@ -36,6 +36,8 @@ BUNDLE = 6
 """Cases without a group that are placed together at most."""
 CROWD = 500
 """Members of a group that are looked at one by one, at most."""
+SPLIT = 20
+"""Times the usual steps that the search for a split may take: there are few."""
 TRIPLES = 5
 """Near groups of which two are dealt anew together with a group, at most."""
 WIDE = 24
@@ -56,7 +58,10 @@ class Effort(NamedTuple):
     tries_to_place: int
     """Groups judged when it has none."""
     merged: int
-    """Groups that are joined at most to place a case."""
+    """Groups that are joined at most to place a case, and times k that they may have as members;
+    as many groups are asked for a case that could go elsewhere."""
+    allowance: int
+    """One of so many cases at most is placed at the expense of others, in a pass."""
     thorough: bool
     """Whether three groups are dealt anew together, too, and groups of other patterns; and whether
     every group is looked at again before the search ends."""
@@ -89,7 +94,7 @@ def _split(
     pattern, cost = members.pattern[g], members.cost[g]
     if count <= WIDE:
         own = who[:count].copy()
-        lost, part = deal(own, count, 2, cost, effort.steps, members)
+        lost, part = deal(own, count, 2, cost, effort.steps * SPLIT, members)
         if lost < 0:
             return False
         _assign_parts(own, part, np.array([g, slots[0]]), members, forest)
@@ -277,13 +282,16 @@ def place(
         join(r, g, members)
         follow(g, members, forest)
         return True
+    slots[1] -= 1
+    if slots[1] < 0:  # the rest has to wait: the work is bounded
+        return False
     reached = False
     for p in range(len(forest.pattern) - 1, -1, -1):
         if forest.pattern[p] & ~members.known[r]:
             continue
         reached = True
         near = nearest_groups(r, as_int64(-1), effort.merged, members, forest, p)
-        if _exchange(r, near[: effort.neighbours * 4], members, forest, effort, who):
+        if _exchange(r, near, members, forest, effort, who):
             return True
         bundle = _bundle(waiting, at, near, members)
         if _merge(bundle, near, members, forest, slots, effort, who):
@@ -334,7 +342,11 @@ def _merge(
     along where that makes room for all of them: each carrier raises what is allowed.
     """
     count = as_int64(0)
+    most = effort.merged * members.problem.k
     for j in range(len(near)):
+        # where nothing is shown, nothing is lost by the size of a group
+        if count + members.size[near[j]] > most and members.pattern[near[j]] != 0:
+            return False
         count = members_of(near[j], members, who, count)
         for extra in range(len(bundle)):
             who[count + extra] = bundle[extra]
