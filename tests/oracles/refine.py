@@ -91,8 +91,9 @@ class World:
     def better_changes(self, group: Sequence[int]) -> Iterator[str]:
         """Every single change that would be better.
 
-        They are: a case without a group joins one, or one moves to another, of which it knows all
-        that is shown; two cases of groups that show the same change places.
+        They are: a case without a group joins one of which it knows all that is shown; one moves to
+        such a group, where no less is shown of it; two cases of groups that show the same change
+        places.
         """
         groups = self.groups(group)
         for r in self.everybody:
@@ -103,7 +104,8 @@ class World:
             now = self.loss(of) + self.loss(to)
             for r in of:
                 rest = [m for m in of if m != r]
-                if self.shown(to) <= self.known(r) and self._better(now, rest, [*to, r]):
+                fits = self.shown(of) <= self.shown(to) <= self.known(r)
+                if fits and self._better(now, rest, [*to, r]):
                     yield f"move {r}"
                 for t in to if self.shown(of) == self.shown(to) else ():
                     if self._better(now, [*rest, t], [*(m for m in to if m != t), r]):

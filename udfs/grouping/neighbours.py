@@ -220,9 +220,12 @@ def best_join(
 ) -> tuple[int, int]:
     """The group in which a case costs least, of those that keep the bounds with it.
 
+    No value that is shown of a case is given up for less loss: a later release of the series could
+    not show it again.
+
     Args:
         r: the case.
-        own: a group that is left out; -1: none.
+        own: its group, which is left out, and so is what shows less; -1: it has none.
         limit: it has to cost less.
         tries: so many groups are judged at most, fewer where they are large.
         members: as they are.
@@ -234,12 +237,13 @@ def best_join(
     """
     losses, low, high = members.problem.losses, members.problem.low[r], members.problem.high[r]
     best, best_added = as_int64(-1), limit
+    shown_now = members.pattern[own] if own >= 0 else 0
     node_stack = np.empty(STACK, np.int32)
     bound_stack = np.empty(STACK, np.int64)
     for p in range(len(forest.pattern) - 1, -1, -1):
         pattern = forest.pattern[p]
         base = members.unit * bits(members.known[r] & ~pattern)
-        if pattern & ~members.known[r] or base >= best_added:
+        if pattern & ~members.known[r] or shown_now & ~pattern or base >= best_added:
             continue
         shown = losses_of(p, forest, losses)
         node_stack[0] = forest.root[p]
@@ -268,7 +272,7 @@ def best_join(
                 continue
             for j in range(forest.begin[node], forest.end[node]):
                 g = as_int64(forest.order[j])
-                if g == own or members.size[g] == 0:
+                if g == own or members.size[g] == 0 or shown_now & ~members.pattern[g]:
                     continue
                 added = join_cost(r, g, members)
                 if added < best_added:

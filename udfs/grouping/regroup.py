@@ -63,8 +63,8 @@ class Effort(NamedTuple):
     allowance: int
     """One of so many cases at most is placed at the expense of others, in a pass."""
     thorough: bool
-    """Whether three groups are dealt anew together, too, and groups of other patterns; and whether
-    every group is looked at again before the search ends."""
+    """Whether three groups are dealt anew together, too, and every group is looked at again before
+    the search ends."""
 
 
 @njit()
@@ -209,24 +209,22 @@ def _let_go(g: int, members: Members, forest: Forest, effort: Effort, who: Ints)
 def _deal_with_neighbours(
     g: int, members: Members, forest: Forest, slots: Ints, effort: Effort, who: Ints
 ) -> bool:
-    """Deal the members of a group and of one near it anew, or of two."""
+    """Deal the members of a group and of one near it anew, or of two, that show the same."""
+    p = np.searchsorted(forest.pattern, members.pattern[g])
+    if p >= len(forest.pattern) or forest.pattern[p] != members.pattern[g]:
+        return False  # its pattern has no tree before the next pass
     count = members.size[g]
     if count > WIDE:
         return False
     own = np.empty(count, np.int64)
     members_of(g, members, own, as_int64(0))
-    near = np.empty(count * effort.neighbours * len(forest.pattern), np.int64)
+    near = np.empty(count * effort.neighbours, np.int64)
     listed = as_int64(0)
     for j in range(count):
-        for p in range(len(forest.pattern) - 1, -1, -1):
-            if forest.pattern[p] & ~members.known[own[j]]:
-                continue
-            if not effort.thorough and forest.pattern[p] != members.pattern[g]:
-                continue
-            for h in nearest_groups(own[j], g, effort.neighbours, members, forest, p):
-                if not (near[:listed] == h).any():
-                    near[listed] = h
-                    listed += 1
+        for h in nearest_groups(own[j], g, effort.neighbours, members, forest, p):
+            if members.pattern[h] == members.pattern[g] and not (near[:listed] == h).any():
+                near[listed] = h
+                listed += 1
     groups = np.empty(2, np.int64)
     groups[0] = g
     for j in range(listed):
