@@ -36,8 +36,8 @@ Refinement = Literal["fast", "full"]
 WHOLE = 512
 """Cases at most that may become one group where there is none at all."""
 EFFORTS: dict[Refinement, Effort] = {
-    "fast": Effort(2, 60, 1, 12, 2000, 12, 50, False),
-    "full": Effort(40, 1000, 5, NO_LIMIT, NO_LIMIT, 48, 1, True),
+    "fast": Effort(2, 60, 1, 12, 2000, 12, 400, False),
+    "full": Effort(24, 300, 5, NO_LIMIT, NO_LIMIT, 48, 4, True),
 }
 
 
