@@ -110,7 +110,7 @@ def refine_groups(grouping: Grouping, statement: str, rules: Mapping[str, Any]) 
             "reasons": list(FOR_WANT_OF_A_GROUP),
             "weight_scale": grouping.weight_scale,
             "k": grouping.k,
-            "rules": unbounded | rules,
+            "rules": {**unbounded, **rules},
         },
     )
     warehouse.run(query(TOPIC, "drop_placed"))
