@@ -119,6 +119,9 @@ class Bounding:
     from_last: bool = False
     """The next seed is farthest from the record added last (Huang 2021), not from the last seed."""
     leftovers: Leftovers = "withhold"
+    more_seeds: int = 0
+    """First records that may fail to complete a group before groups are grown no more; the papers'
+    algorithms end with the first that does."""
 
     @staticmethod
     def of_all(n: int, leftovers: Leftovers = "withhold") -> Bounding:
@@ -136,6 +139,8 @@ class Bounding:
             raise ValueError("kind must be 0 to 4")
         if not 0 <= self.alpha_num <= self.alpha_den or self.alpha_den < 1:
             raise ValueError("alpha must lie between 0 and 1")
+        if self.more_seeds < 0:
+            raise ValueError("more_seeds cannot be fewer than none")
         if self.leftovers not in ("withhold", "merge"):
             raise ValueError(f"leftovers is {self.leftovers!r}: give withhold or merge")
 
@@ -163,7 +168,7 @@ class Terms(NamedTuple):
     sigma: Ints
     """[V] sigma_s(g) in units of 1 / ``weight_scale``."""
     eta: Ints
-    """[V] eta_s of a group with at most k carriers, in the same units (Lin 2016, eq. (4))."""
+    """[V] eta_s of a group with at most k carriers, in the same units (see ``etas``)."""
     frequent: NDArray[np.int32]
     """[bits] the term of each mask bit (see ``cells.frequent_terms``)."""
     bit: NDArray[np.int8]
@@ -233,6 +238,18 @@ def integer_losses(attributes: Attributes, cases: int) -> tuple[Losses, int]:
         height=attributes.height.astype(np.int64),
     )
     return losses, scale
+
+
+def etas(carriers: int, theta_num: Ints, theta_den: Ints, weight_scale: int) -> Ints:
+    """eta_s of a group of so many carriers: what sigma_s may be, in units of 1 / weight scale.
+
+    It is theta_s x carriers, of which whole counts leave the floor (Lin 2016, eq. (4)). Where
+    external knowledge makes sigma fractional nothing but the last unit is cut off (Definition 3).
+    """
+    whole, rest = np.divmod(carriers * theta_num, theta_den)
+    units, part = divmod(weight_scale, theta_den)
+    found: Ints = whole * weight_scale + rest * units + rest * part // theta_den
+    return found
 
 
 def weight_scale(cases: int) -> int:

@@ -225,8 +225,21 @@ _UDFS: dict[str, _Udf] = {
         [
             "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, _QIDS,
             "STRUCT(num BIGINT, den BIGINT)[]",
-            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, alpha_num BIGINT,"
-            " alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT, leftovers VARCHAR)",
+            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, more_seeds INTEGER,"
+            " alpha_num BIGINT, alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT,"
+            " leftovers VARCHAR)",
+        ],
+        "INTEGER[]",
+    ),
+    "srsql_refine_groups": (
+        grouping.refine_groups,
+        [
+            "INTEGER[]",
+            "STRUCT(known BIGINT, carrier BOOLEAN, kind INTEGER, group_no INTEGER)[]",
+            _BOXES, _TERMS, _QIDS,
+            "STRUCT(num BIGINT, den BIGINT, attribute_no INTEGER)[]",
+            "STRUCT(effort VARCHAR, alpha_num BIGINT, alpha_den BIGINT, diversity INTEGER,"
+            " attributes INTEGER, k BIGINT, weight_scale BIGINT)",
         ],
         "INTEGER[]",
     ),

@@ -11,8 +11,9 @@ could still reach. What the empty pattern cannot take is withheld.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from srsql.engine.grouping.feasibility import (
     Bounds,
@@ -25,6 +26,14 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 
 TOPIC = "grouping/patterns"
+FOR_WANT_OF_A_GROUP = (
+    "no_group_fits",
+    "pattern_too_small",
+    "pattern_infeasible",
+    "too_few_new_cases",
+    "infeasible",
+)
+"""Why cases were withheld that may be placed after all, where a group of other cases has room."""
 Group = Callable[[int], None]
 """Adds the groups of one pattern to ``srsql_grouped``; what no group could take is in group -1."""
 
@@ -67,6 +76,7 @@ def group_by_pattern(grouping: Grouping, least: int, group: Group) -> None:
     while waiting := [p for p, n in counts.items() if n and p not in done]:
         pattern = max(waiting, key=lambda p: (p.bit_count(), -p))
         done.add(pattern)
+        reason = "pattern_too_small"
         if _carriers(warehouse, pattern) >= least:
             _relieve(warehouse, grouping.bounds, pattern, counts)
             counts = _counts(warehouse)
@@ -74,9 +84,36 @@ def group_by_pattern(grouping: Grouping, least: int, group: Group) -> None:
             group(pattern)
             if _accept(warehouse, pattern):
                 continue
+            reason = "no_group_fits"
         if counts.get(pattern, 0):
-            _give_up(warehouse, pattern, counts, "pattern_too_small")
+            _give_up(warehouse, pattern, counts, reason)
             counts = _counts(warehouse)
+
+
+def refine_groups(grouping: Grouping, statement: str, rules: Mapping[str, Any]) -> None:
+    """Refine the groups of ``srsql_grouped``, and place what was withheld for want of one.
+
+    Args:
+        grouping: what is grouped.
+        statement: about the tables that bound the model's groups.
+        rules: as ``srsql.refine_groups`` takes them; without alpha and diversity nothing of the
+            kind is bounded.
+
+    Source:
+        SPEC section 7 (refinement).
+    """
+    warehouse = grouping.warehouse
+    unbounded = {"alpha_num": 1, "alpha_den": 1, "diversity": 0, "attributes": 0}
+    warehouse.run(
+        statement,
+        {
+            "reasons": list(FOR_WANT_OF_A_GROUP),
+            "weight_scale": grouping.weight_scale,
+            "k": grouping.k,
+            "rules": {**unbounded, **rules},
+        },
+    )
+    warehouse.run(query(TOPIC, "drop_placed"))
 
 
 def _counts(warehouse: Warehouse) -> dict[int, int]:

@@ -165,8 +165,13 @@ def partition_pattern(warehouse: Warehouse, dataset: Dataset, pattern: int, leas
     """
     warehouse.run(
         query("grouping/patterns", "partition_cases"),
-        {"pattern": pattern, "least": least, "attributes": len(_attributes(dataset))},
+        {"pattern": pattern, "least": least, "attributes": attribute_count(dataset)},
     )
+
+
+def attribute_count(dataset: Dataset) -> int:
+    """How many sensitive attributes there are, whether or not anybody has a value of them."""
+    return len(_attributes(dataset))
 
 
 def _attributes(dataset: Dataset) -> list[str]:

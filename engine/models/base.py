@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records
 from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
-from srsql.engine.grouping.patterns import Grouping, group_by_pattern
+from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_groups
 from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Whole
 from srsql.engine.warehouse.releases import Release, TermFormat
@@ -20,6 +20,8 @@ from srsql.schemas import Dataset
 
 MOST = 1_000_000
 K = 5
+MORE_SEEDS = 64
+"""First records of a pattern that may complete no group, where groups are refined afterwards."""
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
 
@@ -59,6 +61,13 @@ class GroupingModel(ABC):
         takes=OneOf(("withhold", "merge", "error")),
         help="What becomes of a case that fits no group",
         in_facts=False,
+    )
+    refine: Literal["off", "fast", "full"] = parameter(
+        "fast",
+        takes=OneOf(("off", "fast", "full")),
+        help="How far groups are refined after the paper's algorithm, at the same bounds: not at "
+        "all, quickly, or until no change of theirs is for the better",
+        compared=("off",),
     )
 
     name: ClassVar[str]
@@ -183,6 +192,10 @@ class GroupingModel(ABC):
         from srsql.udfs.grouping.greedy import warm_up
 
         warm_up()
+        if self.refine != "off":
+            from srsql.udfs.grouping import refine
+
+            refine.warm_up()
 
     def group(self, grouping: Grouping) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""
@@ -192,6 +205,7 @@ class GroupingModel(ABC):
             "core_only": self.growth.carriers_only,
             "after_join": self.growth.risk_after_joining,
             "from_last": self.growth.seed_from_last_added,
+            "more_seeds": 0 if self.refine == "off" else MORE_SEEDS,
             "alpha_num": alpha.numerator,
             "alpha_den": alpha.denominator,
         }
@@ -213,3 +227,13 @@ class GroupingModel(ABC):
             )
 
         group_by_pattern(grouping, grouping.k, one_pattern)
+        if self.refine != "off":
+            refine_groups(
+                grouping,
+                self.bounds.query("grouping/patterns", "refine_groups"),
+                {
+                    "effort": self.refine,
+                    "alpha_num": alpha.numerator,
+                    "alpha_den": alpha.denominator,
+                },
+            )

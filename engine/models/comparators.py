@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 from srsql.engine.grouping.cases import Records, gather_pieces
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
-from srsql.engine.grouping.patterns import Grouping, group_by_pattern
-from srsql.engine.grouping.symptoms import partition_pattern, set_values
+from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_groups
+from srsql.engine.grouping.symptoms import attribute_count, partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
 from srsql.engine.models.base import MOST, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.statements import query
 
 OF_REPORTS = (
     "which counts reports: a region may be that of a single patient with several reports. It is "
@@ -205,18 +206,28 @@ class LDiversity(Comparator):
 
     def prepare(self) -> None:
         """Load, or on the first use of an installation compile, the kernel."""
-        from srsql.udfs.grouping.partition import warm_up
+        from srsql.udfs.grouping import partition, refine
 
-        warm_up()
+        partition.warm_up()
+        if self.refine != "off":
+            refine.warm_up()
 
     def cluster(self, grouping: Grouping) -> None:
-        """From the top down; nothing is drawn."""
+        """From the top down; nothing is drawn. Refined groups need l records, not k."""
         release = grouping.release
 
         def one_pattern(pattern: int) -> None:
             partition_pattern(release.warehouse, release.dataset, pattern, self.l)
 
         group_by_pattern(grouping, self.l, one_pattern)
+        if self.refine != "off":
+            rules = {
+                "effort": self.refine,
+                "diversity": self.l,
+                "attributes": attribute_count(release.dataset),
+            }
+            statement = query("grouping/patterns", "refine_partition")
+            refine_groups(replace(grouping, k=self.l, weight_scale=1), statement, rules)
 
 
 @dataclass(frozen=True)

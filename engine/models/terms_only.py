@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping
@@ -18,6 +18,8 @@ from srsql.engine.warehouse.statements import query
 class TermsOnlyModel(GroupingModel):
     """All cases are one internal group without a region; what is released of them has no id."""
 
+    refine: ClassVar[Literal["off", "fast", "full"]] = "off"  # type: ignore[misc]
+    """One group is not refined: a parameter of the others, not of these."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
     bounds: ClassVar[Bounds] = BY_SHARE
     output: ClassVar[Output] = "terms"

@@ -6,10 +6,12 @@
 --          height[]); thresholds(term_no dense from 0, theta_num, theta_den); chosen: the pattern
 --          (bit mask of the QIDs grouped by); weight_scale: the weight of a certain value;
 --          at_least: k; draw: a number that picks the first record; leftovers: 'withhold' or
---          'merge'; rules: STRUCT(core_only, after_join, from_last, alpha_num, alpha_den). carrier:
---          the case counts towards k and eta; kind: 0, or 1 to 4 for a case with substantially many
---          symptoms; core_only: groups are grown on carriers alone; after_join: PR of Huang 2021,
---          eq. (2); from_last: the next seed is farthest from the record added last.
+--          'merge'; rules: STRUCT(core_only, after_join, from_last, more_seeds, alpha_num,
+--          alpha_den). carrier: the case counts towards k and eta; kind: 0, or 1 to 4 for a case
+--          with substantially many symptoms; core_only: groups are grown on carriers alone;
+--          after_join: PR of Huang 2021, eq. (2); from_last: the next seed is farthest from the
+--          record added last; more_seeds: first records that may complete no group before the
+--          pattern's groups are grown no more (0 in the papers).
 -- Outputs: case_no, group_no (-1: no group could take the case).
 -- Source:  Lin 2016, Algorithms 1 and 2; Huang 2021, procedures 1 to 3; SPEC sections 7 and 8.
 CREATE OR REPLACE MACRO srsql.group_cases(
@@ -74,6 +76,86 @@ SELECT
             weight_scale := weight_scale::BIGINT,
             draw := draw::BIGINT,
             leftovers := leftovers
+        )
+    )) AS group_no
+FROM cases AS c
+CROSS JOIN ends AS e
+CROSS JOIN held AS h
+CROSS JOIN qids AS q
+CROSS JOIN theta AS t
+WHERE len(c.case_nos) > 0;
+
+-- What:    better groups than those that there are, of all missingness patterns at once: first
+--          fewer cases without a group, then less loss, at the same bounds.
+-- Inputs:  placed(case_no, known, carrier, kind, group_no): the cases with the QIDs that they may
+--          be grouped by (bit mask) and their groups, -1 for a case that is to be placed;
+--          boxes(case_no, position dense from 0, low, high); case_terms(case_no, term_no, weight);
+--          attributes(position, span, parent[], last[], height[]); thresholds(term_no dense from 0,
+--          theta_num, theta_den, attribute_no); weight_scale: the weight of a certain value;
+--          at_least: k; rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes). carrier
+--          and kind: as for srsql.group_cases; effort: 'fast' or 'full'; diversity: distinct values
+--          of each of so many attributes, held by so many cases, 0: none are asked.
+-- Outputs: case_no, group_no (-1: the case could not be placed).
+-- Source:  SPEC section 7 (refinement); Lin 2016, Definition 3; Huang 2021, Definitions 4 and 7.
+CREATE OR REPLACE MACRO srsql.refine_groups(
+    placed, boxes, case_terms, attributes, thresholds, weight_scale, at_least, rules
+) AS TABLE
+WITH
+cases AS (
+    SELECT
+        list(p.case_no ORDER BY p.case_no) AS case_nos,
+        list(struct_pack(
+            known := p.known::BIGINT,
+            carrier := p.carrier,
+            kind := p.kind::INTEGER,
+            group_no := p.group_no::INTEGER
+        ) ORDER BY p.case_no) AS roles
+    FROM query_table(placed) AS p
+),
+
+ends AS (
+    SELECT coalesce(list(struct_pack(
+        case_no := b.case_no, place := b.position, low := b.low, high := b.high
+    )), []) AS boxes
+    FROM query_table(boxes) AS b
+    INNER JOIN query_table(placed) AS p ON b.case_no = p.case_no
+    WHERE (p.known >> b.position) & 1 = 1
+),
+
+held AS (
+    SELECT coalesce(list(struct_pack(
+        case_no := t.case_no, term_no := t.term_no, weight := t.weight
+    )), []) AS terms
+    FROM query_table(case_terms) AS t
+    SEMI JOIN query_table(placed) AS p ON t.case_no = p.case_no
+),
+
+qids AS (
+    SELECT coalesce(list(struct_pack(
+        place := a.position,
+        span := a.span,
+        parent := a.parent,
+        last := a.last,
+        height := a.height
+    ) ORDER BY a.position), []) AS attributes
+    FROM query_table(attributes) AS a
+),
+
+theta AS (
+    SELECT coalesce(list(struct_pack(
+        num := q.theta_num, den := q.theta_den, attribute_no := q.attribute_no::INTEGER
+    ) ORDER BY q.term_no), []) AS thresholds
+    FROM query_table(thresholds) AS q
+)
+
+SELECT
+    unnest(c.case_nos) AS case_no,
+    unnest(srsql_refine_groups(
+        c.case_nos, c.roles, e.boxes, h.terms, q.attributes, t.thresholds,
+        struct_insert(
+            rules,
+            k := at_least::BIGINT,
+            weight_scale := weight_scale::BIGINT
         )
     )) AS group_no
 FROM cases AS c

@@ -89,7 +89,8 @@ def test_the_public_manifest_does_not_tell_that_a_withheld_case_needed_larger_gr
     alone = Report(primaryid=9990, caseid=999, sex="M", pt=("Rare",))
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*reports, alone])])
     (tmp_path / "levels.csv").write_text("value,theta\nRare,0.1\n*,0.5\n")
-    done = engine.release("2011Q4", k=3, theta=f"levels:{tmp_path / 'levels.csv'}", seed=1)
+    theta = f"levels:{tmp_path / 'levels.csv'}"
+    done = engine.release("2011Q4", k=3, theta=theta, seed=1, refine="off")
     assert done.manifest["withheld"]["pattern_too_small"]["cases"] == 1
     assert done.manifest["k_effective"] == 10
     assert engine.sql("SELECT k, k_effective FROM release_2011q4.manifest") == [(3, 3)]

@@ -16,6 +16,7 @@ from oracles.trees import trees
 
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 from srsql.udfs.grouping.greedy import group_cases
+from srsql.udfs.grouping.refine import Refinement, Standing, refine_groups
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 
 Qid = int | Hierarchy
@@ -39,6 +40,7 @@ class Rules:
             "core_only": self.core_only,
             "after_join": self.after_join,
             "from_last": self.from_last,
+            "more_seeds": 0,
             "alpha_num": self.alpha.numerator,
             "alpha_den": self.alpha.denominator,
         }
@@ -144,6 +146,75 @@ class Problem:
         )
         return dict(zip(members, groups.tolist(), strict=True))
 
+    def refining_macro(self, sql: Any, group: dict[int, int], rules: dict[str, Any]) -> Any:
+        placed = sql.table(
+            "placed",
+            "case_no INTEGER, known INTEGER, carrier BOOLEAN, kind INTEGER, group_no INTEGER",
+            [(r, c[0], *self.roles[r], group[r]) for r, c in enumerate(self.cases)][::-1],
+        )
+        boxes = sql.table(
+            "box",
+            "case_no INTEGER, position INTEGER, low BIGINT, high BIGINT",
+            [(r, p, *b) for r, case in enumerate(self.cases) for p, b in enumerate(case[1])][::-1],
+        )
+        terms = sql.table(
+            "case_term",
+            "case_no INTEGER, term_no INTEGER, weight BIGINT",
+            [(r, s, 1) for r, case in enumerate(self.cases) for s in case[2]][::-1],
+        )
+        attributes = sql.table("attribute", ATTRIBUTE, map(self._attribute, range(len(self.qids))))
+        thetas = sql.table(
+            "theta",
+            "term_no INTEGER, theta_num BIGINT, theta_den BIGINT, attribute_no INTEGER",
+            [(s, t.numerator, t.denominator, 0) for s, t in enumerate(self.thetas)],
+        )
+        return sql.rows(
+            f"FROM srsql.refine_groups({placed}, {boxes}, {terms}, {attributes}, {thetas},"
+            " 1, ?, ?)",
+            [self.k, rules],
+        )
+
+    def refined(self, group: dict[int, int], alpha: Fraction, effort: Refinement) -> dict[int, int]:
+        """The refinement called without SQL."""
+        attributes = [self._attribute(p) for p in range(len(self.qids))]
+        shape = (len(self.cases), len(self.qids))
+        ends = [[[b[end] or 0 for b in c[1]] for c in self.cases] for end in (0, 1)]
+        terms = [c[2] for c in self.cases]
+        carrier = np.array([role[0] for role in self.roles], np.bool_)
+        found = refine_groups(
+            Cases(
+                low=np.array(ends[0], np.int64).reshape(shape),
+                high=np.array(ends[1], np.int64).reshape(shape),
+                offsets=np.cumsum([0, *map(len, terms)]),
+                terms=np.array([t for held in terms for t in held], np.int32),
+                weights=np.ones(sum(map(len, terms)), np.int64),
+                weight_scale=1,
+            ),
+            Attributes(
+                span=np.array([a[1] for a in attributes], np.int64),
+                tree_start=np.cumsum([0, *(len(a[2]) for a in attributes)]),
+                parent=np.array([n for a in attributes for n in a[2]], np.int64),
+                last=np.array([n for a in attributes for n in a[3]], np.int64),
+                height=np.array([n for a in attributes for n in a[4]], np.int64),
+            ),
+            np.array([t.numerator for t in self.thetas], np.int64),
+            np.array([t.denominator for t in self.thetas], np.int64),
+            self.k,
+            Bounding(
+                carrier,
+                np.ones_like(carrier),
+                np.array([role[1] for role in self.roles], np.int8),
+                alpha.numerator,
+                alpha.denominator,
+            ),
+            Standing(
+                np.array([c[0] for c in self.cases], np.int64),
+                np.array([group[r] for r in range(len(self.cases))], np.int64),
+                effort,
+            ),
+        )
+        return dict(enumerate(found.tolist()))
+
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
@@ -192,6 +263,29 @@ def test_the_macro_gives_each_pattern_the_groups_of_the_kernel(
     for chosen in range(2 ** len(problem.qids)):
         found = problem.macro(sql, chosen, draw, rest, rules)
         assert found == problem.kernel(chosen, draw, rest, rules)
+
+
+@REPEATABLE
+@given(problem=problems(), rules=models, effort=st.sampled_from(["fast", "full"]))
+def test_the_macro_refines_the_groups_of_all_patterns_as_the_kernel_does(
+    sql: Any, problem: Problem, rules: Rules, effort: Refinement
+) -> None:
+    # kind 1 are the carriers with substantially many symptoms, and nobody else
+    problem.roles = [
+        (carrier, kind and (1 if carrier else max(kind, 2))) for carrier, kind in problem.roles
+    ]
+    group = dict.fromkeys(range(len(problem.cases)), -1)
+    for chosen in range(2 ** len(problem.qids)):
+        first = max(group.values(), default=-1) + 1
+        for case, number in problem.macro(sql, chosen, 0, "withhold", rules).items():
+            group[case] = number + first if number >= 0 else -1
+    alpha = {"alpha_num": rules.alpha.numerator, "alpha_den": rules.alpha.denominator}
+    rows = problem.refining_macro(
+        sql, group, {"effort": effort, "diversity": 0, "attributes": 0, **alpha}
+    )
+    assert len(rows) == len(problem.cases)
+    if rows:
+        assert dict(rows) == problem.refined(group, rules.alpha, effort)
 
 
 def test_cases_that_know_no_qid_are_grouped_by_their_terms_alone(sql: Any) -> None:

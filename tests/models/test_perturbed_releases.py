@@ -269,7 +269,7 @@ def test_groups_are_those_of_the_unoptimized_grouping_merged(tmp_path: Path) -> 
     ]  # fmt: skip
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q1", people)])
-        engine.release("2011Q1", model="msdp-all", **DEFAULTS)
+        engine.release("2011Q1", model="msdp-all", refine="off", **DEFAULTS)
         found: dict[int, list[int]] = defaultdict(list)
         for group, case in engine.sql(
             "SELECT m.group_id, m.case_id::INTEGER FROM srsql.member AS m ORDER BY m.case_no"

@@ -101,9 +101,16 @@ def delta_il(group: Sequence[Record], record: Record, attributes: Sequence[Attri
     return information_loss([*group, record], attributes) - information_loss(group, attributes)
 
 
-def eta(size: int, k: int, theta: Fraction) -> int:
-    """η_s, Lin 2016, eq. (4): how many of ``size`` records may have s."""
-    return floor(max(k, size) * theta)
+WHOLE = Fraction(1)
+"""The unit in which σ is counted without external knowledge."""
+
+
+def eta(size: int, k: int, theta: Fraction, unit: Fraction = WHOLE) -> Fraction:
+    """η_s, Lin 2016, eq. (4): how many of ``size`` records may have s.
+
+    The floor is for whole counts; where σ is a sum of probabilities, it is cut off at their unit.
+    """
+    return floor(max(k, size) * theta / unit) * unit
 
 
 def sigma(group: Sequence[Record], value: Value) -> Fraction:
@@ -112,7 +119,11 @@ def sigma(group: Sequence[Record], value: Value) -> Fraction:
 
 
 def privacy_risk(
-    group: Sequence[Record], record: Record, k: int, thetas: Mapping[Value, Fraction]
+    group: Sequence[Record],
+    record: Record,
+    k: int,
+    thetas: Mapping[Value, Fraction],
+    unit: Fraction = WHOLE,
 ) -> Fraction | None:
     """PR(g, r), Lin 2016, eqs. (5) and (6): σ counted before r joins, η after; None is ∞.
 
@@ -120,7 +131,7 @@ def privacy_risk(
     """
     risk = Fraction(1)
     for value, probability in record.sensitive.items():
-        present, allowed = sigma(group, value), eta(len(group) + 1, k, thetas[value])
+        present, allowed = sigma(group, value), eta(len(group) + 1, k, thetas[value], unit)
         if present + probability > allowed:
             return None
         if present:
@@ -134,9 +145,10 @@ def gain(
     attributes: Sequence[Attribute],
     k: int,
     thetas: Mapping[Value, Fraction],
+    unit: Fraction = WHOLE,
 ) -> Gain | None:
     """ΔIL'(g, r) = ΔIL × PR, Lin 2016, eq. (7), with what breaks its ties; None is ∞."""
-    risk = privacy_risk(group, record, k, thetas)
+    risk = privacy_risk(group, record, k, thetas, unit)
     if risk is None:
         return None
     loss = delta_il(group, record, attributes)
@@ -161,6 +173,7 @@ def group(
     thetas: Mapping[Value, Fraction],
     first: int,
     leftovers: str = "withhold",
+    unit: Fraction = WHOLE,
 ) -> list[int]:
     """Group number of every record by Lin 2016, Algorithms 1 and 2; -1 where none fits.
 
@@ -169,11 +182,15 @@ def group(
     """
     if not records:
         return []
-    groups, rest = _build_groups(records, attributes, k, thetas, first)
-    unplaced = [r for r in rest if not _join(r, groups, records, attributes, k, thetas)]
+
+    def fits(r: int) -> bool:
+        return _join(r, groups, records, attributes, k, thetas, unit)
+
+    groups, rest = _build_groups(records, attributes, k, thetas, first, unit)
+    unplaced = [r for r in rest if not fits(r)]
     if leftovers == "merge":
         for r in unplaced:
-            while not _join(r, groups, records, attributes, k, thetas) and len(groups) > 1:
+            while not fits(r) and len(groups) > 1:
                 _merge_once(r, groups, records, attributes)
     numbers = [-1] * len(records)
     for number, members in enumerate(groups):
@@ -191,6 +208,7 @@ def _build_groups(
     k: int,
     thetas: Mapping[Value, Fraction],
     first: int,
+    unit: Fraction,
 ) -> tuple[Groups, list[int]]:
     """Algorithm 1, lines 3-24: the groups of k and the records left over, by index."""
     groups: Groups = []
@@ -201,7 +219,7 @@ def _build_groups(
         rest.remove(seed)
         while len(members) < k:
             inside = [records[r] for r in members]
-            gains = {r: gain(inside, records[r], attributes, k, thetas) for r in rest}
+            gains = {r: gain(inside, records[r], attributes, k, thetas, unit) for r in rest}
             finite = [r for r in rest if gains[r] is not None]
             if not finite:
                 return groups, sorted(rest + members)
@@ -221,11 +239,12 @@ def _join(
     attributes: Sequence[Attribute],
     k: int,
     thetas: Mapping[Value, Fraction],
+    unit: Fraction,
 ) -> bool:
     """Algorithm 2, lines 2-3: put a record into its group of least ΔIL', if one is finite."""
     choices = []
     for number, members in enumerate(groups):
-        cost = gain([records[m] for m in members], records[r], attributes, k, thetas)
+        cost = gain([records[m] for m in members], records[r], attributes, k, thetas, unit)
         if cost is not None:
             choices.append((cost, number))
     if choices:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from oracles.ms import (
+    WHOLE,
     Attribute,
     Gain,
     Record,
@@ -78,6 +79,8 @@ class Problem:
     k: int
     thetas: Mapping[Value, Fraction]
     model: Model
+    unit: Fraction = WHOLE
+    """In which σ is counted."""
 
     def carriers(self, members: Sequence[int]) -> int:
         return sum(self.cases[m].carries(self.model) for m in members)
@@ -89,7 +92,7 @@ class Problem:
         total = Fraction(1)
         for value in self.cases[r].record.sensitive:
             held = sigma(records, value)
-            allowed = eta(self.carriers(together), self.k, self.thetas[value])
+            allowed = eta(self.carriers(together), self.k, self.thetas[value], self.unit)
             if held > allowed and self.thetas[value] < 1:
                 return None
             total += held / (max(allowed - held, 0) + 1)

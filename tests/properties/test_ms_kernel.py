@@ -37,7 +37,8 @@ class Problem:
 
     def oracle(self, leftovers: str) -> list[int]:
         thetas = dict(enumerate(self.thetas))
-        return ms.group(self.records, self.attributes, self.k, thetas, self.first, leftovers)
+        unit = Fraction(1, self.one)
+        return ms.group(self.records, self.attributes, self.k, thetas, self.first, leftovers, unit)
 
     def kernel(self, leftovers: str) -> list[int]:
         found = ms_group(

@@ -50,7 +50,10 @@ class Problem:
 
     def reference(self) -> ppms.Problem:
         thetas = dict(enumerate(self.records.thetas))
-        return ppms.Problem(self.cases, self.records.attributes, self.records.k, thetas, self.model)
+        unit = Fraction(1, self.records.one)
+        return ppms.Problem(
+            self.cases, self.records.attributes, self.records.k, thetas, self.model, unit
+        )
 
     def kernel(self, leftovers: str) -> list[int]:
         carrier = np.array([c.carries(self.model) for c in self.cases], dtype=np.bool_)

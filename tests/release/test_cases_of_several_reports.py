@@ -112,9 +112,21 @@ def test_a_pattern_too_small_even_without_values_is_withheld_and_says_so(
 ) -> None:
     small = [Report(10 * n + 1, n, sex="F", pt=(f"S{n}",)) for n in (201, 202)]
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])])
-    made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, refine="off")
     assert made.manifest["withheld"] == {"pattern_too_small": {"cases": 2, "reports": 2}}
     assert {201, 202}.isdisjoint(terms_of(engine.con, "release_2011q4"))
+
+
+def test_refined_one_group_takes_them_and_shows_no_more_than_they_know(
+    engine: Engine, tmp_path: Path
+) -> None:
+    small = [Report(10 * n + 1, n, sex="F", pt=(f"S{n}",)) for n in (201, 202)]
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])])
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    assert made.manifest["withheld"] == {}
+    shared = [c for c in regions(engine.con, "release_2011q4").items() if c[1] & {201, 202}]
+    assert all(region[:4] == (None,) * 4 and len(cases) >= 3 for region, cases in shared)
+    assert sum(len(cases) for _, cases in shared) <= 6
 
 
 def test_drop_withholds_cases_with_a_missing_value_and_says_why(

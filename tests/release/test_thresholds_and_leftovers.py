@@ -208,6 +208,44 @@ def test_knowledge_that_makes_a_disease_too_frequent_is_infeasible(
         engine.release("2011Q4", k=4, theta="0.4", seed=1, knowledge=knowledge)
 
 
+@pytest.mark.parametrize("refine", ["off", "fast", "full"])
+def test_fractional_counts_are_bounded_without_the_floor(
+    engine: Engine, tmp_path: Path, refine: str
+) -> None:
+    """1 + 1/2 + 1/3 + 1/3 of four cases have S: a confidence of 13/24, and theta is 0.55."""
+    knowledge = tmp_path / "knowledge.csv"
+    knowledge.write_text("drug,disease\nA,S\nA,T\nB,S\nB,U\nB,V\n")
+    bare = [replace(r, pt=(), indi=(), drugs=()) for r in crowd(4)]
+    four = [
+        replace(bare[0], pt=("S",)),
+        replace(bare[1], drugs=("A",)),
+        replace(bare[2], drugs=("B",)),
+        replace(bare[3], drugs=("B",)),
+    ]
+    engine.ingest([write_quarter(tmp_path, "2011Q4", four)])
+    options = {"model": "ms", "k": 4, "seed": 1, "knowledge": knowledge, "refine": refine}
+    made = engine.release("2011Q4", theta="0.55", **options)
+    assert made.manifest["withheld"] == {}
+    with pytest.raises(ReleaseError, match=r"nothing of 2011Q4 can be released .*infeasible"):
+        engine.release("2011Q4", theta="0.54", on_infeasible="withhold", series="other", **options)
+
+
+def test_a_pattern_that_has_the_cases_but_no_group_is_not_called_too_small(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Any two of three share a value that one of two may hold, but all three together are fine."""
+    shared = [("A", "B"), ("B", "C"), ("A", "C")]
+    cases = [
+        replace(r, pt=pt, indi=(), age="", wt="", sex="")
+        for r, pt in zip(crowd(3), shared, strict=True)
+    ]
+    engine.ingest([write_quarter(tmp_path, "2011Q4", cases)])
+    options = {"model": "ms", "k": 2, "theta": "2/3", "seed": 1}
+    with pytest.raises(ReleaseError, match="no_group_fits 3"):
+        engine.release("2011Q4", refine="off", **options)
+    assert engine.release("2011Q4", **options).manifest["withheld"] == {}
+
+
 @pytest.mark.parametrize("text", ["drug\nX\n", "drug,disease\nX,\n", "drug,disease\nX\n", ""])
 def test_a_bad_knowledge_file_is_refused_in_one_line(
     loaded: Engine, tmp_path: Path, text: str
@@ -229,7 +267,7 @@ def crowded(engine: Engine, tmp_path: Path) -> Engine:
 
 
 def test_a_case_that_fits_no_group_is_withheld_by_default(crowded: Engine) -> None:
-    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1)
+    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, refine="off")
     assert made.manifest["withheld"] == {"no_group_fits": {"cases": 1, "reports": 1}}
     assert Counter(len(c) for c in regions(crowded.con, "release_2011q4").values()) == {3: 3}
     assert len(terms_of(crowded.con, "release_2011q4")) == 3
@@ -244,7 +282,17 @@ def test_merging_releases_every_case_and_keeps_the_bound(crowded: Engine) -> Non
         assert sum(case <= 4 for case in cases) <= math.floor(len(cases) * 2 / 5)
 
 
+def test_refinement_makes_room_for_it_and_keeps_the_bound(crowded: Engine) -> None:
+    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1)
+    assert made.manifest["withheld"] == {}
+    assert public(crowded)["refine"] == "fast"
+    for cases in regions(crowded.con, "release_2011q4").values():
+        assert len(cases) >= 3
+        assert 5 * sum(case <= 4 for case in cases) <= 2 * len(cases)
+
+
 def test_a_case_that_fits_no_group_can_fail_the_release(crowded: Engine) -> None:
+    options = {"model": "ms", "k": 3, "theta": "0.4", "seed": 1, "leftovers": "error"}
     with pytest.raises(ReleaseError, match=r"1 case\(s\) of 2011Q4 fit no group"):
-        crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, leftovers="error")
+        crowded.release("2011Q4", refine="off", **options)
     assert crowded.sql("SELECT count(*) FROM srsql.release") == [(0,)]

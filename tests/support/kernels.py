@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srsql.udfs.grouping import partition
+from srsql.udfs.grouping import partition, refine
 from srsql.udfs.risk import nearest_records, singling_out
 from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
 
@@ -12,6 +12,7 @@ def compile_all() -> None:
     nearest_records.warm_up()
     singling_out.warm_up()
     partition.warm_up()
+    refine.warm_up()
     warm_up_disassociation()
     warm_up_generalization()
 

@@ -80,8 +80,8 @@ def group_cases(
         terms: STRUCT(case_no, term_no, weight)[].
         attributes: STRUCT(place, span, parent[], last[], height[])[], by place.
         thresholds: STRUCT(num, den)[], by term from 0 on.
-        rules: STRUCT(core_only, after_join, from_last, alpha_num, alpha_den, k, weight_scale, draw,
-            leftovers); ``draw`` is any number that picks the first case.
+        rules: STRUCT(core_only, after_join, from_last, more_seeds, alpha_num, alpha_den, k,
+            weight_scale, draw, leftovers); ``draw`` is any number that picks the first case.
 
     Returns:
         Lists of group numbers, aligned with the cases; -1: the case was not placed.
@@ -106,6 +106,7 @@ def group_cases(
             alpha_den=rule["alpha_den"],
             after_join=rule["after_join"],
             from_last=rule["from_last"],
+            more_seeds=rule["more_seeds"],
             leftovers=rule["leftovers"],
         )
         case_terms = terms_by_case(row[3].values, cases, len(theta_num))
@@ -118,6 +119,69 @@ def group_cases(
                 rule["k"],
                 rule["draw"] % max(1, int(grows.sum())),
                 bounding,
+            )
+        )
+    return lists(results, pa.int32())
+
+
+def refine_groups(
+    case_nos: pa.ChunkedArray,
+    roles: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
+    terms: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    thresholds: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
+) -> pa.Array:
+    """``refine.refine_groups`` on columns of lists, one row a problem.
+
+    Args:
+        case_nos: as for ``group_cases``, like boxes, terms and attributes; the places of the QIDs
+            are dense from 0.
+        roles: STRUCT(known, carrier, kind, group_no)[], aligned with the cases; group -1: none.
+        boxes: see there.
+        terms: see there.
+        attributes: see there.
+        thresholds: STRUCT(num, den, attribute_no)[], by term from 0 on.
+        rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes, k, weight_scale).
+
+    Returns:
+        Lists of group numbers, aligned with the cases; -1: the case was not placed.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import refine
+
+    results = []
+    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
+        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
+        theta_num, theta_den, attribute_of = fields(row[5].values)
+        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+        carrier = flags(row[1].values.field("carrier"))
+        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
+        results.append(
+            refine.refine_groups(
+                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
+                attributes_of(qids),
+                theta_num,
+                theta_den,
+                rule["k"],
+                Bounding(
+                    carrier=carrier,
+                    grows=np.ones_like(carrier),
+                    kind=numbers(row[1].values.field("kind")).astype(np.int8),
+                    alpha_num=rule["alpha_num"],
+                    alpha_den=rule["alpha_den"],
+                ),
+                refine.Standing(
+                    known=numbers(row[1].values.field("known")),
+                    group=numbers(row[1].values.field("group_no")),
+                    effort=rule["effort"],
+                    diversity=rule["diversity"],
+                    attribute_of=attribute_of,
+                    attribute_count=rule["attributes"],
+                ),
             )
         )
     return lists(results, pa.int32())

@@ -200,6 +200,18 @@ def remove_case(cells: Cells, r: int) -> None:
 
 
 @njit()
+def return_case(cells: Cells, r: int) -> None:
+    """Put case ``r`` back where it was, those that were removed after it being back already."""
+    previous, following = cells.before[r], cells.after[r]
+    if previous >= 0:
+        cells.after[previous] = r
+    else:
+        cells.head[cells.of_case[r]] = r
+    if following >= 0:
+        cells.before[following] = r
+
+
+@njit()
 def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
     """What every node of the tree knows.
 
@@ -307,4 +319,14 @@ def refresh_after_removal(
         else:
             least = min(bounds.least[tree.left[node]], bounds.least[tree.right[node]])
         bounds.least[node] = least
+        node = as_int64(tree.parent[node])
+
+
+@njit()
+def refresh_after_return(
+    r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
+) -> None:
+    """Bring the bounds up to date after a case was put back; arguments as above."""
+    node = as_int64(tree.leaf_of[cells.of_case[r]])
+    while node >= 0 and _refresh_node(node, tree, cells, losses, bounds):
         node = as_int64(tree.parent[node])

@@ -9,6 +9,8 @@ Source: Lin 2016, Algorithms 1 and 2; Huang 2021, Algorithm 1 (HA) and procedure
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,9 @@ from srsql.udfs.grouping.cells import (
     frequent_terms,
     new_cell_bounds,
     refresh_after_removal,
+    refresh_after_return,
     remove_case,
+    return_case,
 )
 from srsql.udfs.grouping.group_tree import new_groups
 from srsql.udfs.grouping.least_loss_search import farthest_case, least_loss_case
@@ -41,8 +45,19 @@ from srsql.udfs.grouping_problem import (
     GroupingProblem,
     Leftovers,
     Terms,
+    etas,
     integer_losses,
 )
+
+
+class Start(NamedTuple):
+    """Where stage 1 begins, and how it goes on."""
+
+    first: int
+    """The first record of the first group."""
+    from_last: bool
+    """See ``Bounding``, like the next."""
+    more_seeds: int
 
 
 def group_cases(
@@ -83,15 +98,15 @@ def group_cases(
         return group
     if not 0 <= first < len(growers):
         raise ValueError(f"first must be an index below {len(growers)}")
-    problem = _grouping_problem(cases, attributes, theta_num, theta_den, k, bounding)
+    problem = problem_of(cases, attributes, theta_num, theta_den, k, bounding)
     terms = problem.terms
+    set_base_risks(terms)
     masks = case_masks(terms.offsets, terms.terms, terms.bit)
     cells = build_cells(problem.low, problem.high, masks, problem.kind, terms.base_risk, growers)
     tree = build_box_tree(cells.low, cells.high, cells.base_risk, problem.losses)
     bounds = new_cell_bounds(tree, cells, problem.losses)
-    count = _grow_groups(
-        problem, tree, cells, bounds, int(growers[first]), bounding.from_last, group
-    )
+    start = Start(int(growers[first]), bounding.from_last, bounding.more_seeds)
+    count = _grow_groups(problem, tree, cells, bounds, start, group)
     if count == 0:
         return group
     groups = new_groups(problem, group, count)
@@ -144,12 +159,12 @@ def _check(
     if carriers != len(cases.low):
         raise ValueError("bounding must have one entry per case")
     cases.check_boxes(attributes)
-    eta = k * theta_num.astype(np.int64) // theta_den.astype(np.int64) * cases.weight_scale
+    eta = etas(k, theta_num.astype(np.int64), theta_den.astype(np.int64), cases.weight_scale)
     if len(cases.terms) and bool((cases.weights > eta[cases.terms]).any()):
         raise ValueError("k x theta is below 1 for a term that occurs: raise k to 1 / theta")
 
 
-def _grouping_problem(
+def problem_of(
     cases: Cases,
     attributes: Attributes,
     theta_num: Ints,
@@ -157,7 +172,10 @@ def _grouping_problem(
     k: int,
     bounding: Bounding,
 ) -> GroupingProblem:
-    """The arrays that the compiled code takes; arguments as for ``group_cases``."""
+    """The arrays that the compiled code takes; arguments as for ``group_cases``.
+
+    Base risks are still to be filled in, where they are needed (``set_base_risks``).
+    """
     n, vocabulary = len(cases.low), len(theta_num)
     theta_num, theta_den = theta_num.astype(np.int64), theta_den.astype(np.int64)
     losses, _ = integer_losses(attributes, n)
@@ -169,7 +187,7 @@ def _grouping_problem(
         terms=cases.terms,
         weights=cases.weights.astype(np.int64),
         sigma=np.zeros(vocabulary, np.int64),
-        eta=k * theta_num // theta_den * cases.weight_scale,
+        eta=etas(k, theta_num, theta_den, cases.weight_scale),
         frequent=frequent,
         bit=bit,
         base_risk=np.ones(n),
@@ -177,7 +195,6 @@ def _grouping_problem(
         weight_scale=int(cases.weight_scale),
         after_join=bounding.after_join,
     )
-    set_base_risks(terms)
     return GroupingProblem(
         low=np.ascontiguousarray(cases.low, np.int64),
         high=np.ascontiguousarray(cases.high, np.int64),
@@ -214,21 +231,21 @@ def _grow_groups(
     tree: BoxTree,
     cells: Cells,
     bounds: CellBounds,
-    first: int,
-    from_last: bool,
+    start: Start,
     group: NDArray[np.int32],
 ) -> int:
     """Stage 1 (Lin 2016, Algorithm 1; Huang 2021, procedure 1): grow groups of k carriers.
 
     Fills ``group`` [n]; returns how many groups were completed. A group that finds no further case
-    before it has k carriers is given up, and ends the stage.
+    before it has k carriers is given up. That ends the stage, or its first record is left over and
+    the others are free again, as long as there are ``start.more_seeds``.
     """
     low, high, losses, terms = problem.low, problem.high, problem.losses, problem.terms
     d = low.shape[1]
     hull_low, hull_high = np.empty(d, np.int64), np.empty(d, np.int64)
     members = np.empty(len(low), np.int64)
     count = 0
-    seed = first
+    seed, more_seeds = as_int64(start.first), start.more_seeds
     while seed >= 0:
         r = seed
         size, carriers, group_mask = as_int64(0), as_int64(0), as_int64(0)
@@ -272,9 +289,15 @@ def _grow_groups(
                 terms.sigma[terms.terms[t]] = 0
             if carriers == problem.k:
                 group[members[j]] = count
-        if carriers < problem.k:
+        if carriers < problem.k and more_seeds == 0:
             return count
-        count += 1
-        origin = r if from_last else seed
+        if carriers < problem.k:
+            more_seeds -= 1
+            for j in range(size - 1, 0, -1):
+                return_case(cells, members[j])
+                refresh_after_return(members[j], tree, cells, losses, bounds)
+        else:
+            count += 1
+        origin = r if start.from_last and carriers == problem.k else seed
         seed = farthest_case(low[origin], high[origin], tree, cells, losses, bounds)
     return count

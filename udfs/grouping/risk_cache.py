@@ -95,12 +95,13 @@ def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
 
 @njit()
 def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
-    """eta of term ``s`` in a group of so many carriers.
-
-    In units of 1 / weight scale, the floor taken first. Source: Lin 2016, eq. (4).
-    """
-    eta = max(problem.k, carriers) * problem.theta_num[s] // problem.theta_den[s]
-    return int(eta * problem.terms.weight_scale)
+    """eta of term ``s`` in a group of so many carriers (see ``grouping_problem.etas``)."""
+    num, den = problem.theta_num[s], problem.theta_den[s]
+    weight_scale = problem.terms.weight_scale
+    share = max(problem.k, carriers) * num
+    rest = share % den
+    part = rest * (weight_scale // den) + rest * (weight_scale % den) // den
+    return int(share // den * weight_scale + part)
 
 
 @njit()

@@ -44,6 +44,8 @@ UNCLAIMED = "{quarter}: {what}, since its model, {model}, does not keep them"
 NOT_KEPT = "not kept"
 POLICIES = ("frequency", "levels", NOT_KEPT)
 """What the parameter theta can be beside a threshold for all values."""
+UNTOLD: dict[str, Any] = {"refine": "off"}
+"""What versions did that had no such parameter, and could not tell."""
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
@@ -216,7 +218,7 @@ def _promise_faults(manifest: Manifest) -> list[str]:
     faults += [
         f"parameter {name} is {manifest.parameters.get(name)!r}, not {value!r}"
         for name, value in model.public_facts.items()
-        if manifest.parameters.get(name) != value
+        if manifest.parameters.get(name, UNTOLD.get(name)) != value
     ]
     if written_here(manifest) and manifest.guarantee != model.guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
@@ -253,7 +255,7 @@ def _term_faults(manifest: Manifest) -> list[str]:
 
 def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
     """The model's own parameters, as the manifest tells them."""
-    parameters = manifest.parameters
+    parameters = UNTOLD | manifest.parameters
     given: dict[str, Any] = {"k": manifest.k}
     for field in fields(kind):
         if field.name != "k" and field.name in parameters:

@@ -108,3 +108,105 @@ INSERT INTO temp.main.srsql_grouped
 SELECT p.case_no, 0, 0
 FROM temp.main.srsql_profile AS p
 WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= $k;
+
+-- name: refine_groups
+-- Groups of all patterns are refined, and cases that were withheld for $reasons are placed. A group
+-- shows the QIDs that all its members can be grouped by.
+CREATE OR REPLACE TEMP TABLE srsql_grouped AS
+WITH
+placed AS MATERIALIZED (
+    SELECT
+        k.case_no,
+        k.known,
+        r.carrier,
+        r.kind,
+        coalesce(g.group_no, -1) AS group_no
+    FROM srsql.known_qids('temp.main.srsql_bounded') AS k
+    INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no
+    LEFT JOIN temp.main.srsql_grouped AS g ON k.case_no = g.case_no
+    LEFT JOIN temp.main.srsql_withheld AS w ON k.case_no = w.case_no
+    WHERE g.case_no IS NOT NULL OR list_contains($reasons::VARCHAR[], w.reason)
+),
+
+thresholds AS MATERIALIZED (
+    SELECT q.term_no, q.theta_num, q.theta_den, 0 AS attribute_no
+    FROM temp.main.srsql_theta AS q
+),
+
+refined AS MATERIALIZED (
+    SELECT f.case_no, f.group_no
+    FROM srsql.refine_groups(
+        'placed',
+        'temp.main.srsql_bounded',
+        'temp.main.srsql_case_term',
+        'temp.main.srsql_attribute',
+        'thresholds',
+        $weight_scale,
+        $k,
+        $rules
+    ) AS f
+)
+
+SELECT
+    f.case_no,
+    f.group_no,
+    bit_and(p.known) OVER (PARTITION BY f.group_no)::INTEGER AS pattern
+FROM refined AS f
+INNER JOIN placed AS p ON f.case_no = p.case_no
+WHERE f.group_no >= 0;
+
+-- name: refine_partition
+-- The same of groups that keep l values of each sensitive attribute (l-diversity): what is bounded
+-- there are not the shares of values, but how many there are.
+CREATE OR REPLACE TEMP TABLE srsql_grouped AS
+WITH
+placed AS MATERIALIZED (
+    SELECT
+        k.case_no,
+        k.known,
+        r.carrier,
+        r.kind,
+        coalesce(g.group_no, -1) AS group_no
+    FROM srsql.known_qids('temp.main.srsql_bounded') AS k
+    INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no
+    LEFT JOIN temp.main.srsql_grouped AS g ON k.case_no = g.case_no
+    LEFT JOIN temp.main.srsql_withheld AS w ON k.case_no = w.case_no
+    WHERE g.case_no IS NOT NULL OR list_contains($reasons::VARCHAR[], w.reason)
+),
+
+held AS MATERIALIZED (
+    SELECT v.case_no, v.value_no AS term_no, 1::BIGINT AS weight
+    FROM temp.main.srsql_value AS v
+),
+
+thresholds AS MATERIALIZED (
+    SELECT DISTINCT v.value_no AS term_no, 1 AS theta_num, 1 AS theta_den, v.attribute_no
+    FROM temp.main.srsql_value AS v
+),
+
+refined AS MATERIALIZED (
+    SELECT f.case_no, f.group_no
+    FROM srsql.refine_groups(
+        'placed',
+        'temp.main.srsql_bounded',
+        'held',
+        'temp.main.srsql_attribute',
+        'thresholds',
+        $weight_scale,
+        $k,
+        $rules
+    ) AS f
+)
+
+SELECT
+    f.case_no,
+    f.group_no,
+    bit_and(p.known) OVER (PARTITION BY f.group_no)::INTEGER AS pattern
+FROM refined AS f
+INNER JOIN placed AS p ON f.case_no = p.case_no
+WHERE f.group_no >= 0;
+
+-- name: drop_placed
+-- What has a group is not withheld.
+DELETE FROM temp.main.srsql_withheld AS w
+WHERE w.case_no IN (SELECT g.case_no FROM temp.main.srsql_grouped AS g);
