@@ -21,6 +21,11 @@ from srsql.engine.grouping.feasibility import (
 from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.grouping.perturbation import check_limit
+from srsql.engine.grouping.suppression import (
+    find_losable,
+    keep_suppressed,
+    suppress_withheld,
+)
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
@@ -35,6 +40,7 @@ from srsql.engine.release.manifest import (
     store_metrics,
     store_private_manifest,
     store_public_manifest,
+    suppression_facts,
 )
 from srsql.engine.release.memory import draft_memory, need_consent_to_change, remember
 from srsql.engine.release.request import Clock, Progress, Range, Released, Request, range_ends
@@ -112,6 +118,8 @@ def release(
                     MAKING[model.term_format].prepare()
             with clock.stage("grouping"):
                 model.group(grouping)
+                if grouping.suppression:
+                    suppress_withheld(grouping, grouping.suppression, model.symptoms_limit)
                 if request.terms:
                     need_terms(current, request, request.terms)
                 need_groups(
@@ -267,19 +275,24 @@ def _prepare(
         model.stopping_cases,
         model.symptoms_limit,
     )
+    draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
     with clock.stage("cases"):
         parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
         weight_scale = load_cases(current, request.knowledge, parts, model.record_unit)
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
+        keep_suppressed(current, weight_scale)
+        suppression = request.suppression(draw, weight_scale)
+        if suppression:
+            find_losable(current, suppression)
     with clock.stage("thresholds"):
         apply_theta(warehouse, request.theta)
         bounds = model.bound(current, weight_scale)
-        infeasible = make_feasible(warehouse, rule, bounds, request.on_infeasible)
+        choice = request.on_infeasible
+        infeasible = make_feasible(warehouse, rule, bounds, choice, suppression)
         k = k_effective(warehouse, bounds, model.k)
-    draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
-    return Grouping(current, bounds, weight_scale, k, draw), infeasible
+    return Grouping(current, bounds, weight_scale, k, draw, suppression), infeasible
 
 
 def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:
@@ -347,6 +360,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
+    facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:
