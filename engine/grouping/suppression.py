@@ -99,3 +99,10 @@ def suppress_withheld(grouping: Grouping, suppression: Suppression, alpha: Fract
         warehouse.run(query(SUPPRESSION, "not_withheld"))
         warehouse.run(query(SUPPRESSION, "keep_suppressed"))
         take_out(warehouse, grouping.bounds, suppression.weight_scale)
+
+
+def warm_up_suppression() -> None:
+    """Load, or on the first use of an installation compile, the kernels."""
+    from srsql.udfs.grouping import suppress_leftovers as kernel
+
+    kernel.warm_up()

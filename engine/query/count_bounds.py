@@ -299,12 +299,9 @@ class _Composer:
             "known": exp.cast(_total(column("known", "b") * weight.copy()), "BIGINT"),
         }
         if hidden is not None:
-            sums["upper"] = exp.cast(
-                exp.Add(this=sums["upper"], expression=hidden.most()), "BIGINT"
-            )
+            sums["upper"] = hidden.raised(sums["upper"])
             for name in ("lower", "known") if hidden.absence_counts else ():
-                less = exp.Sub(this=sums[name], expression=hidden.most())
-                sums[name] = exp.cast(exp.func("greatest", 0, less), "BIGINT")
+                sums[name] = hidden.lowered(sums[name])
         if withheld is not None:
             for n, schema in enumerate(self.views.schemas.values()):
                 query = exp.select(exp.func("max", column(withheld, f"m{n}"))).from_(

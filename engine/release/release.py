@@ -25,6 +25,7 @@ from srsql.engine.grouping.suppression import (
     find_losable,
     keep_suppressed,
     suppress_withheld,
+    warm_up_suppression,
 )
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
@@ -112,6 +113,8 @@ def release(
             grouping, infeasible = _prepare(current, request, clock)
             with clock.stage("kernels (compiled on first use)"):
                 model.prepare()
+                if grouping.suppression:
+                    warm_up_suppression()
                 if visible_dataset.rows:
                     warm_up()
                 if request.terms:

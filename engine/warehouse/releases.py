@@ -123,7 +123,7 @@ def suppressing(warehouse: Warehouse, schemas: Iterable[str]) -> tuple[str, ...]
     return tuple(s for s in schemas if ONE_VALUE in warehouse.columns(s, "manifest"))
 
 
-def most_suppressed(schema: str, share: str, released: str) -> exp.Expr:
+def most_suppressed(schema: str, share: str, released: str) -> exp.Subquery:
     """How many cases or reports lost a value at most, as the public manifest of a release tells it.
 
     Args:
