@@ -103,6 +103,6 @@ def suppress_withheld(grouping: Grouping, suppression: Suppression, alpha: Fract
 
 def warm_up_suppression() -> None:
     """Load, or on the first use of an installation compile, the kernels."""
-    from srsql.udfs.grouping import suppress_leftovers as kernel
+    from srsql.udfs.grouping import leftover_values as kernel
 
     kernel.warm_up()

@@ -278,7 +278,7 @@ def suppress_leftovers(
     terms: pa.ChunkedArray, attributes: pa.ChunkedArray, thresholds: pa.ChunkedArray,
     rules: pa.ChunkedArray, pairs: pa.ChunkedArray, slots: pa.ChunkedArray,
 ) -> pa.Array:  # fmt: skip
-    """``suppress_leftovers.suppress_leftovers`` on columns of lists, one row a problem.
+    """``leftover_values.suppress_leftovers`` on columns of lists, one row a problem.
 
     Args:
         case_nos: as for ``group_cases``, like boxes, attributes and thresholds.
@@ -298,7 +298,7 @@ def suppress_leftovers(
     Raises:
         ValueError: something is NULL or out of range.
     """
-    from srsql.udfs.grouping import suppress_leftovers as kernel
+    from srsql.udfs.grouping import leftover_values as kernel
 
     results = []
     for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules, pairs, slots):
