@@ -22,6 +22,12 @@ MOST = 1_000_000
 K = 5
 SUPPRESS = "suppress"
 """Values are suppressed where cases would be withheld."""
+SUPPRESSES = (
+    "The thresholds bound the values that are published: some values of cases are suppressed so "
+    "that they hold, and whoever knows how these are chosen can suspect that more cases of a "
+    "region have such a value."
+)
+"""What the guarantee of such a release says beside that of its model."""
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import SUPPRESSES, GroupingModel
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built, store_of
@@ -24,12 +24,6 @@ from srsql.version import __version__
 TOPIC = "release/manifest"
 
 
-SUPPRESSES = (
-    "The thresholds bound the values that are published: some values of cases are suppressed so "
-    "that they hold, and whoever knows how these are chosen can suspect that more cases of a "
-    "region have such a value."
-)
-"""What the guarantee of a release says beside that of its model."""
 SUPPRESSED_SHARES = {
     f"suppressed_{name}_per_{PER}": scope
     for name, scope in (

@@ -260,26 +260,64 @@ def _make_fit(
     mine: Ints, values: Ints, g: int, excess: Ints, group: NDArray[np.int32], held: Holdings
 ) -> bool:
     """Suppress what a group and the case that joins it have too much of; False: it cannot be."""
-    lost, amounts = [as_int64(0)], [as_int64(0)]
+    lost, amounts, of = [as_int64(0)], [as_int64(0)], [as_int64(0)]
+    lacking = excess.copy()
     for i in range(len(mine)):
-        lacking = excess[i]
-        if lacking <= 0:
+        if lacking[i] <= 0:
             continue
-        begin, end = held.start[values[i]], held.start[values[i] + 1]
-        among, size = np.empty(end - begin, np.int64), 0
-        for e in range(begin, end):
-            if e == mine[i] or group[held.case[e]] == g:
-                among[size] = e
-                size += 1
-        for e in draw_holders(among[:size], lacking, held):
+        for e in draw_holders(_holders(mine[i], values[i], g, group, held), lacking[i], held):
             lost.append(e)
+            of.append(as_int64(i))
             amounts.append(as_int64(lose(e, held)))
-            lacking -= amounts[-1]
-        if lacking > 0:
-            for j in range(1, len(lost)):
-                give_back(lost[j], amounts[j], held)
-            return False
-    return True
+            lacking[i] -= amounts[-1]
+    for i in range(len(mine)):
+        if lacking[i] > 0:
+            for e in _holders(mine[i], values[i], g, group, held):
+                if lacking[i] > 0 and held.freed[e] > 0:
+                    _exchange(e, mine, values, g, group, lost, amounts, of, held)
+                    if may_lose(e, held):
+                        lost.append(e)
+                        of.append(as_int64(i))
+                        amounts.append(as_int64(lose(e, held)))
+                        lacking[i] -= amounts[-1]
+    if (lacking <= 0).all():
+        return True
+    for j in range(1, len(lost)):
+        give_back(lost[j], amounts[j], held)
+    return False
+
+
+@njit()
+def _holders(
+    own: int, value: int, g: int, group: NDArray[np.int32], held: Holdings
+) -> NDArray[np.int64]:
+    """The pairs of a value in a group and of the case that joins it (``own``), by rank."""
+    begin, end = held.start[value], held.start[value + 1]
+    among, size = np.empty(end - begin, np.int64), 0
+    for e in range(begin, end):
+        if e == own or group[held.case[e]] == g:
+            among[size] = e
+            size += 1
+    return among[:size][np.argsort(held.rank[among[:size]])]
+
+
+@njit()
+def _exchange(
+    e: int, mine: Ints, values: Ints, g: int, group: NDArray[np.int32], lost: list[int],
+    amounts: list[int], of: list[int], held: Holdings,
+) -> None:  # fmt: skip
+    """Have other holders lose what the case of pair ``e`` lost, so that it can lose that pair."""
+    for j in range(1, len(lost)):
+        if may_lose(e, held):
+            return
+        f = lost[j]
+        if held.case[f] != held.case[e]:
+            continue
+        for other in _holders(mine[of[j]], values[of[j]], g, group, held):
+            if held.freed[other] >= amounts[j] and may_lose(other, held):
+                give_back(f, amounts[j], held)
+                lost[j], amounts[j] = other, as_int64(lose(other, held))
+                break
 
 
 def warm_up() -> None:
