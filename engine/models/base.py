@@ -69,6 +69,7 @@ class GroupingModel(ABC):
         "quarter, or suppress the values that break their thresholds and release the rest of it",
         in_facts=False,
         weaker=SUPPRESS,
+        advised=("withhold", SUPPRESS),
     )
 
     name: ClassVar[str]
