@@ -1,6 +1,6 @@
 -- Step: the catalog of layout 5 becomes that of layout 6: it tells which sensitive values a release
 --   suppressed of which cases. Earlier versions suppressed none.
--- Reads:
+-- Reads: nothing
 -- Writes: srsql.suppressed
 -- Source: schemas/catalog.sql.
 
