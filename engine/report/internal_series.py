@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.report.drawing import Line, lines, stacked
-from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
+from srsql.engine.report.glossary import (
+    danger_terms,
+    defended_attacks,
+    suppressed_facts,
+    undefended,
+)
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Table, render
 from srsql.engine.warehouse.releases import staleness
@@ -55,6 +60,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
     audited = audit(warehouse, dataset, series, AuditOptions(scopes=("group",), evidence=0))
     verdicts = {row.release_id: row for row in audited.releases}
     left = [row.erasure for row in audited.releases if row.erasure is not None]
+    worst = warehouse.value(query("report/release", "suppressed"), {"releases": [*verdicts]})
     latest = read_subject(warehouse, dataset, series, rows[-1].release_id)
     return render(
         "internal_series.html.j2",
@@ -75,6 +81,7 @@ def internal_series(warehouse: Warehouse, dataset: Dataset, series: str) -> str:
             Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values()))),
             *([Fact("left", "groups in danger under E, of cases that left", sum(left))]
               if left else []),
+            *suppressed_facts(latest.manifest, worst),
         ],
         ids=IDS.get(latest.manifest.get("ids", "")),
         guarantee=latest.manifest["guarantee"],
