@@ -19,7 +19,7 @@ from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question, undecided_groups
-from srsql.engine.query.suppressed import Hidden, hidden_by
+from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
 from srsql.engine.warehouse.frames import Framed, Lines

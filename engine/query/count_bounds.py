@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from srsql.engine.query.question import Question
 from srsql.engine.query.relations import add_tables
-from srsql.engine.query.suppressed import Hidden
+from srsql.engine.query.suppression import Hidden
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.query.worlds import (
     WORLD,

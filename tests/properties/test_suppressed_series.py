@@ -19,7 +19,7 @@ from support.quarters import Report, write_quarter
 from support.released import regions, rows
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import SrsqlError
+from srsql.engine.errors import NothingToReleaseError, SrsqlError
 
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2011Q4")
 K, THETA = 3, Fraction(2, 5)
@@ -47,7 +47,8 @@ class Series:
 def reports(rng: random.Random, quarter: int, people: int) -> list[Report]:
     """Cases with few values, some of which many have; a few have a second report."""
     found = []
-    for case in sorted(rng.sample(range(1, people), people * 2 // 3)):
+    everybody = range(20 * quarter, 20 * quarter + people)  # 20 of them for the first time
+    for case in sorted(rng.sample(everybody, people * 3 // 4)):
         for version in range(1 + (rng.random() < 0.15)):
             pt = {f"T{min(9, int(rng.paretovariate(0.7)))}" for _ in range(rng.randint(1, 3))}
             indi = {rng.choice(["T1", "T2", "I1", f"I{case}"]) for _ in range(rng.randint(0, 2))}
@@ -165,10 +166,13 @@ def test_what_is_suppressed_stays_so_whatever_becomes_of_the_series(
 ) -> None:
     rng = random.Random(seed)
     model = ("ppms++", "ms", "ppms", "ppms++")[seed]
-    series = Series({q: reports(rng, n, 45) for n, q in enumerate(QUARTERS, start=1)})
+    series = Series({q: reports(rng, n, 40) for n, q in enumerate(QUARTERS, start=1)})
     for quarter, found in series.raw.items():
         engine.ingest([write_quarter(tmp_path, quarter, found)])
-        engine.release(quarter, model=model, seed=seed, **OPTIONS)
+        try:
+            engine.release(quarter, model=model, seed=seed, **OPTIONS)
+        except NothingToReleaseError:
+            continue
         look(engine, series, quarter)
         ask(engine, series, quarter, rng)
         every = "SELECT DISTINCT caseid FROM released.demo ORDER BY 1"
@@ -178,7 +182,8 @@ def test_what_is_suppressed_stays_so_whatever_becomes_of_the_series(
             engine.con.execute(
                 "INSERT INTO srsql.deleted_case VALUES ('faers', ?, 1)", [str(leaver)]
             )
-            for other in QUARTERS[: QUARTERS.index(quarter) + 1]:
+            for (other,) in engine.sql("SELECT quarter FROM srsql.release WHERE status = "
+                                       "'released' ORDER BY 1"):  # fmt: skip
                 series.raw[other] = [r for r in series.raw[other] if r.caseid != leaver]
                 engine.correct(other)
                 look(engine, series, other)
