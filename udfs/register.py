@@ -249,10 +249,9 @@ _UDFS: dict[str, _Udf] = {
         grouping.suppress_leftovers,
         [
             "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER, group_no INTEGER)[]", _BOXES,
-            _TERMS, _QIDS, "STRUCT(num BIGINT, den BIGINT)[]",
+            _TERMS, _QIDS, f"STRUCT(pairs {_LOSABLE}, slots {_SLOTS})",
             "STRUCT(alpha_num BIGINT, alpha_den BIGINT, k BIGINT, weight_scale BIGINT,"
-            " draw VARCHAR)",
-            _LOSABLE, _SLOTS,
+            " draw VARCHAR, thresholds STRUCT(num BIGINT, den BIGINT)[])",
         ],
         "STRUCT(case_no INTEGER, group_no INTEGER, term_no INTEGER)[]",
     ),

@@ -160,14 +160,15 @@ bound AS (
 found AS (
     SELECT
         unnest(srsql_suppress_leftovers(
-            c.case_nos, c.roles, e.boxes, t.held, q.attributes, h.thresholds,
+            c.case_nos, c.roles, e.boxes, t.held, q.attributes,
+            struct_pack(pairs := p.held, slots := b.slots),
             struct_insert(
                 rules,
                 k := at_least::BIGINT,
                 weight_scale := weight_scale::BIGINT,
-                draw := draw::VARCHAR
-            ),
-            p.held, b.slots
+                draw := draw::VARCHAR,
+                thresholds := h.thresholds
+            )
         )) AS item
     FROM cases AS c
     CROSS JOIN ends AS e

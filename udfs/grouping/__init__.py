@@ -273,23 +273,25 @@ def suppress_surplus(
     return struct_lists(results, ["case_no", "term_no"])
 
 
+_PLAIN = ("alpha_num", "alpha_den", "k", "weight_scale", "draw")
+
+
 def suppress_leftovers(
     case_nos: pa.ChunkedArray, roles: pa.ChunkedArray, boxes: pa.ChunkedArray,
-    terms: pa.ChunkedArray, attributes: pa.ChunkedArray, thresholds: pa.ChunkedArray,
-    rules: pa.ChunkedArray, pairs: pa.ChunkedArray, slots: pa.ChunkedArray,
+    terms: pa.ChunkedArray, attributes: pa.ChunkedArray, losable: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
 ) -> pa.Array:  # fmt: skip
     """``leftover_values.suppress_leftovers`` on columns of lists, one row a problem.
 
     Args:
-        case_nos: as for ``group_cases``, like boxes, attributes and thresholds.
+        case_nos: as for ``group_cases``, like boxes and attributes.
         roles: STRUCT(carrier, kind, group_no)[]; group -1: left over.
         boxes: see there.
         terms: STRUCT(case_no, term_no, weight)[] of the values that leftovers hold.
         attributes: see there.
-        thresholds: see there.
-        rules: STRUCT(alpha_num, alpha_den, k, weight_scale, draw).
-        pairs: STRUCT(case_no, term_no, freed)[] of these values.
-        slots: STRUCT(case_no, term_no, slot_no, room)[].
+        losable: STRUCT(pairs STRUCT(case_no, term_no, freed)[], slots STRUCT(case_no, term_no,
+            slot_no, room)[]) of these values.
+        rules: STRUCT(alpha_num, alpha_den, k, weight_scale, draw, thresholds STRUCT(num, den)[]).
 
     Returns:
         Lists of STRUCT(case_no, group_no, term_no): a leftover and the group that it joins, term_no
@@ -301,9 +303,10 @@ def suppress_leftovers(
     from srsql.udfs.grouping import leftover_values as kernel
 
     results = []
-    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules, pairs, slots):
-        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
-        theta = fields(row[5].values)
+    for row in rows_of(case_nos, roles, boxes, terms, attributes, losable, rules):
+        cases, qids = flat(row[0]), row[4].values
+        rule = {name: row[6][name].as_py() for name in _PLAIN}
+        theta = fields(row[6]["thresholds"].values)
         low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
         role = row[1].values
         told = numbers(role.field("group_no"))
@@ -319,10 +322,11 @@ def suppress_leftovers(
             group, flags(role.field("carrier")), numbers(role.field("kind")).astype(np.int8),
             rule["alpha_num"], rule["alpha_den"], rule["k"],
         )  # fmt: skip
+        pairs = _pairs(row[5]["pairs"].values, row[5]["slots"].values, cases)
+        order = random_order(len(term), rule["draw"])
         joined, lost = kernel.suppress_leftovers(
-            holding, attributes_of(qids), (theta[0], theta[1]), placing,
-            _pairs(row[7].values, row[8].values, cases), random_order(len(term), rule["draw"]),
-        )  # fmt: skip
+            holding, attributes_of(qids), (theta[0], theta[1]), placing, pairs, order
+        )
         placed = np.flatnonzero((group < 0) & (joined >= 0))
         none = np.full(len(placed), -1)
         gone = np.full(int(lost.sum()), -1)
