@@ -230,11 +230,14 @@ def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: boo
     if name == "alpha" or any(v.value == SYMPTOMS for v in values):
         ways.append("raise --alpha")
     if name == "theta" and any(v.value != SYMPTOMS for v in values):
-        ways += ["raise theta for them (--theta levels:FILE)", "use --theta frequency"]
+        ways += [
+            "raise theta for them (--theta levels:FILE)",
+            "use --theta frequency",
+            "suppress the values of some cases (--on-infeasible suppress)",
+        ]
     return (
         f"no grouping can meet {name} for {len(values)} value(s): {shown}{more}. Ways out: "
-        f"{', '.join(ways)}, withhold cases (--on-infeasible withhold)"
-        + (" or suppress the values of some (--on-infeasible suppress)" if name == "theta" else "")
+        f"{', '.join(ways)}, or withhold cases (--on-infeasible withhold)"
     )
 
 
