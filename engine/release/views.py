@@ -223,7 +223,7 @@ def _published(dataset: Dataset, table_name: str, name: str, *, hides: bool) -> 
     value = column(name, "t")
     if (table_name, name) not in sensitive:
         return value
-    known = column(derived(name), "t").is_(exp.null()).not_()
+    known: exp.Expr = column(derived(name), "t").is_(exp.null()).not_()
     if hides and name in _values(dataset, table_name):
         known = exp.and_(known, column("term", f"h_{name}").is_(exp.null()))
     return exp.case().when(known, value).as_(name, quoted=True)
