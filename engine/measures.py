@@ -59,6 +59,8 @@ class ReleaseFacts:
     """Some term is published as part of a node, not suppressed."""
     sensitive_terms: bool = False
     """Some terms are to be told of clusters alone."""
+    suppressed_values: bool = False
+    """The release, or another one of its series, suppressed sensitive values of cases."""
     attacks: tuple[str, ...] = ()
     """The attacks on a series that the model withstands."""
 
@@ -87,6 +89,10 @@ ROWS_WITH_VALUES = _claiming("values", "rows of a comparator that claims l value
 KNOWLEDGE = Applicability(
     "rows of cases of a model that keeps θ, with external knowledge",
     lambda facts: ROWS_WITH_THETA.holds(facts) and facts.external_knowledge,
+)
+SUPPRESSED = Applicability(
+    "rows of cases in a series that suppresses values",
+    lambda facts: facts.case_rows and facts.suppressed_values,
 )
 REGIONS = Applicability(
     "rows of cases with a region, if there are any",

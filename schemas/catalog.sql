@@ -220,13 +220,22 @@ CREATE TABLE IF NOT EXISTS srsql.case_qid (
 );
 
 -- Sensitive values of the super-records: weight is p(r, s) in units of 1 / weight_scale of the
--- release; direct marks a value the case itself has (not only by external knowledge).
+-- release; direct marks a value the case itself has (not only by external knowledge). A suppressed
+-- value counts as if the case did not have it.
 CREATE TABLE IF NOT EXISTS srsql.case_term (
     release_id INTEGER NOT NULL,
     case_no INTEGER NOT NULL,
     term_no INTEGER NOT NULL,
     weight BIGINT NOT NULL,
     direct BOOLEAN NOT NULL
+);
+
+-- Sensitive values that released cases have and no row of the release shows, since too many of a
+-- group have them. No release of the series made afterwards shows them of these cases.
+CREATE TABLE IF NOT EXISTS srsql.suppressed (
+    release_id INTEGER NOT NULL,
+    case_no INTEGER NOT NULL,
+    term_no INTEGER NOT NULL
 );
 
 -- The cases of a release and their groups. A comparator that groups reports has a row for each

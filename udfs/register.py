@@ -219,6 +219,8 @@ _BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
 _QIDS = "STRUCT(place INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])[]"
 _ROLES = "STRUCT(term_no INTEGER, constraint_no INTEGER, kept_apart BOOLEAN, place INTEGER)[]"
 _HELD = "STRUCT(cluster_no INTEGER, record_no INTEGER, term_no INTEGER)[]"
+_LOSABLE = "STRUCT(case_no INTEGER, term_no INTEGER, freed BIGINT)[]"
+_SLOTS = "STRUCT(case_no INTEGER, term_no INTEGER, slot_no INTEGER, room INTEGER)[]"
 _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
         grouping.group_cases,
@@ -252,6 +254,21 @@ _UDFS: dict[str, _Udf] = {
         grouping.withhold_infeasible,
         ["INTEGER[]", "BOOLEAN[]", _TERMS, "BIGINT[]", "BIGINT[]", "BIGINT"],
         "BOOLEAN[]",
+    ),
+    "srsql_suppress_surplus": (
+        grouping.suppress_surplus,
+        ["STRUCT(term_no INTEGER, excess BIGINT)[]", _LOSABLE, _SLOTS, "VARCHAR"],
+        "STRUCT(case_no INTEGER, term_no INTEGER)[]",
+    ),
+    "srsql_suppress_leftovers": (
+        grouping.suppress_leftovers,
+        [
+            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER, group_no INTEGER)[]", _BOXES,
+            _TERMS, _QIDS, f"STRUCT(pairs {_LOSABLE}, slots {_SLOTS})",
+            "STRUCT(alpha_num BIGINT, alpha_den BIGINT, k BIGINT, weight_scale BIGINT,"
+            " draw VARCHAR, thresholds STRUCT(num BIGINT, den BIGINT)[])",
+        ],
+        "STRUCT(case_no INTEGER, group_no INTEGER, term_no INTEGER)[]",
     ),
     "srsql_nearest": (
         _nearest,

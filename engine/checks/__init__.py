@@ -207,8 +207,9 @@ def require_proof(check: Check[Evidence], rows: Sequence[Measure]) -> None:
 
 def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     """What the catalog alone says of a release; of somebody else's release it knows no bound."""
-    ((model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows),) = (
-        warehouse.rows(query(TOPIC, "facts"), {"release": release_id})
+    found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
+    model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses = (
+        found
     )
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
@@ -219,5 +220,6 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         draws=drawn > 0,
         external_knowledge=knowledge,
         term_format=term_format,
+        suppressed_values=suppresses,
         attacks=tuple(attacks),
     )

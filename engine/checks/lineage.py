@@ -101,8 +101,8 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     published = dataset.table(name).publish
     allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
     allowed |= {(name, shown) for shown in published} | {(SERIAL, "ordinal")}
-    # whether a published term is a placeholder decides if it is shown
-    allowed |= {(name, derived(shown)) for shown in published}
+    # whether a published term is a placeholder, or suppressed, decides if it is shown
+    allowed |= {(name, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
     if name == dataset.report_table:
         allowed |= {(REGION, shown) for shown in region_columns(dataset)}
     return allowed

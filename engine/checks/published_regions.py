@@ -138,29 +138,56 @@ def published_sensitive(dataset: Dataset) -> list[Sensitive]:
 
 
 def report_values(dataset: Dataset, schema: str) -> exp.Query:
-    """(report_id, attribute, normalized term) of the released sensitive columns."""
+    """(report_id, case_id, attribute, normalized term) of the released sensitive columns."""
+    ids = (dataset.report_id, dataset.case_id)
     parts: list[exp.Query] = [
-        exp.select(
-            column(dataset.report_id, "v").as_("report_id"),
-            exp.Literal.string(attribute.column).as_("attribute"),
-            normal_form(column(attribute.column, "v")).as_("term"),
-        )
-        .distinct()
+        _values_of(attribute, [column(name, "v") for name in ids], "v")
         .from_(table(schema, attribute.table, alias="v"))
         .where(normal_form(column(attribute.column, "v")).neq(""))
         for attribute in published_sensitive(dataset)
     ]
-    if not parts:
-        parts = [
-            exp.select(
-                column(dataset.report_id, "v").as_("report_id"),
-                exp.cast(exp.null(), "VARCHAR").as_("attribute"),
-                exp.cast(exp.null(), "VARCHAR").as_("term"),
-            )
-            .from_(table(schema, dataset.report_table, alias="v"))
-            .where(exp.false())
-        ]
-    return union_all(parts)
+    none = exp.cast(exp.null(), "VARCHAR")
+    empty = exp.select(
+        *[column(name, "v").as_(shown) for name, shown in zip(ids, _IDS, strict=True)],
+        none.as_("attribute"),
+        none.copy().as_("term"),
+    ).from_(table(schema, dataset.report_table, alias="v"))
+    return union_all(parts or [empty.where(exp.false())])
+
+
+_IDS = ("report_id", "case_id")
+
+
+def _values_of(attribute: Sensitive, ids: list[exp.Column], alias: str) -> exp.Select:
+    """Distinct (report_id, case_id, attribute, normalized term), without FROM."""
+    return exp.select(
+        *[each.as_(shown) for each, shown in zip(ids, _IDS, strict=True)],
+        exp.Literal.string(attribute.column).as_("attribute"),
+        normal_form(column(attribute.column, alias)).as_("term"),
+    ).distinct()
+
+
+def original_values(dataset: Dataset, quarter: str) -> exp.Query:
+    """The same of the ingested rows of the released reports, under their public ids."""
+    ids = [column(name, "i") for name in ("public_report", "public_case")]
+    parts: list[exp.Query] = [
+        _values_of(attribute, ids, "t")
+        .from_(table(f"raw_{dataset.name}", attribute.table, alias="t"))
+        .join(
+            temporary("srsql_identity", alias="i"),
+            on=column(dataset.report_id, "t").eq(column("report_id", "i")),
+        )
+        .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+        .where(column(f"srsql_{attribute.column}", "t").is_(exp.null()).not_())
+        for attribute in published_sensitive(dataset)
+    ]
+    none = exp.cast(exp.null(), "VARCHAR")
+    empty = exp.select(
+        *[each.copy().as_(shown) for each, shown in zip(ids, _IDS, strict=True)],
+        none.as_("attribute"),
+        none.copy().as_("term"),
+    ).from_(temporary("srsql_identity", alias="i"))
+    return union_all(parts or [empty.where(exp.false())])
 
 
 def region_ends(dataset: Dataset, schema: str) -> exp.Query:

@@ -50,6 +50,15 @@ CHECKS: tuple[Check[Evidence], ...] = (
         rows.check_theta_knowledge,
     ),
     Check(
+        "check_suppressed",
+        of.SUPPRESSED,
+        "No row shows a value that the series suppressed of its case, no other value is missing, "
+        "and no report has lost all values of an attribute.",
+        "SPEC section 16",
+        rows.check_suppressed,
+        of_making=True,
+    ),
+    Check(
         "check_reports",
         of.ROWS_WITH_REPORTS,
         "Every region of the released rows has at least k reports, of however few cases.",

@@ -19,6 +19,7 @@ from srsql.engine.checks.published_regions import (
     case_terms,
     drawn_values_query,
     internal_group_rows,
+    original_values,
     published_sensitive,
     region_ends,
     region_rows,
@@ -74,6 +75,22 @@ def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
             THETA: query(TOPIC, "thresholds"),
         },
         parameters={"release": evidence.release.release_id},
+    )
+
+
+def check_suppressed(evidence: Evidence) -> list[Measure]:
+    """What is suppressed, by the originals and what the rows show."""
+    release = evidence.release
+    dataset = release.visible_dataset
+    return evidence.ask(
+        "check_suppressed",
+        *(literal(name) for name in ("original_value", "shown_value", "suppressed_value")),
+        tables={
+            "original_value": original_values(dataset, release.quarter).sql("duckdb"),
+            "shown_value": report_values(dataset, release.schema).sql("duckdb"),
+            "suppressed_value": query(TOPIC, "suppressed"),
+        },
+        parameters={"release": release.release_id},
     )
 
 

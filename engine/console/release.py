@@ -100,6 +100,12 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  withheld, {reason}: {counts['cases']:,} cases, {counts['reports']:,} reports"
     for name, count in facts["values_given_up"].items():
         yield f"  {name} released as missing although known for {count:,} cases"
+    if gone := facts.get("suppressed"):
+        yield (
+            f"  {sum(v['cases'] for v in gone):,} sensitive values of cases suppressed, of "
+            f"{len(gone):,} kinds, most often {printable(gone[0]['value'])} "
+            f"({gone[0]['cases']:,}): theta bounds published values"
+        )
     unknown = facts.get("sensitive_terms_not_held", [])
     if unknown:
         more = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""

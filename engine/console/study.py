@@ -21,7 +21,8 @@ from srsql.engine.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
 ADVICE_COLUMNS = [
-    "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld", "smallest",
+    "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld",
+    "suppressed", "smallest",
     "confidence", "DSR", "2 items", "frontier", "keeps",
 ]  # fmt: skip
 
@@ -30,7 +31,8 @@ RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
-    "loss: NIL*, a withheld case losing all; confidence: the greatest in a value with a threshold "
+    "loss: NIL*, a withheld case losing all; suppressed: values that no row shows of their cases; "
+    "confidence: the greatest in a value with a threshold "
     "below 1; 2 items: cases that the region and two drugs or terms single out, which no setting "
     "bounds",
 )
@@ -159,6 +161,7 @@ def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             format_share(one.loss),
             format_share(one.nil_star),
             f"{one.withheld:,}",
+            format_share(one.suppressed_share) if one.suppresses else "",
             f"{one.smallest or 0:,}",
             format_share(one.confidence),
             format_share(one.dsr),

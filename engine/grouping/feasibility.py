@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -11,9 +11,10 @@ from srsql.engine.warehouse.statements import bound, queries, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-OnInfeasible = Literal["error", "withhold"]
+OnInfeasible = Literal["error", "withhold", "suppress"]
 SHOWN = 10
 TOPIC = "grouping/feasibility"
+SUPPRESSION = "grouping/suppression"
 SYMPTOMS = "substantially many symptoms (alpha)"
 
 
@@ -52,6 +53,20 @@ BY_THETA = Bounds("srsql_case_term", "srsql_theta", "theta")
 """Each value by its own threshold."""
 BY_SHARE = Bounds("srsql_bound_term", "srsql_bound_theta", "alpha")
 """One share for all values, or none (see ``bound_by_share``)."""
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """That values are suppressed where cases would be withheld, which ones and by which draws."""
+
+    draw: str
+    """Text from which every random choice is derived."""
+    weight_scale: int
+    """What a certain value weighs in ``srsql_case_term``."""
+    infeasible: bool
+    """Values that no grouping could keep below their thresholds."""
+    leftovers: bool
+    """Values of cases that no group could take."""
 
 
 def bound_by_share(warehouse: Warehouse, share: Fraction | None) -> None:
@@ -99,14 +114,15 @@ def infeasible_values(
 
 
 def resolve_infeasible(
-    warehouse: Warehouse, bounds: Bounds, choice: OnInfeasible
+    warehouse: Warehouse, bounds: Bounds, choice: OnInfeasible, suppression: Suppression | None
 ) -> list[InfeasibleValue]:
-    """Refuse, or withhold cases until every threshold can be met over the whole quarter.
+    """Refuse, or have less of the values until every threshold can be met over the whole quarter.
 
     Args:
         warehouse: with ``srsql_profile``.
         bounds: what must be met.
-        choice: refuse, or withhold.
+        choice: refuse, withhold cases, or suppress values of them.
+        suppression: how, for the last.
 
     Raises:
         InfeasibleError: ``choice`` is ``error`` and there is an infeasible value; the text names
@@ -121,12 +137,16 @@ def resolve_infeasible(
     if choice == "error":
         _, everybody = warehouse.rows(query(TOPIC, "carriers"))[0]
         raise InfeasibleError(_explain(values, bounds.name, everybody_carries=bool(everybody)))
-    withhold_surplus(warehouse, bounds, None, "infeasible")
+    withhold_surplus(warehouse, bounds, None, "infeasible", suppression)
     return values
 
 
 def withhold_surplus(
-    warehouse: Warehouse, bounds: Bounds, pattern: int | None, reason: str
+    warehouse: Warehouse,
+    bounds: Bounds,
+    pattern: int | None,
+    reason: str,
+    suppression: Suppression | None = None,
 ) -> None:
     """Withhold the greedy, inclusion-minimal set that makes a pattern, or all, feasible.
 
@@ -135,12 +155,42 @@ def withhold_surplus(
         bounds: what must be met.
         pattern: whose cases; None: all.
         reason: why they are withheld.
+        suppression: first of all values are suppressed, and cases withheld only for those that too
+            few cases may lose; None: no value is.
     """
+    if suppression is not None and suppression.infeasible:
+        warehouse.run(
+            bounds.query(SUPPRESSION, "suppress_surplus"),
+            {
+                "pattern": pattern,
+                "weight_scale": bounds.weight_scale,
+                "factor": bounds.weight_scale // suppression.weight_scale,
+                "draw": f"{suppression.draw}/surplus/{pattern}",
+            },
+        )
+        take_out(warehouse, bounds, suppression.weight_scale)
+        if not infeasible_values(warehouse, bounds, pattern):
+            return
     warehouse.run(
         bounds.query(TOPIC, "withhold_surplus"),
         {"pattern": pattern, "weight_scale": bounds.weight_scale, "reason": reason},
     )
     drop_withheld(warehouse)
+
+
+def take_out(warehouse: Warehouse, bounds: Bounds, weight_scale: int) -> None:
+    """Have the values of ``srsql_suppressed`` count for no more than drugs suggest of them.
+
+    Args:
+        warehouse: with ``srsql_case_term`` and the values of the bounds.
+        bounds: what has to be met.
+        weight_scale: what a certain value weighs in ``srsql_case_term``.
+    """
+    for each in dict.fromkeys((replace(BY_THETA, weight_scale=weight_scale), bounds)):
+        warehouse.run(each.query(SUPPRESSION, "drop_values"))
+        factor = each.weight_scale // weight_scale
+        warehouse.run(each.query(SUPPRESSION, "weigh_values"), {"factor": factor})
+    warehouse.run(query(SUPPRESSION, "hide_values"))
 
 
 def move_surplus(warehouse: Warehouse, bounds: Bounds, pattern: int, target: int) -> None:
@@ -183,7 +233,11 @@ def _explain(values: list[InfeasibleValue], name: str, *, everybody_carries: boo
     if name == "alpha" or any(v.value == SYMPTOMS for v in values):
         ways.append("raise --alpha")
     if name == "theta" and any(v.value != SYMPTOMS for v in values):
-        ways += ["raise theta for them (--theta levels:FILE)", "use --theta frequency"]
+        ways += [
+            "raise theta for them (--theta levels:FILE)",
+            "use --theta frequency",
+            "suppress the values of some cases (--on-infeasible suppress)",
+        ]
     return (
         f"no grouping can meet {name} for {len(values)} value(s): {shown}{more}. Ways out: "
         f"{', '.join(ways)}, or withhold {'every case that holds one' if nobody else 'cases'} "
@@ -244,5 +298,6 @@ def need_groups(
         )
     if unplaced and leftovers == "error":
         raise NoGroupError(
-            f"{unplaced:,} case(s) of {quarter} fit no group: use --leftovers withhold or merge"
+            f"{unplaced:,} case(s) of {quarter} fit no group: use --leftovers withhold, merge or "
+            "suppress"
         )

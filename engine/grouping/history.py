@@ -11,6 +11,7 @@ from srsql.engine.grouping.feasibility import (
     Bounds,
     InfeasibleValue,
     OnInfeasible,
+    Suppression,
     carriers,
     resolve_infeasible,
     withhold_all,
@@ -74,15 +75,20 @@ def cover_history(release: Release, rule: HistoryRule, symptoms: SymptomsRule) -
 
 
 def make_feasible(
-    warehouse: Warehouse, rule: HistoryRule, bounds: Bounds, on_infeasible: OnInfeasible
+    warehouse: Warehouse,
+    rule: HistoryRule,
+    bounds: Bounds,
+    on_infeasible: OnInfeasible,
+    suppression: Suppression | None = None,
 ) -> list[InfeasibleValue]:
-    """Withhold, or refuse, what no grouping could keep below its threshold.
+    """Withhold, suppress or refuse what no grouping could keep below its threshold.
 
     Args:
         warehouse: with ``srsql_profile``.
         rule: which cases count, and how many are needed at least.
         bounds: the values and their thresholds.
-        on_infeasible: refuse, or withhold.
+        on_infeasible: refuse, withhold, or suppress.
+        suppression: how, for the last.
 
     Raises:
         InfeasibleError: see ``resolve_infeasible``.
@@ -90,4 +96,4 @@ def make_feasible(
     if rule.carriers == "new" and carriers(warehouse) < rule.k:
         withhold_all(warehouse, "too_few_new_cases")
         return []
-    return resolve_infeasible(warehouse, bounds, on_infeasible)
+    return resolve_infeasible(warehouse, bounds, on_infeasible, suppression)

@@ -17,6 +17,7 @@ from typing import Any
 
 from srsql.engine.grouping.feasibility import (
     Bounds,
+    Suppression,
     infeasible_values,
     move_surplus,
     withhold_surplus,
@@ -26,10 +27,11 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 
 TOPIC = "grouping/patterns"
+PATTERN_INFEASIBLE = "pattern_infeasible"
 FOR_WANT_OF_A_GROUP = (
     "no_group_fits",
     "pattern_too_small",
-    "pattern_infeasible",
+    PATTERN_INFEASIBLE,
     "too_few_new_cases",
     "infeasible",
 )
@@ -52,6 +54,8 @@ class Grouping:
     """k_effective: cases that carry the bounds in a group, at least."""
     draw: str
     """Text from which every random choice is derived."""
+    suppression: Suppression | None = None
+    """Values that are suppressed where cases would be withheld; None: none."""
 
     @property
     def warehouse(self) -> Warehouse:
@@ -78,7 +82,7 @@ def group_by_pattern(grouping: Grouping, least: int, group: Group) -> None:
         done.add(pattern)
         reason = "pattern_too_small"
         if _carriers(warehouse, pattern) >= least:
-            _relieve(warehouse, grouping.bounds, pattern, counts)
+            _relieve(grouping, pattern, counts)
             counts = _counts(warehouse)
         if _carriers(warehouse, pattern) >= least:
             group(pattern)
@@ -124,13 +128,14 @@ def _carriers(warehouse: Warehouse, pattern: int) -> int:
     return int(warehouse.value(query(TOPIC, "carriers"), {"pattern": pattern}))
 
 
-def _relieve(warehouse: Warehouse, bounds: Bounds, pattern: int, counts: dict[int, int]) -> None:
+def _relieve(grouping: Grouping, pattern: int, counts: dict[int, int]) -> None:
     """Move or withhold the cases without which the pattern meets every threshold."""
+    warehouse, bounds = grouping.warehouse, grouping.bounds
     if not infeasible_values(warehouse, bounds, pattern):
         return
     target = _target(pattern, counts)
     if target is None:
-        withhold_surplus(warehouse, bounds, pattern, "pattern_infeasible")
+        withhold_surplus(warehouse, bounds, pattern, PATTERN_INFEASIBLE, grouping.suppression)
     else:
         move_surplus(warehouse, bounds, pattern, target)
 

@@ -22,6 +22,14 @@ MOST = 1_000_000
 K = 5
 MORE_SEEDS = 64
 """First records of a pattern that may complete no group, where groups are refined afterwards."""
+SUPPRESS = "suppress"
+"""Values are suppressed where cases would be withheld."""
+SUPPRESSES = (
+    "The thresholds bound the values that are published: some values of cases are suppressed so "
+    "that they hold, and whoever knows how these are chosen can suspect that more cases of a "
+    "region have such a value."
+)
+"""What the guarantee of such a release says beside that of its model."""
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
 
@@ -56,11 +64,14 @@ class GroupingModel(ABC):
         compared=(K,),
         advised=(3, 5, 10, 20),
     )
-    leftovers: Literal["withhold", "merge", "error"] = parameter(
+    leftovers: Literal["withhold", "merge", "error", "suppress"] = parameter(
         "withhold",
-        takes=OneOf(("withhold", "merge", "error")),
-        help="What becomes of a case that fits no group",
+        takes=OneOf(("withhold", "merge", "error", SUPPRESS)),
+        help="What becomes of a case that fits no group: withhold it, merge groups, refuse the "
+        "quarter, or suppress the values that break their thresholds and release the rest of it",
         in_facts=False,
+        weaker=SUPPRESS,
+        advised=("withhold", SUPPRESS),
     )
     refine: Literal["off", "fast", "full"] = parameter(
         "fast",
@@ -115,6 +126,11 @@ class GroupingModel(ABC):
     @abstractmethod
     def guarantee(self) -> str:
         """What an attacker cannot do, and what they still can, in words for the manifest."""
+
+    @property
+    def shows_bounded_values(self) -> bool:
+        """Whether rows of cases show the values that theta bounds, so that some may be left out."""
+        return self.releases_case_rows and "theta" in self.guaranteed_bounds
 
     @property
     def claims(self) -> dict[str, Fraction]:

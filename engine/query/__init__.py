@@ -19,6 +19,7 @@ from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question, undecided_groups
+from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
 from srsql.engine.warehouse.frames import Framed, Lines
@@ -112,7 +113,8 @@ def query(
     try:
         question = read_question(dataset, views, text)
         count = _WITHHELD[question.counted] if include_withheld else None
-        sql = compose_count_bounds(dataset, views, question, count)
+        hidden = hidden_by(warehouse, dataset, views, question, text)
+        sql = compose_count_bounds(dataset, views, question, count, hidden)
     except RecursionError:
         raise QueryError("the question is nested too deeply, or too long") from None
     names = [item.table.name for item, _ in question.joins]
@@ -125,7 +127,7 @@ def query(
         raise QueryError("groups of withheld cases alone are not listed: leave LIMIT out")
     try:
         unknown = tuple(_unknown_names(warehouse, views, question, allowed=allow_unknown))
-        rows = _answer_rows(warehouse, dataset, views, question, sql)
+        rows = _answer_rows(warehouse, dataset, views, question, sql, hidden)
         withheld = None if count is None else _withheld(warehouse, views, count)
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
@@ -138,8 +140,24 @@ def query(
         rows=tuple(rows),
         withheld=withheld,
         sql=sql,
-        notes=(*unknown, *_notes(dataset, views, question, withheld)),
+        notes=(
+            *unknown,
+            *_notes(dataset, views, question, withheld, hides=hidden is not None),
+            *_of_hidden(hidden),
+        ),
     )
+
+
+def _of_hidden(hidden: Hidden | None) -> Iterator[str]:
+    if hidden is not None:
+        lower = "lower and known count as many out, since absent values count; " * (
+            hidden.absence_counts
+        )
+        yield (
+            "sensitive values of some cases are suppressed, so rows do not show all that cases "
+            f"have: upper counts as many more as the public manifests allow for; {lower}expected "
+            "is of the rows alone"
+        )
 
 
 def _unknown_names(
@@ -168,7 +186,12 @@ def _unknown_names(
 
 
 def _answer_rows(
-    warehouse: Warehouse, dataset: Dataset, views: Views, question: Question, sql: str
+    warehouse: Warehouse,
+    dataset: Dataset,
+    views: Views,
+    question: Question,
+    sql: str,
+    hidden: Hidden | None,
 ) -> list[tuple[Any, ...]]:
     """The rows of the statement; those of LIMIT only where it is decided which groups they are.
 
@@ -178,7 +201,7 @@ def _answer_rows(
     if question.limit is None and not question.offset:
         return warehouse.rows(sql)
     every = replace(question, limit=None, offset=0)
-    rows = warehouse.rows(compose_count_bounds(dataset, views, every, None))
+    rows = warehouse.rows(compose_count_bounds(dataset, views, every, None, hidden))
     ends = [question.offset]
     if question.limit is not None:
         ends.append(question.offset + question.limit)
@@ -258,7 +281,7 @@ def _of_manifest(schema: str, name: str) -> str:
 
 
 def _notes(
-    dataset: Dataset, views: Views, question: Question, withheld: int | None
+    dataset: Dataset, views: Views, question: Question, withheld: int | None, *, hides: bool
 ) -> Iterator[str]:
     used = {atom.position for atom in question.atoms} | question.labelled
     if len(views.schemas) > 1 and question.counted != "rows":
@@ -274,7 +297,7 @@ def _notes(
             "of the domain where the value is missing; known: those whose region decides every "
             "comparison, which a missing value does not"
         )
-    elif not question.tested:
+    elif not question.tested and not hides:
         yield "no quasi-identifier is asked, so the counts are exact"
     for position in sorted(question.tested):
         yield (

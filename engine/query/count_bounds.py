@@ -23,6 +23,7 @@ from sqlglot import exp
 
 from srsql.engine.query.question import Question
 from srsql.engine.query.relations import add_tables
+from srsql.engine.query.suppression import Hidden
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.query.worlds import (
     WORLD,
@@ -42,7 +43,11 @@ from srsql.schemas import Dataset
 
 
 def compose_count_bounds(
-    dataset: Dataset, views: Views, question: Question, withheld: str | None
+    dataset: Dataset,
+    views: Views,
+    question: Question,
+    withheld: str | None,
+    hidden: Hidden | None = None,
 ) -> str:
     """The text of the statement that answers a question.
 
@@ -51,6 +56,7 @@ def compose_count_bounds(
         views: the released views that the statement reads.
         question: what the analyst wants to know.
         withheld: column of the public manifests by which the upper bound is raised.
+        hidden: how many may have a value that is suppressed; None: nobody.
 
     Returns:
         A SELECT of the group columns, lower, expected, upper and known.
@@ -58,7 +64,8 @@ def compose_count_bounds(
     Raises:
         QueryError: the comparisons are too many.
     """
-    return _Composer(dataset, views, question).statement(withheld).sql("duckdb", pretty=True)
+    composer = _Composer(dataset, views, question)
+    return composer.statement(withheld, hidden).sql("duckdb", pretty=True)
 
 
 class _Composer:
@@ -86,7 +93,7 @@ class _Composer:
             self.keys.append("quarter")
         self.groups = [f"group_{n}" for n in range(len(question.groups))]
 
-    def statement(self, withheld: str | None) -> exp.Select:
+    def statement(self, withheld: str | None, hidden: Hidden | None) -> exp.Select:
         """All steps, and the sums."""
         outcome = self._outcome()  # first: it finds out which exact parts are needed
         final = exp.select(
@@ -94,7 +101,7 @@ class _Composer:
                 column(name, "b").as_(label, quoted=True)
                 for name, (label, _) in zip(self.groups, self.question.groups, strict=True)
             ],
-            *self._sums(withheld),
+            *self._sums(withheld, hidden),
         ).from_(table("bound", alias="b"))
         if self.groups:
             final = final.group_by(*[column(name, "b") for name in self.groups])
@@ -283,7 +290,7 @@ class _Composer:
             .group_by(*[column(name, "j") for name in names])
         )
 
-    def _sums(self, withheld: str | None) -> list[exp.Expr]:
+    def _sums(self, withheld: str | None, hidden: Hidden | None) -> list[exp.Expr]:
         weight = column("weight", "b")
         sums: dict[str, exp.Expr] = {
             "lower": exp.cast(_total(column("certain", "b") * weight), "BIGINT"),
@@ -291,6 +298,10 @@ class _Composer:
             "upper": exp.cast(_total(weight.copy()), "BIGINT"),
             "known": exp.cast(_total(column("known", "b") * weight.copy()), "BIGINT"),
         }
+        if hidden is not None:
+            sums["upper"] = hidden.raised(sums["upper"])
+            for name in ("lower", "known") if hidden.absence_counts else ():
+                sums[name] = hidden.lowered(sums[name])
         if withheld is not None:
             for n, schema in enumerate(self.views.schemas.values()):
                 query = exp.select(exp.func("max", column(withheld, f"m{n}"))).from_(

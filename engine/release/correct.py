@@ -52,11 +52,13 @@ from srsql.engine.release.exposure import look_at
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
     RELEASE_DATE,
+    SUPPRESSED_SHARES,
     figures_of,
     released_rows,
     shown_k,
     store_corrected_manifest,
     store_private_manifest,
+    suppression_facts,
 )
 from srsql.engine.release.release import keep_metrics
 from srsql.engine.release.request import Clock, Progress, Released, today
@@ -360,6 +362,8 @@ def _make(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
         version = _version(warehouse, current.release_id)
+        suppresses = "theta_bounds" in standing.manifest
+        told = suppression_facts(current, "", asked=True) if suppresses else {}
         partly = found["remainders"] > 0
         facts: dict[str, str | int] = {
             "software_version": __version__,
@@ -370,6 +374,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
+            **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,
         }
@@ -380,6 +385,7 @@ def _make(
         private = {
             **standing.manifest,
             **{name: value for name, value in facts.items() if name != "k_effective"},
+            **({"suppressed": []} if suppresses else {}),
             **figures_of(current, ingestion_id),
             "corrected": {"corrects": standing.release_id, **found},
         }

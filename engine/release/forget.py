@@ -40,7 +40,11 @@ from srsql.schemas import Dataset, Table
 
 TOPIC = "release/forget"
 KEY_BYTES = 64
-ERASURES = {"srsql.case_qid": "erase_qids", "srsql.case_term": "erase_withheld_terms"}
+ERASURES = {
+    "srsql.case_qid": "erase_qids",
+    "srsql.case_term": "erase_withheld_terms",
+    "srsql.suppressed": "erase_suppressed",
+}
 """Catalog table -> the statement that erases its rows of the places of the cases."""
 RENAMINGS = {
     "srsql.member": "name_members",

@@ -11,11 +11,11 @@ from sqlglot import exp
 from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import SUPPRESSES, GroupingModel
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built, store_of
-from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.releases import PER, Release
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -24,6 +24,18 @@ from srsql.version import __version__
 TOPIC = "release/manifest"
 RELEASE_DATE = "release_date"
 """The one field in which the manifests of two equal releases may differ."""
+
+
+SUPPRESSED_SHARES = {
+    f"suppressed_{name}_per_{PER}": scope
+    for name, scope in (
+        ("values", "values of cases"),
+        ("cases", "cases"),
+        ("reports", "reports"),
+        ("one_value", "cases, worst value"),
+    )
+}
+"""Column of the public manifest -> scope of which it tells the share, rounded up."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,27 @@ def shown_k(release: Release) -> int:
     """
     need = release.warehouse.value(query(TOPIC, "shown_k"), {"release_id": release.release_id})
     return max(release.k, int(need or 0))
+
+
+def suppression_facts(release: Release, guarantee: str, *, asked: bool) -> dict[str, str | int]:
+    """What the public manifest tells of suppressed values: shares alone, and what theta bounds.
+
+    Args:
+        release: with its rows in the catalog.
+        guarantee: of its model.
+        asked: whether values were to be suppressed; without, only if some are.
+    """
+    found = release.warehouse.rows(
+        query(TOPIC, "suppressed_shares"), {"release_id": release.release_id, "per": PER}
+    )
+    if not found and not asked:
+        return {}
+    shares = dict(found)
+    return {
+        "guarantee": f"{guarantee} {SUPPRESSES}",
+        "theta_bounds": "published values",
+        **{name: shares.get(scope, 0) for name, scope in SUPPRESSED_SHARES.items()},
+    }
 
 
 def store_public_manifest(
@@ -196,6 +229,8 @@ def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
 
     files = of_ingestion("files")
     source, digest = of_ingestion("source")[0]
+    suppressed = of_release("suppressed_values")
+    told = ("value", "cases", "theta", "groups", "above", "worst")
     new, old, reports, groups = of_release("counts")[0]
     reasons = of_release("withheld")
     return {
@@ -217,6 +252,11 @@ def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
         "groups": groups,
         "withheld": {row[0]: {"cases": row[1], "reports": row[2]} for row in reasons},
         "values_given_up": dict(of_release("given_up")),
+        **(
+            {"suppressed": [dict(zip(told, row, strict=True)) for row in suppressed]}
+            if suppressed
+            else {}
+        ),
     }
 
 

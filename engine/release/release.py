@@ -21,6 +21,12 @@ from srsql.engine.grouping.feasibility import (
 from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.grouping.perturbation import check_limit
+from srsql.engine.grouping.suppression import (
+    find_losable,
+    keep_suppressed,
+    suppress_withheld,
+    warm_up_suppression,
+)
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
@@ -36,6 +42,7 @@ from srsql.engine.release.manifest import (
     store_metrics,
     store_private_manifest,
     store_public_manifest,
+    suppression_facts,
 )
 from srsql.engine.release.memory import (
     draft_memory,
@@ -117,12 +124,16 @@ def release(
             grouping, infeasible = _prepare(current, request, clock)
             with clock.stage("kernels (compiled on first use)"):
                 model.prepare()
+                if grouping.suppression:
+                    warm_up_suppression()
                 if visible_dataset.rows:
                     warm_up()
                 if request.terms:
                     MAKING[model.term_format].prepare()
             with clock.stage("grouping"):
                 model.group(grouping)
+                if grouping.suppression:
+                    suppress_withheld(grouping, grouping.suppression, model.symptoms_limit)
                 if request.terms:
                     need_terms(current, request, request.terms)
                 need_groups(
@@ -281,19 +292,24 @@ def _prepare(
         model.stopping_cases,
         model.symptoms_limit,
     )
+    draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
     with clock.stage("cases"):
         parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
         weight_scale = load_cases(current, request.knowledge, parts, model.record_unit)
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
+        keep_suppressed(current, weight_scale)
+        suppression = request.suppression(draw, weight_scale)
+        if suppression:
+            find_losable(current, suppression)
     with clock.stage("thresholds"):
         apply_theta(warehouse, request.theta)
         bounds = model.bound(current, weight_scale)
-        infeasible = make_feasible(warehouse, rule, bounds, request.on_infeasible)
+        choice = request.on_infeasible
+        infeasible = make_feasible(warehouse, rule, bounds, choice, suppression)
         k = k_effective(warehouse, bounds, model.k)
-    draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
-    return Grouping(current, bounds, weight_scale, k, draw), infeasible
+    return Grouping(current, bounds, weight_scale, k, draw, suppression), infeasible
 
 
 def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:
@@ -362,6 +378,7 @@ def _publish(
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     facts[RELEASE_DATE] = request.date
+    facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(current, model, facts, tables)
     if not request.draft:

@@ -15,12 +15,12 @@ from typing import Any, Literal, get_args
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, load_knowledge
-from srsql.engine.grouping.feasibility import OnInfeasible
+from srsql.engine.grouping.feasibility import OnInfeasible, Suppression
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, may_exceed, parse_theta
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import SUPPRESS, GroupingModel
 from srsql.engine.parameters import (
     Parameter,
     declared,
@@ -92,8 +92,10 @@ class Request:
     )
     on_infeasible: OnInfeasible = parameter(
         "error",
-        takes=OneOf(("error", "withhold")),
-        help="What becomes of values more frequent than their threshold",
+        takes=OneOf(("error", "withhold", "suppress")),
+        help="What becomes of values more frequent than their threshold: refuse the quarter, "
+        "withhold cases, or suppress the values of some cases and release the rest of them",
+        weaker=SUPPRESS,
     )
     knowledge: Knowledge | None = parameter(
         None,
@@ -188,8 +190,37 @@ class Request:
     """What the series remembers of it, and how that differs; None: it is asked of no series."""
 
     def __post_init__(self) -> None:
-        """Read what was given as text."""
+        """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
+        for option, choice in self._choices.items():
+            if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
+                what = "terms apart from rows" if self.terms else f"the model {self.model.name}"
+                raise ReleaseError(
+                    f"{option} suppress is for values that rows of cases show and theta bounds, "
+                    f"which is not so with {what}: use {option} withhold"
+                )
+
+    @property
+    def _choices(self) -> dict[str, str]:
+        """What becomes of values and cases that break their bounds, by option."""
+        return {"--on-infeasible": self.on_infeasible, "--leftovers": self.model.leftovers}
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether values are to be suppressed."""
+        return SUPPRESS in self._choices.values()
+
+    def suppression(self, draw: str, weight_scale: int) -> Suppression | None:
+        """Which values are suppressed; None: none.
+
+        Args:
+            draw: text from which every random choice is derived.
+            weight_scale: what a certain value weighs.
+        """
+        if not self.suppresses:
+            return None
+        infeasible, leftovers = (choice == SUPPRESS for choice in self._choices.values())
+        return Suppression(draw, weight_scale, infeasible, leftovers)
 
 
 @dataclass(frozen=True)

@@ -87,10 +87,10 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
         ):
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
-            "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
-            "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge",
-            "perturbation", "perturbed", "disassociated", "utility_constraint", "lattice",
-            "lattice_node", "release",
+            "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
+            "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
+            "external_knowledge", "perturbation", "perturbed", "disassociated",
+            "utility_constraint", "lattice", "lattice_node", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from srsql.engine.grouping.perturbation import published_values
+from srsql.engine.grouping.suppression import HIDDEN, list_hidden
 from srsql.engine.warehouse.layout import (
     IDENTITY,
     REGION,
@@ -43,25 +44,36 @@ def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Buil
         keyed: ids are pseudonyms, so serial numbers are published per report.
     """
     warehouse, dataset, quarter = release.warehouse, release.visible_dataset, release.quarter
+    hides = list_hidden(warehouse)
     if keyed and any(child.serial for child in dataset.child_tables):
-        numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter))
+        numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter, hides=hides))
         warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
     regions = published_values() if perturbed else temporary("srsql_region", alias="r")
     warehouse.run(create(exp.to_table(REGION), public_regions(dataset, regions), temp=True))
     built = []
-    for name, query in table_queries(dataset, quarter, keyed=keyed).items():
+    for name, rows in table_queries(dataset, quarter, keyed=keyed, hides=hides).items():
         store = store_of(release.release_id, name)
-        warehouse.run(create(table(STORE, store), query))
-        built.append(Built(name, store, query))
+        warehouse.run(create(table(STORE, store), rows))
+        built.append(Built(name, store, rows))
     return built
 
 
-def table_queries(dataset: Dataset, quarter: str, *, keyed: bool) -> dict[str, exp.Query]:
-    """Released table -> the query over raw rows, ids and regions that fills it."""
+def table_queries(
+    dataset: Dataset, quarter: str, *, keyed: bool, hides: bool = False
+) -> dict[str, exp.Query]:
+    """Released table -> the query over raw rows, ids and regions that fills it.
+
+    Args:
+        dataset: with the tables of which the release has rows.
+        quarter: of the rows.
+        keyed: ids are pseudonyms, so serial numbers are published per report.
+        hides: ``srsql_hidden`` has values that are suppressed: no row shows one of them, and a row
+            that would show nothing else is left out.
+    """
     return {
-        source.name: _report_rows(dataset, quarter)
+        source.name: _report_rows(dataset, quarter, hides=hides)
         if source.name == dataset.report_table
-        else _child_rows(dataset, source.name, quarter, keyed=keyed)
+        else _child_rows(dataset, source.name, quarter, keyed=keyed, hides=hides)
         for source in dataset.row_tables
     }
 
@@ -103,22 +115,24 @@ def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Q
     return query.group_by(column("group_no", "r"))
 
 
-def _report_rows(dataset: Dataset, quarter: str) -> exp.Query:
+def _report_rows(dataset: Dataset, quarter: str, *, hides: bool) -> exp.Query:
     report = dataset.table(dataset.report_table)
     query = exp.select(
         *_ids(dataset),
         exp.Literal.string(quarter).as_("quarter", quoted=True),
         *[column(name, "g") for name in region_columns(dataset)],
-        *[_published(dataset, report.name, name) for name in report.publish],
+        *[_published(dataset, report.name, name, hides=hides) for name in report.publish],
     )
-    return _released_rows(dataset, report.name, query, quarter).order_by(
-        column("public_report", "i"), column("public_case", "i")
-    )
+    rows = _released_rows(dataset, report.name, query, quarter)
+    if hides:
+        rows = _without_hidden(dataset, report.name, rows)
+    return rows.order_by(column("public_report", "i"), column("public_case", "i"))
 
 
-def _raw_rows(dataset: Dataset, name: str, quarter: str) -> exp.Select:
+def _raw_rows(dataset: Dataset, name: str, quarter: str, *, hides: bool) -> exp.Select:
     rows = exp.select().from_(raw_table(dataset, name, alias="t"))
-    return rows.where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    rows = rows.where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    return _without_hidden(dataset, name, rows) if hides else rows
 
 
 def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Select:
@@ -150,7 +164,9 @@ def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Selec
     )
 
 
-def _child_rows(dataset: Dataset, name: str, quarter: str, *, keyed: bool) -> exp.Query:
+def _child_rows(
+    dataset: Dataset, name: str, quarter: str, *, keyed: bool, hides: bool
+) -> exp.Query:
     child = dataset.table(name)
     serial = child.serial if keyed else {}
     query = exp.select(
@@ -158,11 +174,13 @@ def _child_rows(dataset: Dataset, name: str, quarter: str, *, keyed: bool) -> ex
         *[
             column("ordinal", f"s_{published}").as_(published, quoted=True)
             if published in serial
-            else _published(dataset, name, published)
+            else _published(dataset, name, published, hides=hides)
             for published in child.publish
         ],
     )
     rows = _released_rows(dataset, name, query, quarter)
+    if hides:
+        rows = _without_hidden(dataset, name, rows)
     for published, numbering in serial.items():
         alias = f"s_{published}"
         rows = rows.join(
@@ -199,11 +217,49 @@ def _released_rows(dataset: Dataset, name: str, query: exp.Select, quarter: str)
     )
 
 
-def _published(dataset: Dataset, table_name: str, name: str) -> exp.Expr:
-    """A published column; a sensitive one is NULL where it only stands for "not known"."""
+def _published(dataset: Dataset, table_name: str, name: str, *, hides: bool) -> exp.Expr:
+    """A published column; a sensitive one is NULL where it is suppressed or only "not known"."""
     sensitive = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     value = column(name, "t")
     if (table_name, name) not in sensitive:
         return value
-    known = column(derived(name), "t").is_(exp.null()).not_()
+    known: exp.Expr = column(derived(name), "t").is_(exp.null()).not_()
+    if hides and name in _values(dataset, table_name):
+        known = exp.and_(known, column("term", f"h_{name}").is_(exp.null()))
     return exp.case().when(known, value).as_(name, quoted=True)
+
+
+def _values(dataset: Dataset, table_name: str) -> list[str]:
+    """The sensitive columns of a table that are published."""
+    names = {a.column for a in dataset.sensitive if a.table == table_name}
+    return [name for name in dataset.table(table_name).publish if name in names]
+
+
+def _without_hidden(dataset: Dataset, name: str, rows: exp.Select) -> exp.Select:
+    """Rows ``t`` joined with what is suppressed of them, as ``h_COLUMN``.
+
+    Where a child table shows sensitive values, and serial numbers at most beside them, a row is
+    left out that had a value and shows none any more; elsewhere it stays with what else it tells.
+    """
+    values, none = _values(dataset, name), exp.null()
+    for value in values:
+        alias = f"h_{value}"
+        rows = rows.join(
+            temporary(HIDDEN, alias=alias),
+            on=exp.and_(
+                column("report_id", alias).eq(column(dataset.report_id, "t")),
+                column("term", alias).eq(column(derived(value), "t")),
+            ),
+            join_type="left",
+        )
+    source = dataset.table(name)
+    if name == dataset.report_table or not set(source.publish) <= {*values, *source.serial}:
+        return rows
+    hidden = [column("term", f"h_{value}").is_(none).not_() for value in values]
+    shown = [
+        exp.and_(
+            column(derived(value), "t").is_(none).not_(), column("term", f"h_{value}").is_(none)
+        )
+        for value in values
+    ]
+    return rows.where(exp.or_(exp.not_(exp.or_(*hidden)), *shown)) if values else rows

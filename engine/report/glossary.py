@@ -60,6 +60,23 @@ def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
     return [Fact("singled-out", name, share, f"{share} %")]
 
 
+def suppressed_facts(manifest: dict[str, Any], worst: float | None = None) -> list[Fact]:
+    """The share of the sensitive values that are suppressed, where a manifest tells of any.
+
+    Args:
+        manifest: public or private.
+        worst: the largest share of a group that shows such a value or lost it, for the steward.
+    """
+    parts = manifest.get("suppressed_values_per_10000")
+    if parts is None:
+        return []
+    facts = [Fact("suppressed", "of the sensitive values suppressed", parts, f"{parts / 100:g} %")]
+    if worst is not None:
+        what = "of a group show a suppressed value or lost it, at worst"
+        facts.append(Fact("suppressed-worst", what, worst, f"{worst:.1%}"))
+    return facts
+
+
 def reason_meaning(reason: str) -> str:
     """Why a case is withheld; empty where the glossary does not have the reason."""
     entry = terms().get(f"withheld_{reason}")

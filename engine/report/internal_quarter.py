@@ -19,6 +19,7 @@ from srsql.engine.report.glossary import (
     measure_meaning,
     reason_meaning,
     singled_out_facts,
+    suppressed_facts,
     undefended,
 )
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
@@ -46,7 +47,7 @@ _RELEASE = "report/release"
 _DANGER = ("dir", "dsr", "ssgr", "dr")
 _HIDDEN = frozenset(
     {"cases", "reports", "withheld", "values_given_up", "infeasible", "metrics", "files", "source",
-     "guarantee", "made_after", "parameters"}
+     "guarantee", "made_after", "parameters", "suppressed"}
 )  # fmt: skip
 """Keys of the private manifest that have a place of their own on the page."""
 _LISTED = 50
@@ -185,6 +186,10 @@ def _facts(subject: Subject, shapes: Shapes, rows: list[MeasureRow]) -> list[Fac
         Fact("nil", name, loss.ratio),
         Fact("broken", "bounds broken", broken),
         *singled_out_facts(subject.manifest),
+        *suppressed_facts(
+            subject.manifest,
+            next((row.ratio for row in rows if row.measure == "suppressed_confidence"), None),
+        ),
     ]
 
 

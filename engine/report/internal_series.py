@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.report.drawing import Line, lines, stacked
-from srsql.engine.report.glossary import danger_terms, defended_attacks, undefended
+from srsql.engine.report.glossary import (
+    danger_terms,
+    defended_attacks,
+    suppressed_facts,
+    undefended,
+)
 from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sentence
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
@@ -63,6 +68,7 @@ def internal_series(
     verdicts = {row.release_id: row for row in audited.releases}
     shown = [verdicts[row.release_id] for row in rows]
     left = [row.erasure for row in audited.releases if row.erasure is not None]
+    worst = warehouse.value(query("report/release", "suppressed"), {"releases": [*verdicts]})
     latest = read_subject(warehouse, dataset, series, rows[-1].release_id)
     return render(
         "internal_series.html.j2",
@@ -90,6 +96,7 @@ def internal_series(
               if judged else []),
             *([Fact("left", "groups in danger under E, of cases that left", sum(left))]
               if left else []),
+            *suppressed_facts(latest.manifest, worst),
         ],
         ids=IDS.get(latest.manifest.get("ids", "")),
         date=latest.manifest.get("release_date"),

@@ -22,6 +22,7 @@ from srsql.engine.report.glossary import (
     beside_region,
     defended_attacks,
     singled_out_facts,
+    suppressed_facts,
     undefended,
 )
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
@@ -150,7 +151,7 @@ def _facts(manifest: dict[str, Any], shapes: Shapes) -> list[Fact]:
         facts.append(Fact("smallest", "cases in the smallest region", min(shapes.sizes)))
     if withheld := public_withheld_counts(manifest):
         facts.append(Fact("withheld", "cases withheld", withheld[0]))
-    return facts + singled_out_facts(manifest)
+    return facts + singled_out_facts(manifest) + suppressed_facts(manifest)
 
 
 def _parameters(manifest: dict[str, Any]) -> Table:

@@ -46,6 +46,7 @@ MACROS = (
     "danger_ratio({id})",
     "withheld_rate({id})",
     "suppression_rate({id})",
+    "suppressed_value_rate({id})",
     "group_sizes({id})",
     "lattice_loss({id})",
 )

@@ -18,11 +18,12 @@ from srsql.engine.warehouse.statements import (
     create,
     dotted,
     query,
+    table,
     temporary,
     union_all,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Sensitive
 
 EVERY_CASE = 2**31 - 1
 SOME_CASES = 2_000
@@ -47,6 +48,7 @@ MEASURED = "measured_cases"
 """The column with the number of these cases."""
 PUBLIC_SHARES = (*PERCENT, MEASURED)
 _ITEM = "srsql_known_item"
+_SUPPRESSES = "SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = ?"
 _MACROS = (
     "singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed})",
     "unbounded_values({id})",
@@ -79,7 +81,8 @@ def measure_singling_out(
 
     Source: SPEC section 18.
     """
-    items = known_items(visible_dataset, release_id)
+    hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
+    items = known_items(visible_dataset, release_id, hides=hides)
     model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]
     if items is None or model == IMPORTED:
         return []
@@ -112,15 +115,17 @@ def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
     return shares | ({MEASURED: int(looked_at.total or 0)} if looked_at else {})
 
 
-def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:
+def known_items(
+    visible_dataset: Dataset, release_id: int, *, hides: bool = False
+) -> exp.Query | None:
     """(case_no, attribute, term, sensitive) of the released cases in $quarter, row by row.
 
     A case that has an item twice has two rows. None where no attribute is published beside the rows
-    of cases.
+    of cases. ``hides``: some sensitive values are suppressed.
     """
     published = {source.name: source.publish for source in visible_dataset.row_tables}
     parts: list[exp.Query] = [
-        raw_values(visible_dataset, release_id, attribute.column, attribute.table).select(
+        _shown_values(visible_dataset, release_id, attribute, hides=hides and sensitive).select(
             column("case_no", "m"),
             exp.Literal.string(attribute.column).as_("attribute"),
             column(f"srsql_{attribute.column}", "t").as_("term"),
@@ -134,6 +139,35 @@ def known_items(visible_dataset: Dataset, release_id: int) -> exp.Query | None:
         if attribute.column in published.get(attribute.table, ())
     ]
     return union_all(parts) if parts else None
+
+
+def _shown_values(
+    dataset: Dataset, release_id: int, attribute: Sensitive, *, hides: bool
+) -> exp.Select:
+    """The values of one column as ``raw_values`` has them, without those that are suppressed."""
+    rows = raw_values(dataset, release_id, attribute.column, attribute.table)
+    if not hides:
+        return rows
+    gone = (
+        exp.select(column("case_no", "s"), column("term", "h"))
+        .from_(table("srsql", "suppressed", alias="s"))
+        .join(
+            table("srsql", "threshold", alias="h"),
+            on=exp.and_(
+                column("release_id", "s").eq(column("release_id", "h")),
+                column("term_no", "s").eq(column("term_no", "h")),
+            ),
+        )
+        .where(column("release_id", "s").eq(release_id))
+    )
+    return rows.join(
+        gone.subquery("gone"),
+        on=exp.and_(
+            column("case_no", "m").eq(column("case_no", "gone")),
+            column(f"srsql_{attribute.column}", "t").eq(column("term", "gone")),
+        ),
+        join_type="anti",
+    )
 
 
 def columns_beside(visible_dataset: Dataset) -> dict[str, str]:

@@ -26,6 +26,7 @@ from srsql.engine.signals.cases import (
     load_cases,
     load_wanted,
     side_table,
+    suppressed_cases,
     unknown_names,
 )
 from srsql.engine.signals.results import (
@@ -93,7 +94,8 @@ def signals(
     if not isinstance(rules, Condition):
         allowed = counting.allow_unknown
         unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
-    run = _Run(warehouse, scope, sides, counting.missing)
+    suppressed = suppressed_cases(warehouse, scope)
+    run = _Run(warehouse, scope, sides, counting.missing, suppressed)
     try:
         if isinstance(rules, Condition):
             found, quantiles = run.all_pairs(rules)
@@ -116,6 +118,7 @@ def signals(
         priors=tuple(run.priors),
         dropped=0 if released_only else _dropped_cases(warehouse, scope),
         unknown=tuple(unknown),
+        suppressed=suppressed,
     )
 
 
@@ -186,9 +189,15 @@ class _Run:
     """The statements of one call, over temporary tables of each side."""
 
     def __init__(
-        self, warehouse: Warehouse, scope: Scope, sides: tuple[str, ...], missing: Missing
+        self,
+        warehouse: Warehouse,
+        scope: Scope,
+        sides: tuple[str, ...],
+        missing: Missing,
+        suppressed: int,
     ) -> None:
         self.warehouse, self.scope, self.sides, self.missing = warehouse, scope, sides, missing
+        self.suppressed = suppressed
         self.priors: list[Shrinkage] = []
         self.prior: dict[str, Shrinkage] = {}
         """Of each side, under the condition of the moment."""
@@ -284,7 +293,8 @@ class _Run:
             fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
             self.warehouse.run(
                 self._of_side("measure", side, "measure", "weight", "drug", "reaction"),
-                {name: getattr(prior, name) for name in fitted},
+                {name: getattr(prior, name) for name in fitted}
+                | {"suppressed": self.suppressed if side == RELEASED else 0},
             )
         if ORIGINAL in self.sides:
             self.warehouse.run(query(_TABLES, "bias"))

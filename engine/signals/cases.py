@@ -15,11 +15,20 @@ from srsql.engine.errors import SignalError
 from srsql.engine.signals.rules import AGE, SEX, Rule, did_you_mean, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
+from srsql.engine.warehouse.releases import ONE_VALUE, most_suppressed, suppressing
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    query,
+    table,
+    temporary,
+    union_all,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid, Signals
 
 RELEASED, ORIGINAL = "released", "original"
+_RELEASES = "signals/releases"
 PAIR = "srsql_signal_pair"
 """The temporary table of the pairs that are measured."""
 NOT_COMPARED = ("deleted", "missing_qid")
@@ -126,6 +135,25 @@ def wanted_pairs() -> exp.Select:
         column("pair_no", "n"),
         *[normalized(column(name, "n")).as_(name) for name in ("drug", "reaction")],
     ).from_(listed.subquery("n"))
+
+
+def suppressed_cases(warehouse: Warehouse, scope: Scope) -> int:
+    """So many released cases, at most, may have any one reaction although no row shows it.
+
+    Where reactions are sensitive, that is what the public manifests tell, over all quarters.
+    """
+    signals, sensitive = scope.signals, scope.dataset.sensitive
+    if (signals.reaction_table, signals.reaction) not in {(a.table, a.column) for a in sensitive}:
+        return 0
+    names = {"releases": list(scope.releases.values())}
+    schemas = [schema for (schema,) in warehouse.rows(query(_RELEASES, "schemas"), names)]
+    return sum(
+        int(warehouse.value(exp.select(most).sql("duckdb")))
+        for most in (
+            most_suppressed(schema, ONE_VALUE, "released_cases")
+            for schema in suppressing(warehouse, schemas)
+        )
+    )
 
 
 def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:

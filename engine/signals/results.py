@@ -198,3 +198,6 @@ class Signals(Framed):
     lacks a value (``--missing drop``)."""
     unknown: tuple[str, ...] = ()
     """What was asked for that no case has, in words; it counts as none."""
+    suppressed: int = 0
+    """So many released cases, at most, may have any one reaction although no row shows it, as the
+    public manifests tell: ``lower`` and ``upper`` allow for them, expected counts do not."""

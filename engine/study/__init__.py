@@ -272,7 +272,8 @@ def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
         "theta": best.theta,
         "epsilon": best.epsilon,
         "missing": sweep.missing,
-        "on-infeasible": sweep.on_infeasible,
+        "on-infeasible": best.on_infeasible,
+        "leftovers": best.leftovers if best.leftovers != "withhold" else None,
         "seed": sweep.seed,
     }
     words = ["srsql", "release"]

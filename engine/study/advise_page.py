@@ -37,7 +37,7 @@ from srsql.schemas import Dataset
 _LEFT_OUT = ("withheld_why", "infeasible")
 _COLUMNS = (
     "model", "k", "theta", "epsilon", "worst risk", "candidates", "mean risk (RR)", "loss", "NIL*",
-    "withheld", "share", "groups", "smallest", "confidence", "DSR", "2 items",
+    "withheld", "share", "suppressed", "groups", "smallest", "confidence", "DSR", "2 items",
     "frontier", "keeps", "seconds",
 )  # fmt: skip
 _INTEGERS = (
@@ -164,6 +164,7 @@ def _row(one: Setting) -> tuple[Value, ...]:
         one.nil_star,
         one.withheld,
         one.withheld_share,
+        one.suppressed_share if one.suppresses else None,
         one.groups,
         one.smallest,
         one.confidence,

@@ -212,11 +212,13 @@ class Cell:
     def label(self) -> str:
         """In a few words, for progress."""
         told = dict(self.options)
-        names = ("k", "l", "alpha", "epsilon", "theta", "m", "policy", "informative", "seed")
+        names = ("k", "l", "alpha", "epsilon", "theta", "leftovers", "m", "policy", "informative")
         told |= {"cases": self.cases, "seed": told.get("seed") or None}
+        if told.get("leftovers") == "withhold":
+            del told["leftovers"]
         return " ".join(
             f"{name}={told[name]}" if name != "model" else self.model
-            for name in ("model", *names, "cases")
+            for name in ("model", *names, "seed", "cases")
             if told.get(name) is not None
         )
 
@@ -243,6 +245,11 @@ def cells(grid: Grid) -> list[Cell]:
             key = (model, cell.parameters, repr((cell.policy, cell.choice)), cell.refused)
             found.setdefault(key, cell)
     return list(found.values())
+
+
+def with_options(cell: Cell, **options: Any) -> Cell:
+    """The cell with other options of a release than its own."""
+    return _cell(cell.model, dict(cell.options) | options, cell.cases)
 
 
 def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:

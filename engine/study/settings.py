@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
+from srsql.engine.models.base import SUPPRESS
 from srsql.engine.parameters import parameter, read_fields, strict_class
 from srsql.engine.parameters.takes import Names, Several, Whole
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.singling_out import PERCENT
-from srsql.engine.study.grid import Cell, Grid, cells
+from srsql.engine.study.grid import Cell, Grid, cells, with_options
 from srsql.engine.study.results import Row
 from srsql.engine.warehouse.frames import Framed
 
@@ -41,6 +42,10 @@ SINGLED_OUT = PERCENT["one_candidate_percent_2_items"]
 """Measure and scope that a setting tells of what stands beside the region."""
 
 
+SUPPRESSED_VALUES = ("suppressed_values", "values of cases")
+"""Measure and scope of the values that are suppressed."""
+
+
 @strict_class(AdviseError)
 @dataclass(frozen=True)
 class Sweep:
@@ -59,10 +64,12 @@ class Sweep:
     )
     """Empty: risk and loss of models with noise hardly follow from it."""
     epsilon: tuple[str, ...] = parameter(**ADVISED["epsilon"])
+    leftovers: tuple[str, ...] = parameter(**ADVISED["leftovers"])
+    """With ``suppress``, values that no grouping could keep are suppressed as well."""
     missing: Literal["keep", "drop"] = parameter(
         "keep", takes=RELEASE["missing"].takes, help=RELEASE["missing"].first.help
     )
-    on_infeasible: Literal["error", "withhold"] = parameter(
+    on_infeasible: Literal["error", "withhold", "suppress"] = parameter(
         "withhold", takes=RELEASE["on_infeasible"].takes, help=RELEASE["on_infeasible"].first.help
     )
     sample: int = parameter(
@@ -93,7 +100,7 @@ def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
 
 def _settings(sweep: Sweep, model: str) -> list[Cell]:
     theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs_values else THETA)
-    return cells(
+    made = cells(
         Grid(
             models=(model,),
             k=sweep.k,
@@ -106,6 +113,18 @@ def _settings(sweep: Sweep, model: str) -> list[Cell]:
             on_infeasible=sweep.on_infeasible,
         )
     )
+    return [
+        with_options(cell, leftovers=choice, on_infeasible=_infeasible(sweep, choice))
+        for cell in made
+        for choice in dict.fromkeys(sweep.leftovers)
+    ]
+
+
+def _infeasible(sweep: Sweep, leftovers: str) -> str:
+    """What becomes of infeasible values: suppressed with the leftovers, unless otherwise asked."""
+    if leftovers == SUPPRESS and sweep.on_infeasible == "withhold":
+        return SUPPRESS
+    return sweep.on_infeasible
 
 
 @dataclass(frozen=True)
@@ -132,7 +151,8 @@ class Setting:
     mean over the cases of one draw, which bounds nothing for any one of them.
 
     ``loss``: w + (1 - w) NIL*, in [0, 1], w the share of the cases that is withheld: the mean over
-    cases and quasi-identifiers, where a withheld case loses each of them.
+    cases and quasi-identifiers, where a withheld case loses each of them. Where a share s of the
+    values of cases is suppressed, 1 - (1 - w) (1 - NIL*) (1 - s): what is left of either.
     """
 
     label: str
@@ -143,6 +163,8 @@ class Setting:
     measured_on: Literal["sample", "quarter"]
     error: str | None = None
     """Why there is no release with these options."""
+    leftovers: str = "withhold"
+    on_infeasible: str = "withhold"
     risk: float | None = None
     risk_is: Literal["worst", "mean"] = "worst"
     loss: float | None = None
@@ -173,6 +195,8 @@ class Setting:
     withheld: int = 0
     withheld_why: dict[str, int] = field(default_factory=dict)
     infeasible: tuple[Infeasible, ...] = ()
+    suppressed_share: float = 0.0
+    """Of the values of released cases."""
     groups: int = 0
     smallest: int | None = None
     """Cases of the smallest group."""
@@ -188,6 +212,11 @@ class Setting:
     def point(self) -> tuple[float, float]:
         """Risk and loss of a setting that has them; without a release they mean nothing."""
         return self.risk or 0.0, self.loss or 0.0
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether values are suppressed where cases would be withheld."""
+        return SUPPRESS in (self.leftovers, self.on_infeasible)
 
     @property
     def withheld_share(self) -> float:
@@ -220,6 +249,8 @@ def setting(
         "k": options["k"],
         "theta": options.get("theta"),
         "epsilon": options.get("epsilon"),
+        "leftovers": str(options.get("leftovers", "withhold")),
+        "on_infeasible": str(options.get("on_infeasible", "withhold")),
         "measured_on": on,
         "risk_is": "mean" if noisy else "worst",
     }
@@ -231,6 +262,7 @@ def setting(
     withheld, cases = _withheld(found)
     share = withheld / cases
     nil_star = of_measure["nil_star"]["ratio"]
+    suppressed = found.get(SUPPRESSED_VALUES, {}).get("ratio") or 0.0
     rr = of_measure["rr"]["ratio"] if "rr" in of_measure else None
     fewest, confidence = of_measure["fewest"], of_measure["confidence"]
     remaining = None if noisy else int(fewest["ratio"])
@@ -239,7 +271,8 @@ def setting(
     return Setting(
         **base,
         risk=rr if counted is None else 1 / max(counted, 1),
-        loss=share + (1 - share) * nil_star,
+        loss=_loss(share, nil_star, suppressed),
+        suppressed_share=suppressed,
         fewest=remaining,
         counted=counted,
         attacks="" if noisy else fewest["scope"],
@@ -265,6 +298,13 @@ def setting(
         k_effective=promised,
         seconds=of_measure["release"].get("seconds"),
     )  # fmt: skip
+
+
+def _loss(withheld: float, nil_star: float, suppressed: float) -> float:
+    """See :class:`Setting`."""
+    if not suppressed:
+        return withheld + (1 - withheld) * nil_star
+    return 1 - (1 - withheld) * (1 - nil_star) * (1 - suppressed)
 
 
 def _withheld(found: Mapping[tuple[str, Any], Row]) -> tuple[int, int]:

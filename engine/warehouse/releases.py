@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from sqlglot import exp
+
 from srsql.engine.errors import ReleaseError, SrsqlError, meant
 from srsql.engine.warehouse.series import MAIN
-from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.statements import column, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -108,6 +111,30 @@ def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Data
     )
     taken = any(qid.groups and kinds.get(qid.name) == "categorical" for qid in dataset.qid)
     return dataset.with_categories() if taken else dataset
+
+
+PER = 10_000
+ONE_VALUE = f"suppressed_one_value_per_{PER}"
+"""Column of the public manifest: the largest share of cases of which one value is suppressed."""
+
+
+def suppressing(warehouse: Warehouse, schemas: Iterable[str]) -> tuple[str, ...]:
+    """Those of the schemas of releases whose public manifests say that values are suppressed."""
+    return tuple(s for s in schemas if ONE_VALUE in warehouse.columns(s, "manifest"))
+
+
+def most_suppressed(schema: str, share: str, released: str) -> exp.Subquery:
+    """How many cases or reports lost a value at most, as the public manifest of a release tells it.
+
+    Args:
+        schema: of its views.
+        share: column with the share, in parts of 1 / ``PER``, rounded up.
+        released: column with the number that it is a share of.
+    """
+    parts = column(share, "m") * column(released, "m") + (PER - 1)
+    most = exp.IntDiv(this=exp.paren(parts), expression=exp.Literal.number(PER))
+    rows = exp.select(exp.func("coalesce", exp.func("max", most), 0))
+    return rows.from_(table(schema, "manifest", alias="m")).subquery()
 
 
 def perturbed(warehouse: Warehouse, release_id: int) -> bool:

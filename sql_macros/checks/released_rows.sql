@@ -290,6 +290,74 @@ figures AS (
 SELECT unnest(srsql.check_row(of_release, 'check_catalog', f.scope, f.n, f.total, 0))
 FROM figures AS f;
 
+-- What:    of a release that suppresses values: no row of a case shows one that the release, or
+--          another one of its series, suppressed of it; nothing else is missing; and no report has
+--          lost all values of an attribute.
+-- Inputs:  originals_of(report_id, case_id, attribute, term): the ingested values of the released
+--          reports under their public ids, normalized anew; shown_of: the same off the released
+--          views; suppressed_of(case_id, term, own): what the catalog says, own: of this release.
+-- Outputs: three uniform rows.
+-- Source:  Lin 2016, "Conclusions" (suppression); SPEC section 16.
+CREATE OR REPLACE MACRO srsql.check_suppressed(
+    originals_of, shown_of, suppressed_of, of_release
+) AS TABLE
+WITH
+original AS (
+    SELECT DISTINCT o.report_id, o.case_id, o.attribute, o.term FROM query_table(originals_of) AS o
+),
+
+shown AS (
+    SELECT DISTINCT s.report_id, s.case_id, s.attribute, s.term FROM query_table(shown_of) AS s
+),
+
+gone AS (
+    SELECT g.case_id, g.term, bool_or(g.own) AS own
+    FROM query_table(suppressed_of) AS g
+    GROUP BY g.case_id, g.term
+),
+
+missing AS (
+    SELECT o.report_id, o.case_id, o.attribute, o.term
+    FROM original AS o
+    ANTI JOIN shown AS s
+        ON o.report_id = s.report_id AND o.attribute = s.attribute AND o.term = s.term
+),
+
+figures AS (
+    SELECT
+        'suppressed value' AS scope,
+        (
+            SELECT count(*)
+            FROM gone AS g
+            SEMI JOIN shown AS s ON g.case_id = s.case_id AND g.term = s.term
+        ) AS n,
+        (SELECT count(*) FROM gone) AS total
+    UNION ALL
+    SELECT
+        'value' AS scope,
+        (
+            SELECT count(*)
+            FROM missing AS m
+            ANTI JOIN gone AS g ON m.case_id = g.case_id AND m.term = g.term AND g.own
+        ) AS n,
+        (SELECT count(*) FROM original) AS total
+    UNION ALL
+    SELECT
+        'attribute of a report' AS scope,
+        (
+            SELECT count(*)
+            FROM (SELECT DISTINCT m.report_id, m.attribute FROM missing AS m) AS l
+            ANTI JOIN shown AS s ON l.report_id = s.report_id AND l.attribute = s.attribute
+        ) AS n,
+        (
+            SELECT count(*)
+            FROM (SELECT DISTINCT o.report_id, o.attribute FROM original AS o) AS d
+        ) AS total
+)
+
+SELECT unnest(srsql.check_row(of_release, 'check_suppressed', f.scope, f.n, f.total, 0))
+FROM figures AS f;
+
 -- What:    the releases of a series on which another release of it can change an attack: those that
 --          share a case with it, the other versions of its quarter, those of the last quarter
 --          before it (whose next quarter it is), and itself.

@@ -123,6 +123,134 @@ FROM (
     GROUP BY a.attribute
 ) AS f;
 
+-- What:    how often each value that was suppressed of cases may be had in a group: by those that
+--          show it, those of which it was suppressed, and what external knowledge adds. Whoever
+--          knows how values are suppressed can suspect so many; what is published keeps theta.
+-- Inputs:  of_release.
+-- Outputs: term_no, term, theta, cases (of which it was suppressed), groups (that have such a
+--          case), above (of them, those in which more than theta may have it), worst (the largest
+--          share of a group's cases).
+-- Source:  Lin 2016, Definition 1, for what is published and suppressed together.
+CREATE OR REPLACE MACRO srsql.suppressed_confidence(of_release) AS TABLE
+WITH
+gone AS (
+    SELECT m.group_id, s.term_no, s.case_no
+    FROM srsql.suppressed AS s
+    INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
+    WHERE s.release_id = of_release
+),
+
+sizes AS (
+    SELECT m.group_id, count(*) AS cases
+    FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
+),
+
+may_have AS (
+    SELECT g.group_id, g.term_no, count(*) AS suppressed
+    FROM gone AS g
+    GROUP BY g.group_id, g.term_no
+),
+
+-- a case of which a value is suppressed counts once, whatever its drugs suggest
+counted AS (
+    SELECT m.group_id, c.term_no, sum(c.weight) AS weight
+    FROM srsql.case_term AS c
+    INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+    ANTI JOIN gone AS g ON c.case_no = g.case_no AND c.term_no = g.term_no
+    WHERE c.release_id = of_release
+    GROUP BY m.group_id, c.term_no
+)
+
+SELECT
+    h.term_no,
+    any_value(t.term) AS term,
+    any_value(t.theta_num / t.theta_den) AS theta,
+    sum(h.suppressed)::BIGINT AS cases,
+    count(*) AS groups,
+    count(*) FILTER (
+        WHERE
+        (coalesce(c.weight, 0) + h.suppressed::HUGEINT * r.weight_scale) * t.theta_den
+        > t.theta_num::HUGEINT * s.cases * r.weight_scale
+    ) AS above,
+    max((coalesce(c.weight, 0) + h.suppressed * r.weight_scale) / (s.cases * r.weight_scale))
+        AS worst
+FROM may_have AS h
+INNER JOIN sizes AS s ON h.group_id = s.group_id
+INNER JOIN srsql.threshold AS t ON h.term_no = t.term_no AND t.release_id = of_release
+INNER JOIN srsql.release AS r ON r.release_id = of_release
+LEFT JOIN counted AS c ON h.group_id = c.group_id AND h.term_no = c.term_no
+GROUP BY h.term_no;
+
+-- What:    how much of the released cases is suppressed, and how far that could be guessed.
+-- Inputs:  of_release.
+-- Outputs: uniform rows, none where nothing is suppressed: 'suppressed_values' by scope: 'values of
+--          cases' (of all that released cases have themselves), 'cases' and 'reports' of which some
+--          value is suppressed, 'cases, worst value' (of which the same one is);
+--          'suppressed_confidence': violating = pairs of a group and a value of which more cases
+--          than theta allows show it or have lost it, total = pairs in which some case lost it,
+--          ratio = the largest share of a group's cases.
+CREATE OR REPLACE MACRO srsql.suppressed_value_rate(of_release) AS TABLE
+WITH
+by_value AS (
+    SELECT c.* FROM srsql.suppressed_confidence(of_release) AS c
+),
+
+losers AS (
+    SELECT m.case_id, any_value(m.reports) AS reports
+    FROM srsql.suppressed AS s
+    INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
+    WHERE s.release_id = of_release
+    GROUP BY m.case_id
+),
+
+released AS (
+    SELECT
+        count(DISTINCT m.case_id) AS cases,
+        coalesce(sum(m.reports), 0) AS reports
+    FROM srsql.member AS m
+    WHERE m.release_id = of_release
+),
+
+shown AS (
+    SELECT count(*) AS pairs
+    FROM srsql.case_term AS c
+    SEMI JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+    WHERE c.release_id = of_release AND c.direct
+),
+
+lost AS (
+    SELECT
+        sum(v.cases)::BIGINT AS pairs,
+        max(v.cases) AS most,
+        sum(v.above)::BIGINT AS above,
+        sum(v.groups)::BIGINT AS groups,
+        max(v.worst) AS worst
+    FROM by_value AS v
+    HAVING count(*) > 0
+)
+
+SELECT
+    unnest(srsql.metric_row(of_release, 'suppressed_values', f.scope, f.n, f.total))
+FROM (
+    SELECT 'values of cases' AS scope, l.pairs AS n, l.pairs + s.pairs AS total
+    FROM lost AS l CROSS JOIN shown AS s
+    UNION ALL
+    SELECT 'cases' AS scope, (SELECT count(*) FROM losers) AS n, r.cases AS total
+    FROM lost AS l CROSS JOIN released AS r
+    UNION ALL
+    SELECT 'reports' AS scope, (SELECT sum(u.reports) FROM losers AS u) AS n, r.reports AS total
+    FROM lost AS l CROSS JOIN released AS r
+    UNION ALL
+    SELECT 'cases, worst value' AS scope, l.most AS n, r.cases AS total
+    FROM lost AS l CROSS JOIN released AS r
+) AS f
+UNION ALL
+SELECT
+    unnest(srsql.uniform_row(
+        of_release, 'suppressed_confidence', 'worst value', l.above, l.groups, l.worst, NULL, NULL
+    ))
+FROM lost AS l;
+
 -- What:    distribution of group sizes in distinct cases.
 -- Inputs:  of_release.
 -- Outputs: uniform rows; scope = 'min', 'p25', 'median', 'p75', 'max', 'mean'; ratio = the size,

@@ -56,10 +56,13 @@ def releases(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Mappin
         "model": "disassociation", "sensitive_terms": folder / "sensitive.txt"
     }  # fmt: skip
     given["rows and chunks"] = {"model": "ms", "terms": "disassociate"}
+    (folder / "levels.csv").write_text("value,theta\nGout,0.4\n*,1\n")
+    given["suppressed"] = {
+        "model": "ms", "theta": f"levels:{folder / 'levels.csv'}", "on_infeasible": "suppress"
+    }  # fmt: skip
+    usual = {"k": 3, "theta": "1", "seed": 1, "allow_linkable": True}
     return {
-        name: engine.release(
-            QUARTER, series=f"s{number}", k=3, theta="1", seed=1, allow_linkable=True, **options
-        ).release_id
+        name: engine.release(QUARTER, series=f"s{number}", **usual | options).release_id
         for number, (name, options) in enumerate(given.items())
     }
 

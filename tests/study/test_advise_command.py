@@ -22,6 +22,7 @@ def digest(file: Path) -> str:
 
 def advise(db: Path, out: Path, *more: object, k: str = "3,5") -> Answer:
     grid = ("--models", "ppms++", "--k", k, "--theta", "0.4", "--jobs", 1)
+    grid += ("--leftovers", "withhold")
     return srsql("advise", "--quarter", "2011Q4", "--db", db, "--out", out, *grid, *more)
 
 

@@ -196,7 +196,7 @@ def test_a_model_that_does_not_withstand_joins_is_told_to_start_another_series()
 
 
 def test_without_a_seed_of_its_own_a_release_is_trusted_with_what_is_promised_alone() -> None:
-    (cell,) = cells_of(Sweep(k=(5,), theta=("0.4",)), ("ppms++",))
+    (cell,) = cells_of(Sweep(k=(5,), theta=("0.4",), leftovers=("withhold",)), ("ppms++",))
     for fewest, promised in ((63, 60), (60, 60), (4, 5), (0, 5)):
         rows = measured_rows(fewest=fewest, k_effective=promised)
         repeated, drawn = (

@@ -25,7 +25,9 @@ QUARTER = "x'; DROP TABLE t; --"
 
 
 def measured(db: Path, folder: Path, model: str, theta: str = "0.4", **more: Any) -> Setting:
-    (cell,) = settings(Sweep(k=(5,), theta=(theta,), epsilon=("1",)), (model,))
+    (cell,) = settings(
+        Sweep(k=(5,), theta=(theta,), epsilon=("1",), leftovers=("withhold",)), (model,)
+    )
     folder.mkdir()
     task = task_of(db, folder / "own.duckdb", "2011Q4", dict(cell.options)) | more
     return setting(cell, "quarter", run_setting(task, lambda _: None), None, seeded=True)

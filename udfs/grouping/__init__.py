@@ -5,6 +5,9 @@ The kernels are compiled on first use (and cached on disk), so they are imported
 
 from __future__ import annotations
 
+import hashlib
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -20,8 +23,12 @@ from srsql.udfs import (
     nested,
     numbers,
     rows_of,
+    struct_lists,
 )
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases, inferred_weight
+
+if TYPE_CHECKING:
+    from srsql.udfs.grouping.suppress import Pairs
 
 
 def terms_by_case(
@@ -279,3 +286,116 @@ def knowledge_weight(sizes: pa.ChunkedArray, weight_scale: pa.ChunkedArray) -> p
         [inferred_weight(row[0].as_py(), row[1].as_py()) for row in rows_of(sizes, weight_scale)],
         pa.int64(),
     )
+
+
+def random_order(count: int, draw: str) -> Ints:
+    """[count] the places of a random order that follows from the text ``draw`` alone."""
+    seed = int.from_bytes(hashlib.sha256(draw.encode()).digest())
+    return np.random.default_rng(seed).permutation(count)
+
+
+def _pairs(pairs: pa.StructArray, slots: pa.StructArray, cases: Ints) -> Pairs:
+    """What may be suppressed, and the slots of it; rows in the order of cases and terms."""
+    from srsql.udfs.grouping.suppress import Pairs
+
+    case, term, freed = by_case(pairs, cases)
+    order = np.lexsort((term, case))
+    return Pairs(case[order], term[order], freed[order], *by_case(slots, cases))
+
+
+def suppress_surplus(
+    excesses: pa.ChunkedArray, pairs: pa.ChunkedArray, slots: pa.ChunkedArray,
+    draws: pa.ChunkedArray,
+) -> pa.Array:  # fmt: skip
+    """``suppress.suppress_surplus`` on columns of lists, one row a problem.
+
+    Args:
+        excesses: STRUCT(term_no, excess)[].
+        pairs: STRUCT(case_no, term_no, freed)[].
+        slots: STRUCT(case_no, term_no, slot_no, room)[].
+        draws: text that decides the random order.
+
+    Returns:
+        Lists of STRUCT(case_no, term_no): what is to be suppressed.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import suppress
+
+    results = []
+    for row in rows_of(excesses, pairs, slots, draws):
+        term, excess = fields(row[0].values)
+        order = np.argsort(term)
+        cases = np.unique(numbers(row[1].values.field(0)))
+        held = _pairs(row[1].values, row[2].values, cases)
+        if not np.isin(held.term, term).all() or bool((excess < 1).any()):
+            raise ValueError("a pair is of a value of which there is not too much")
+        rank = random_order(len(held.case), row[3].as_py())
+        lost = suppress.suppress_surplus(term[order], excess[order], held, rank)
+        results.append(np.column_stack([cases[held.case[lost]], held.term[lost]]))
+    return struct_lists(results, ["case_no", "term_no"])
+
+
+_PLAIN = ("alpha_num", "alpha_den", "k", "weight_scale", "draw")
+
+
+def suppress_leftovers(
+    case_nos: pa.ChunkedArray, roles: pa.ChunkedArray, boxes: pa.ChunkedArray,
+    terms: pa.ChunkedArray, attributes: pa.ChunkedArray, losable: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
+) -> pa.Array:  # fmt: skip
+    """``leftover_values.suppress_leftovers`` on columns of lists, one row a problem.
+
+    Args:
+        case_nos: as for ``group_cases``, like boxes and attributes.
+        roles: STRUCT(carrier, kind, group_no)[]; group -1: left over.
+        boxes: see there.
+        terms: STRUCT(case_no, term_no, weight)[] of the values that leftovers hold.
+        attributes: see there.
+        losable: STRUCT(pairs STRUCT(case_no, term_no, freed)[], slots STRUCT(case_no, term_no,
+            slot_no, room)[]) of these values.
+        rules: STRUCT(alpha_num, alpha_den, k, weight_scale, draw, thresholds STRUCT(num, den)[]).
+
+    Returns:
+        Lists of STRUCT(case_no, group_no, term_no): a leftover and the group that it joins, term_no
+        -1; or a case and the value that is suppressed of it, group_no -1.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import leftover_values as kernel
+
+    results = []
+    for row in rows_of(case_nos, roles, boxes, terms, attributes, losable, rules):
+        cases, qids = flat(row[0]), row[4].values
+        rule = {name: row[6][name].as_py() for name in _PLAIN}
+        theta = fields(row[6]["thresholds"].values)
+        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+        role = row[1].values
+        told = numbers(role.field("group_no"))
+        known, dense = np.unique(told[told >= 0], return_inverse=True)
+        group = np.full(len(cases), -1, np.int32)
+        group[told >= 0] = dense
+        offsets, term, weight = terms_by_case(row[3].values, cases, len(theta[0]))
+        held = np.repeat(np.arange(len(cases)), np.diff(offsets))
+        order = np.lexsort((term, held))
+        holding = Cases(low, high, offsets, term[order], weight[order], rule["weight_scale"])
+        holding.check_boxes(attributes_of(qids))
+        placing = kernel.Placing(
+            group, flags(role.field("carrier")), numbers(role.field("kind")).astype(np.int8),
+            rule["alpha_num"], rule["alpha_den"], rule["k"],
+        )  # fmt: skip
+        pairs = _pairs(row[5]["pairs"].values, row[5]["slots"].values, cases)
+        order = random_order(len(term), rule["draw"])
+        joined, lost = kernel.suppress_leftovers(
+            holding, attributes_of(qids), (theta[0], theta[1]), placing, pairs, order
+        )
+        placed = np.flatnonzero((group < 0) & (joined >= 0))
+        none = np.full(len(placed), -1)
+        gone = np.full(int(lost.sum()), -1)
+        results.append(np.vstack([
+            np.column_stack([cases[placed], known[joined[placed]], none]),
+            np.column_stack([cases[held[lost]], gone, holding.terms[lost]]),
+        ]))  # fmt: skip
+    return struct_lists(results, ["case_no", "group_no", "term_no"])

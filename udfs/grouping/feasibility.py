@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
+from srsql.udfs.grouping_problem import share_of
 
 BUNDLE_TRIES = 64
 """Sizes of a bundle of cases tried one after the other, before each is half the last."""
 
 
 @njit()
-def _cap(n: int, num: int, den: int, weight_scale: int) -> int:
+def largest_sum(n: int, num: int, den: int, weight_scale: int) -> int:
     """The largest sigma, in units of 1 / ``weight_scale``, that is <= num / den of n carriers.
 
-    Theta = 1 caps nothing. The product is split so that no part passes 62 bits for den <= 10**9.
+    Theta = 1 caps nothing.
     """
     if num >= den:  # any share is allowed, and cases that do not carry have the term as well
         return 2**62
-    rest = num * n % den
-    remainder = rest * (weight_scale // den) + rest * (weight_scale % den) // den
-    return num * n // den * weight_scale + remainder
+    return share_of(n, num, den, weight_scale)
 
 
 @njit()
@@ -78,7 +77,7 @@ def withhold_infeasible(
             for s in range(v):
                 if infeasible[s] or sigma[s] == 0:
                     continue
-                if sigma[s] > _cap(present, theta_num[s], theta_den[s], weight_scale):
+                if sigma[s] > largest_sum(present, theta_num[s], theta_den[s], weight_scale):
                     infeasible[s] = True
                     unresolved += 1
                     for j in range(start[s], start[s + 1]):
@@ -102,7 +101,7 @@ def withhold_infeasible(
             sigma[terms[j]] -= weights[j]
         for j in range(offsets[r], offsets[r + 1]):
             s = terms[j]
-            if infeasible[s] and sigma[s] <= _cap(
+            if infeasible[s] and sigma[s] <= largest_sum(
                 present, theta_num[s], theta_den[s], weight_scale
             ):
                 infeasible[s] = False
@@ -161,7 +160,7 @@ def _bring_back(
             fits = True
             for j in range(offsets[r], offsets[r + 1]):
                 s = terms[j]
-                cap = _cap(present + at_once, theta_num[s], theta_den[s], weight_scale)
+                cap = largest_sum(present + at_once, theta_num[s], theta_den[s], weight_scale)
                 fits = fits and sigma[s] + weights[j] <= cap
             if fits:
                 added[count] = r

@@ -17,7 +17,7 @@ from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import PRIME, quotient
 from srsql.udfs.grouping.group_tree import Groups
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
-from srsql.udfs.grouping_problem import GroupingProblem
+from srsql.udfs.grouping_problem import GroupingProblem, share_of
 
 COMMON_SIGMAS = 8
 """So many values of sigma, from 0 on, have their part of PR computed once per term."""
@@ -95,13 +95,11 @@ def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
 
 @njit()
 def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
-    """eta of term ``s`` in a group of so many carriers (see ``grouping_problem.etas``)."""
-    num, den = problem.theta_num[s], problem.theta_den[s]
-    weight_scale = problem.terms.weight_scale
-    share = max(problem.k, carriers) * num
-    rest = share % den
-    part = rest * (weight_scale // den) + rest * (weight_scale % den) // den
-    return int(share // den * weight_scale + part)
+    """eta of term ``s`` in a group of so many carriers (see ``share_of``)."""
+    return share_of(
+        max(problem.k, carriers), problem.theta_num[s], problem.theta_den[s],
+        problem.terms.weight_scale,
+    )  # fmt: skip
 
 
 @njit()

@@ -99,6 +99,10 @@ REWORDED = (
     "{quarter}: how values were read, such as placeholders and units: srsql {version} released it "
     "with a declaration of dataset {dataset!r} that has another text"
 )
+SUPPRESSED = (
+    "{quarter}: which cases have a value that no row of theirs shows: thresholds bound published "
+    "values, and values of up to {cases:,} of its cases are suppressed so that they hold"
+)
 OF_OTHERS = (
     "{quarter}: that {page} says what the released rows say, since {why}: read it as the word of "
     "whoever published it"
@@ -152,6 +156,17 @@ class Verified:
 def ids_join(manifest: Manifest) -> bool:
     """Whether ids join the rows of a case over quarters."""
     return manifest.parameters.get("ids") != PER_QUARTER
+
+
+def suppressed_cases(manifest: Manifest, share: str = "cases") -> int:
+    """How many cases lost a value at most, or (``one_value``) the same one, as the manifest says.
+
+    0 where it says nothing of suppressed values.
+    """
+    parts = manifest.parameters.get(f"suppressed_{share}_per_10000", 0)
+    if not isinstance(parts, int):
+        return manifest.counts.released_cases
+    return -(-parts * manifest.counts.released_cases // 10_000)
 
 
 def history_of(manifest: Manifest) -> str:

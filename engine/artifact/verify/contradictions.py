@@ -28,7 +28,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import SUPPRESSES, GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.series import IDS
 from srsql.version import __version__
@@ -220,7 +220,12 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         for name, value in model.public_facts.items()
         if manifest.parameters.get(name, UNTOLD.get(name)) != value
     ]
-    if written_here(manifest) and manifest.guarantee != model.guarantee:
+    guarantee = model.guarantee
+    if "theta_bounds" in manifest.parameters:
+        guarantee = f"{guarantee} {SUPPRESSES}"
+        if not model.shows_bounded_values:
+            faults.append(f"values are suppressed, and {manifest.model} bounds none in rows")
+    if written_here(manifest) and manifest.guarantee != guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
 

@@ -7,10 +7,11 @@ Those of the datasets that ship with srsql are known here, without the artifact.
 *Policy.* Under ``frequency`` (Lin 2016; SPEC section 6) the values of a quarter are ranked by the
 number of cases that hold them, ties by their text; the first tenth (rounded down) gets the
 threshold 1, the last tenth (rounded up) 1/5, the rest 2/5. An artifact shows the released cases
-only. W withheld cases took part as well, so that a value's number of cases may be up to W higher,
-and values that only withheld cases hold, each in at most W of them, stand in the ranking, too: how
-many, nobody can see. Thresholds are refuted where no such values could make a ranking that fits;
-otherwise the least number of them that could is told, and judged by what W cases can hold. Written
+only. W withheld cases, and those that lost the value, took part as well, so that a value's number
+of cases may be up to W higher, and values that only withheld cases hold, each in at most W of them,
+stand in the ranking, too: how many, nobody can see. Thresholds are refuted where no such values
+could make a ranking that fits; otherwise the least number of them that could is told, and judged by
+what W cases can hold. Written
 without the code that applies the policy.
 """
 
@@ -23,7 +24,7 @@ from fractions import Fraction
 import duckdb
 
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
-from srsql.engine.artifact.verify import OTHER, OWN, REWORDED
+from srsql.engine.artifact.verify import OTHER, OWN, REWORDED, suppressed_cases
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.warehouse.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
@@ -46,7 +47,7 @@ TIMES = 10
 BY_FILE = "it is in a file that is not published"
 NOT_DERIVED = "{quarter}: thresholds against their policy, {theta}: {why}"
 WITHIN = (
-    "{quarter}: thresholds against their policy, {theta}, exactly: {withheld:,} withheld cases "
+    "{quarter}: thresholds against their policy, {theta}, exactly: {withheld:,} {what} "
     "took part in the ranking of values; the thresholds fit if at least {hidden:,} values are held "
     "by them alone, beside {values:,} that are released"
 )
@@ -266,7 +267,8 @@ def policy_verdict(
     why = _why_not(manifest)
     if faults or why:
         return faults, [NOT_DERIVED.format(quarter=quarter, theta=theta, why=why)] if why else []
-    withheld = manifest.counts.withheld_cases or 0
+    # of a case whose value is suppressed, as of a withheld one, no row shows that it has the value
+    withheld = (manifest.counts.withheld_cases or 0) + suppressed_cases(manifest, "one_value")
     faults = _order_faults(values, withheld)
     hidden = least_hidden(values, withheld)
     if faults or hidden is None:
@@ -281,9 +283,12 @@ def policy_verdict(
         ], []
     if withheld == 0:
         return [], []
+    suppresses = "theta_bounds" in manifest.parameters
+    what = "withheld cases or such as lost a value" if suppresses else "withheld cases"
     text = WITHIN.format(
-        quarter=quarter, theta=theta, withheld=withheld, hidden=hidden, values=len(values)
-    )
+        quarter=quarter, theta=theta, withheld=withheld, what=what, hidden=hidden,
+        values=len(values),
+    )  # fmt: skip
     return [], [text]
 
 

@@ -34,11 +34,13 @@ from srsql.engine.artifact.verify import (
     OF_OTHERS,
     SEVERAL,
     SILENT,
+    SUPPRESSED,
     Check,
     Verified,
     attacks_left,
     history_of,
     ids_join,
+    suppressed_cases,
 )
 from srsql.engine.artifact.verify.contradictions import (
     claim_faults,
@@ -223,6 +225,8 @@ def _check_claims(
     unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
     if manifest.perturbed:
         unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
+    if cases := suppressed_cases(manifest):
+        unproved.append(SUPPRESSED.format(quarter=manifest.quarter, cases=cases))
     faults = declaration_faults(manifest, read_hierarchies(folder, manifest))
     columns = sum(len(table.columns) for table in manifest.tables)
     checks.append(Check("declaration", faults, columns))

@@ -107,6 +107,14 @@ WHERE EXISTS (
     WHERE p.release_id = t.release_id AND p.case_no = t.case_no AND NOT p.released
 );
 
+-- name: erase_suppressed
+-- Erases the sensitive values that were suppressed of the cases: no row shows them.
+DELETE FROM srsql.suppressed AS s
+WHERE EXISTS (
+    SELECT 1 FROM temp.main.srsql_forget_place AS p
+    WHERE p.release_id = s.release_id AND p.case_no = s.case_no
+);
+
 -- name: erase_pseudonyms
 -- Erases the look-up entries of the cases and of their reports.
 DELETE FROM srsql.id_pseudonym AS i
@@ -235,6 +243,12 @@ forgotten_place AS MATERIALIZED (
     WHERE p.case_no IS NOT NULL
 ),
 
+held AS MATERIALIZED (
+    SELECT t.release_id, t.case_no, t.term_no FROM srsql.case_term AS t
+    UNION ALL
+    SELECT s.release_id, s.case_no, s.term_no FROM srsql.suppressed AS s
+),
+
 asked AS MATERIALIZED (
     SELECT DISTINCT h.term
     FROM srsql.threshold AS h
@@ -243,7 +257,7 @@ asked AS MATERIALIZED (
     AND (
         EXISTS (
             SELECT 1
-            FROM srsql.case_term AS t
+            FROM held AS t
             INNER JOIN forgotten_place AS p
                 ON t.release_id = p.release_id AND t.case_no = p.case_no
             WHERE t.release_id = h.release_id AND t.term_no = h.term_no
@@ -256,7 +270,7 @@ held_by_others AS (
     FROM srsql.threshold AS h
     SEMI JOIN asked AS a ON h.term = a.term
     INNER JOIN srsql.release AS r ON h.release_id = r.release_id AND r.dataset = $dataset
-    INNER JOIN srsql.case_term AS t ON h.release_id = t.release_id AND h.term_no = t.term_no
+    INNER JOIN held AS t ON h.release_id = t.release_id AND h.term_no = t.term_no
     ANTI JOIN forgotten_place AS p ON t.release_id = p.release_id AND t.case_no = p.case_no
 ),
 

@@ -44,6 +44,21 @@ WHERE c.release_id = $release_id AND c.given_up
 GROUP BY a.attribute
 ORDER BY a.attribute;
 
+-- name: suppressed_shares
+-- How much is suppressed, in parts of 1 / $per, rounded up so that nobody counts on less.
+SELECT
+    v.scope,
+    ((v.violating::BIGINT * $per + v.total::BIGINT - 1) // v.total::BIGINT)::INTEGER AS parts
+FROM srsql.suppressed_value_rate($release_id) AS v
+WHERE v.measure = 'suppressed_values' AND v.total > 0;
+
+-- name: suppressed_values
+-- Each value that is suppressed of some cases: how many, its threshold, the groups of these cases,
+-- those in which more cases than it allows show the value or lost it, and the largest such share.
+SELECT c.term, c.cases, c.theta, c.groups, c.above, c.worst
+FROM srsql.suppressed_confidence($release_id) AS c
+ORDER BY c.cases DESC, c.term;
+
 -- name: made_after
 -- The releases of the series that are or were out before it.
 SELECT r.release_id

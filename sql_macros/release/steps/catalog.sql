@@ -3,9 +3,9 @@
 --   is_new, carrier, is_ss, is_md), region(group_no, position, low, high), attribute(position,
 --   name, kind, span), box(case_no, position, low, high), case_term(case_no, term_no, weight,
 --   direct, shown), term(term_no, term, cases), theta(term_no, theta_num, theta_den),
---   withheld(case_no, reason), deleted(case_id)
+--   withheld(case_no, reason), deleted(case_id), suppressed(case_no, term_no)
 -- Writes: srsql.member, srsql.case_flag, srsql.region, srsql.attribute, srsql.case_qid,
---   srsql.case_term, srsql.threshold, srsql.withheld
+--   srsql.case_term, srsql.suppressed, srsql.threshold, srsql.withheld
 -- Source: SPEC section 5.
 
 INSERT INTO srsql.member
@@ -52,6 +52,12 @@ INSERT INTO srsql.case_term
 SELECT $release_id, b.case_no, b.term_no, b.weight, b.direct
 FROM temp.main.srsql_case_term AS b
 ORDER BY b.case_no, b.term_no;
+
+INSERT INTO srsql.suppressed
+SELECT $release_id, s.case_no, s.term_no
+FROM temp.main.srsql_suppressed AS s
+SEMI JOIN temp.main.srsql_grouped AS g ON s.case_no = g.case_no
+ORDER BY s.case_no, s.term_no;
 
 INSERT INTO srsql.threshold
 WITH held AS (

@@ -5,12 +5,12 @@
 --   not_in_first_version. A case that left the data as well is no case of the quarter any more.
 -- Reads: raw_case(case_id, reports), corrected_case(case_no, case_id, group_id, reason, kept),
 --   srsql.release, srsql.deleted_case, srsql.member, srsql.case_flag,
---   srsql.region, srsql.attribute, srsql.case_qid, srsql.case_term, srsql.withheld,
---   srsql.defended_attack, srsql.claim, srsql.ss_rule, srsql.external_knowledge,
+--   srsql.region, srsql.attribute, srsql.case_qid, srsql.case_term, srsql.suppressed,
+--   srsql.withheld, srsql.defended_attack, srsql.claim, srsql.ss_rule, srsql.external_knowledge,
 --   srsql.perturbation, srsql.perturbed
 -- Writes: srsql.member, srsql.case_flag, srsql.region, srsql.attribute, srsql.withheld,
---   srsql.case_qid, srsql.case_term, srsql.defended_attack, srsql.claim, srsql.ss_rule,
---   srsql.external_knowledge, srsql.perturbation, srsql.perturbed
+--   srsql.case_qid, srsql.case_term, srsql.suppressed, srsql.defended_attack, srsql.claim,
+--   srsql.ss_rule, srsql.external_knowledge, srsql.perturbation, srsql.perturbed
 -- Source: SPEC section 5 (correction).
 
 INSERT INTO srsql.member
@@ -98,6 +98,13 @@ FROM srsql.case_term AS c
 SEMI JOIN in_version AS v ON c.case_no = v.case_no
 WHERE c.release_id = $before::INTEGER
 ORDER BY c.case_no, c.term_no;
+
+INSERT INTO srsql.suppressed
+SELECT s.* REPLACE ($release_id::INTEGER AS release_id)
+FROM srsql.suppressed AS s
+SEMI JOIN temp.main.srsql_corrected_case AS k ON s.case_no = k.case_no AND k.kept
+WHERE s.release_id = $before::INTEGER
+ORDER BY s.case_no, s.term_no;
 
 INSERT INTO srsql.defended_attack
 SELECT d.* REPLACE ($release_id::INTEGER AS release_id)

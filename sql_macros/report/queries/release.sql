@@ -21,6 +21,12 @@ FROM srsql.measure AS q
 WHERE q.release_id = $release AND q.stage = 'check'
 ORDER BY q.measure, q.scope;
 
+-- name: suppressed
+-- The largest share of a group of these releases that shows a suppressed value or lost it.
+SELECT max(q.ratio) AS worst
+FROM srsql.measure AS q
+WHERE q.measure = 'suppressed_confidence' AND list_contains($releases::INTEGER[], q.release_id);
+
 -- name: raw_rows_replaced
 -- Whether the raw rows behind the release were replaced since.
 SELECT i.replaced

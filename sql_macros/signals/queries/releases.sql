@@ -14,6 +14,13 @@ FROM srsql.release AS r
 WHERE list_contains($releases::INTEGER[], r.release_id)
 ORDER BY r.quarter;
 
+-- name: schemas
+-- The schemas of the views of these releases.
+SELECT r.schema_name
+FROM srsql.release AS r
+WHERE list_contains($releases::INTEGER[], r.release_id)
+ORDER BY r.schema_name;
+
 -- name: replaced_quarters
 -- The quarters whose raw rows were replaced after their release.
 SELECT r.quarter

@@ -62,7 +62,8 @@ WHERE p.surely OR NOT $surely::BOOLEAN;
 -- name: measure
 -- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
 -- the prior of these parameters, and what the criteria say; $alpha1 is NULL where none could
--- be fitted.
+-- be fitted. So many cases ($suppressed) may have any one reaction although no row shows it: those
+-- of b and d may be of a and c, but what is known is known without them.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
 pair AS MATERIALIZED (
@@ -70,7 +71,14 @@ pair AS MATERIALIZED (
 ),
 
 contingency AS MATERIALIZED (
-    SELECT c.*
+    SELECT c.* REPLACE (
+        c.a_upper + least($suppressed::BIGINT, c.b_upper) AS a_upper,
+        greatest(0, c.b_lower - $suppressed::BIGINT) AS b_lower,
+        greatest(0, c.b_known - $suppressed::BIGINT) AS b_known,
+        c.c_upper + least($suppressed::BIGINT, c.d_upper) AS c_upper,
+        greatest(0, c.d_lower - $suppressed::BIGINT) AS d_lower,
+        greatest(0, c.d_known - $suppressed::BIGINT) AS d_known
+    )
     FROM srsql.contingency(
         'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'pair'
     ) AS c
