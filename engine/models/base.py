@@ -79,6 +79,7 @@ class GroupingModel(ABC):
         help="How far groups are refined after the paper's algorithm, at the same bounds: not at "
         "all, quickly, or until no change of theirs is for the better",
         compared=("off",),
+        advised=("fast",),
     )
 
     name: ClassVar[str]

@@ -274,6 +274,7 @@ def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
         "missing": sweep.missing,
         "on-infeasible": best.on_infeasible,
         "leftovers": best.leftovers if best.leftovers != "withhold" else None,
+        "refine": best.refine,
         "seed": sweep.seed,
     }
     words = ["srsql", "release"]

@@ -212,10 +212,12 @@ class Cell:
     def label(self) -> str:
         """In a few words, for progress."""
         told = dict(self.options)
-        names = ("k", "l", "alpha", "epsilon", "theta", "leftovers", "m", "policy", "informative")
+        names = ("k", "l", "alpha", "epsilon", "theta", "leftovers", "refine", "m", "policy",
+                 "informative")  # fmt: skip
         told |= {"cases": self.cases, "seed": told.get("seed") or None}
-        if told.get("leftovers") == "withhold":
-            del told["leftovers"]
+        for name, plain in (("leftovers", "withhold"), ("refine", "off")):
+            if told.get(name) == plain:
+                del told[name]
         return " ".join(
             f"{name}={told[name]}" if name != "model" else self.model
             for name in ("model", *names, "seed", "cases")

@@ -66,6 +66,7 @@ class Sweep:
     epsilon: tuple[str, ...] = parameter(**ADVISED["epsilon"])
     leftovers: tuple[str, ...] = parameter(**ADVISED["leftovers"])
     """With ``suppress``, values that no grouping could keep are suppressed as well."""
+    refine: tuple[str, ...] = parameter(**ADVISED["refine"])
     missing: Literal["keep", "drop"] = parameter(
         "keep", takes=RELEASE["missing"].takes, help=RELEASE["missing"].first.help
     )
@@ -108,6 +109,7 @@ def _settings(sweep: Sweep, model: str) -> list[Cell]:
             epsilon=sweep.epsilon,
             calibration=("sound",),
             noise=("secure",),
+            refine=sweep.refine,
             seed=(SEED if sweep.seed is None else sweep.seed,),
             missing=sweep.missing,
             on_infeasible=sweep.on_infeasible,
@@ -165,6 +167,7 @@ class Setting:
     """Why there is no release with these options."""
     leftovers: str = "withhold"
     on_infeasible: str = "withhold"
+    refine: str = "fast"
     risk: float | None = None
     risk_is: Literal["worst", "mean"] = "worst"
     loss: float | None = None
@@ -251,6 +254,7 @@ def setting(
         "epsilon": options.get("epsilon"),
         "leftovers": str(options.get("leftovers", "withhold")),
         "on_infeasible": str(options.get("on_infeasible", "withhold")),
+        "refine": str(options["refine"]),
         "measured_on": on,
         "risk_is": "mean" if noisy else "worst",
     }

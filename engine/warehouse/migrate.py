@@ -22,7 +22,7 @@ STEPS: dict[int, tuple[str, ...]] = {
     2: ("warehouse/layout_2_to_3_ids", "warehouse/layout_2_to_3_ledger"),
     3: ("warehouse/layout_3_to_4_series",),
     4: ("warehouse/layout_4_to_5_runs",),
-    5: ("warehouse/layout_5_to_6_suppressed",),
+    5: ("warehouse/layout_5_to_6_suppressed", "warehouse/layout_5_to_6_refined"),
 }
 """From a layout to the next one, in their order."""
 RENAMED = {
