@@ -342,8 +342,8 @@ class _Told:
         yield from dict.fromkeys(self._unknown)
         if is_released:
             yield (
-                "why the group has these members and not others: the greedy selection took what "
-                "cost the least at each step, and keeps no trace of it"
+                "why the group has these members and not others: grouping took what cost the least "
+                "at each step, and keeps no trace of it"
             )
         if MODELS[self.model].carriers == "new" and "ss" in self.manifest.get("attacks", ""):
             yield "how far the bound on substantially many symptoms (alpha) decided the group"

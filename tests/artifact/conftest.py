@@ -13,6 +13,7 @@ from support.quarters import Report, crowd, next_version, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify import verify as verification
+from srsql.engine.report.page import Page
 from srsql.schemas import Dataset
 
 SEED = 918273645546372819
@@ -104,8 +105,8 @@ def each_page_once() -> Iterator[None]:
 def plain_pages() -> Iterator[None]:
     """Reports of one line: drawing takes longer than all that is looked at beside them."""
 
-    def page(_: Any, quarter: str) -> str:
-        return f"<p>{quarter}</p>\n"
+    def page(_: Any, quarter: str) -> Page:
+        return Page(f"<p>{quarter}</p>\n", ())
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("srsql.engine.report.public_quarter", page)

@@ -46,7 +46,13 @@ def test_the_guide_s_example_does_what_the_guide_says(
             blocks.append([])
         elif blocks[-1]:
             blocks[-1].append("")
-    toml, tree, rows, commands = ("\n".join(block).strip() + "\n" for block in blocks[:4])
+    whole = ["\n".join(block).strip() + "\n" for block in blocks]
+    table, by_names, toml, tree, rows, commands = whole[:6]
+    (tmp_path / "theirs.csv").write_text(table, encoding="utf-8")
+    for command in by_names.replace("\\\n", " ").strip().splitlines():
+        answer = srsql(*shlex.split(command)[1:], "--db", tmp_path / "theirs.duckdb")
+        assert answer.code == 0, answer.err
+    assert answer.out.startswith("Safe: ")
     for name, text in (("huang.toml", toml), ("sex.csv", tree), ("released.csv", rows)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     for command in commands.strip().splitlines():
@@ -132,7 +138,7 @@ def test_theta_is_compared_exactly_where_it_is_known(
     ("arguments", "said"),
     [
         ("--quarter 2011Q3", "2011Q3 is not released in series 'main' of other (it has: 2011Q1 to"),
-        ("--quarter 2011Q1 --series b", "not released in series 'b' of other (it has: none)"),
+        ("--quarter 2011Q1 --series b", "series 'b' of other has no releases (series there are: main)"),
         ("--quarter 2011Q1 --qid wt=3", "--qid wt: no such quasi-identifier; other has age, sex"),
         ("--quarter 2011Q1 --qid age=old", "--qid age=old: not a number; give one number in years"),
         ("--quarter 2011Q1 --qid age=30-40", "--qid age=30-40: not a number"),
@@ -185,6 +191,12 @@ def test_import_tells_what_it_registered(series: Callable[..., Any]) -> None:
         "groups": 2,
         "rows": 2,
         "originals": False,
+        "quasi_identifiers": {
+            "age": "a number, 0 to 120 years",
+            "sex": "a category, 2 nodes side by side below Any",
+        },
+        "sensitive": ["adr", "disease"],
+        "unread": [],
     }
 
 

@@ -29,6 +29,11 @@ class Answer:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def notes(self) -> list[str]:
+        """The lines beside the answer, without those that tell how far a slow machine is."""
+        return [line for line in self.err.splitlines() if " elapsed" not in line]
+
 
 Srsql = Callable[..., Answer]
 
