@@ -156,12 +156,14 @@ def test_series_of_version_0_1_remember_what_their_manifests_tell(old: Path) -> 
         for series, told in manifests.items():
             for keyword in ("model", "k", "theta", "missing", "leftovers", "on_infeasible"):
                 assert made[series][keyword] == str(told[keyword]), (series, keyword)
+            assert made[series].get("refine", "off") == "off"
         with pytest.raises(ReleaseError, match="promises less"):
             engine.release("2020Q3", k=2)
         first = manifests["main"]
         made_now = engine.release("2020Q3", seed=1, allow_linkable=True).manifest
         for keyword in ("model", "k", "theta", "missing", "leftovers", "on_infeasible", "ss_rule"):
             assert made_now[keyword] == first[keyword]
+        assert made_now["refine"] == "off"  # as earlier versions did, who knew nothing of it
 
 
 def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
