@@ -14,13 +14,13 @@ import pytest
 NOBODY = 65534
 ROOT = Path(__file__).parents[2]
 PROBE = (
-    "import subprocess, sys, duckdb, numba; subprocess.run([sys.executable, '-c', '1'], check=True)"
+    "import subprocess, sys, numba, srsql; subprocess.run([sys.executable, '-c', '1'], check=True)"
 )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of the account's own, which it can reach."""
+    """A folder of the account's own, which it can reach; the packages too, and a checkout `srsql`."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as another account")
     if shutil.which("setpriv") is None:
