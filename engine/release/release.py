@@ -154,7 +154,8 @@ def release(
                 store_measures(warehouse, current.release_id, "check", checks)
                 keep_metrics(evidence, shares, exposed, released)
             if not request.draft:
-                refresh_series_views(warehouse, visible_dataset, series)
+                appended = not request.supersede
+                refresh_series_views(warehouse, visible_dataset, series, appended=appended)
                 if request.remembered:
                     remember(warehouse, series, request.remembered)
             warehouse.drop_temporary_tables(warehouse.temporary_tables() - before)

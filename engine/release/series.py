@@ -110,13 +110,16 @@ def supersede_release(release: Release) -> None:
         warehouse.run(query(TOPIC, "supersede"), {"release_id": release_id})
 
 
-def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
+def refresh_series_views(
+    warehouse: Warehouse, dataset: Dataset, series: Series, *, appended: bool = False
+) -> None:
     """Bring ``released.*`` up to date with the releases that are out.
 
     Args:
         warehouse: within a transaction.
         dataset: with the tables of which the series has rows.
         series: whose views.
+        appended: since then one release of a later quarter came out, and nothing else happened.
     """
     models = warehouse.rows(query(TOPIC, "term_formats"), _names(series))
     without_ids = tuple(
@@ -131,6 +134,7 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
         warehouse.rows(query(TOPIC, "releases"), _names(series)),
         without_ids,
         followed=series.ids != PER_QUARTER,
+        appended=appended,
     )
 
 
