@@ -394,13 +394,14 @@ class Engine:
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
         alpha: Number = None, evidence: int | None = None, all_series: bool = False,
-        dataset: Name = None, series: str = MAIN,
+        kept: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Audit | SeriesAudit:  # fmt: skip
         """Attack every case of a series, or of all together; see ``srsql audit``."""
         asked = api.audit_options(quarter, attacks, scopes, k, theta, alpha, evidence)
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
-            return api.audited(self.warehouse, schema, series, asked, all_series=all_series)
+            return api.audited(self.warehouse, schema, series, asked, all_series=all_series,
+                               kept=kept)  # fmt: skip
 
     @api.reads(errors.SignalError)
     def signals(

@@ -89,7 +89,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             "case_qid", "case_term", "member", "region", "threshold", "withheld", "attribute",
             "case_flag", "defended_attack", "claim", "ss_rule", "measure", "external_knowledge",
             "perturbation", "perturbed", "disassociated", "utility_constraint", "lattice",
-            "lattice_node", "release",
+            "lattice_node", "verdict", "verdict_group", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

@@ -18,8 +18,11 @@ STEPS: dict[int, tuple[str, ...]] = {
     1: ("warehouse/layout_1_to_2",),
     2: ("warehouse/layout_2_to_3_ids", "warehouse/layout_2_to_3_ledger"),
     3: ("warehouse/layout_3_to_4_series",),
+    4: (),
+    5: (),
 }
-"""From a layout to the next one, in their order."""
+"""From a layout to the next one, in their order; tables that it adds empty are made when the
+warehouse is opened (layout 6: ``srsql.verdict`` and ``srsql.verdict_group``)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),

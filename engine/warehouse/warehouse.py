@@ -19,7 +19,7 @@ from srsql.engine.warehouse.guard import guarded
 from srsql.engine.warehouse.statements import dotted, literal, parsed, query, source, step_file
 from srsql.version import __version__
 
-LAYOUT = 4
+LAYOUT = 6
 CATALOG_FILES = ("catalog.sql", "pseudonyms.sql")
 ALIAS = "srsql_warehouse"
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
