@@ -62,7 +62,8 @@ class Subject:
     """Those that the release does not promise to withstand; empty for somebody else's."""
     newest: bool
     originals: bool
-    """Whether the raw quasi-identifiers of its cases are known."""
+    """Whether the raw quasi-identifiers of its cases are known; asked only where it is reported, as
+    for ss cases."""
     reported: bool
     newer: tuple[int, ...]
     """The later versions of its quarter."""
@@ -141,7 +142,15 @@ def plan(
     numbers = period_numbers(warehouse, quarters)
     subjects = []
     for seq, row in enumerate(rows):
-        release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
+        release_id, quarter, model, status, k, weight_scale, promised, num, den, _ = row
+        reported = options.quarter in (None, quarter) and (
+            options.releases is None or release_id in options.releases
+        )
+        known: tuple[Any, ...] = (True, True)
+        if reported:
+            (known,) = warehouse.rows(
+                query("audit/plan", "known_facts"), {"release_id": release_id}
+            )
         newer = [other for other in rows[seq + 1 :] if other[1] == quarter]
         newest = quarter == quarters[-1]
         asked = options.attacks or tuple(promised or ()) or UNPROMISED
@@ -171,8 +180,7 @@ def plan(
             undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),
             newest=newest,
             originals=known[0],
-            reported=options.quarter in (None, quarter)
-            and (options.releases is None or release_id in options.releases),
+            reported=reported,
             newer=tuple(other[0] for other in newer),
             since=tuple(other[0] for other in rows if newer and other[0] >= newer[0][0]),
             claims_erasure=bool(newer) and all(other[-1] for other in newer),

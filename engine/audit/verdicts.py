@@ -100,7 +100,8 @@ def audit_new(
     Returns:
         The rows of the release and of those that were audited whole.
     """
-    subjects = plan(warehouse, dataset, series, options)
+    alone = replace(options, releases=frozenset({release_id}))
+    subjects = plan(warehouse, dataset, series, alone)
     own = next(subject for subject in subjects if subject.release_id == release_id)
     others = tuple(sorted(s.release_id for s in subjects if s is not own))
     moved = _moves_neighbours(warehouse, subjects, own)
@@ -168,13 +169,12 @@ def _keeps(subject: Subject, known: Sequence[Verdict], others: tuple[int, ...]) 
     """Whether a release before the new one keeps its verdict but for some of its groups."""
     return (
         bool(known)
-        and subject.originals
         and subject.model != IMPORTED
         and not subject.newer
         and all(
             v.attacker == others
             and v.attacks == subject.attacks
-            and not v.outside
+            and v.outside == 0  # None: the originals are not known
             and not (v.scope == "match" and v.uncertain)
             for v in known
         )
