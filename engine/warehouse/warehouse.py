@@ -20,7 +20,7 @@ from srsql.engine.warehouse.statements import dotted, literal, parsed, query, so
 from srsql.version import __version__
 
 LAYOUT = 6
-CATALOG_FILES = ("catalog.sql", "pseudonyms.sql")
+CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql")
 ALIAS = "srsql_warehouse"
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
 _NAMES = tuple(
