@@ -138,7 +138,10 @@ def test_theta_is_compared_exactly_where_it_is_known(
     ("arguments", "said"),
     [
         ("--quarter 2011Q3", "2011Q3 is not released in series 'main' of other (it has: 2011Q1 to"),
-        ("--quarter 2011Q1 --series b", "series 'b' of other has no releases (series there are: main)"),
+        (
+            "--quarter 2011Q1 --series b",
+            "series 'b' of other has no releases (series there are: main)",
+        ),
         ("--quarter 2011Q1 --qid wt=3", "--qid wt: no such quasi-identifier; other has age, sex"),
         ("--quarter 2011Q1 --qid age=old", "--qid age=old: not a number; give one number in years"),
         ("--quarter 2011Q1 --qid age=30-40", "--qid age=30-40: not a number"),
