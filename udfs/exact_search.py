@@ -43,6 +43,20 @@ def as_int64(value: int) -> int:
 
 
 @njit()
+def share_of(carriers: int, num: int, den: int, weight_scale: int) -> int:
+    """num / den of so many carriers in units of 1 / weight scale, rounded down.
+
+    Whole counts leave the floor of eq. (4) of Lin 2016. Where external knowledge makes sigma
+    fractional nothing but the last unit is cut off (Definition 3). The product is split so that no
+    part passes 62 bits for den <= 10**9.
+    """
+    share = carriers * num
+    rest = share % den
+    part = rest * (weight_scale // den) + rest * (weight_scale % den) // den
+    return share // den * weight_scale + part
+
+
+@njit()
 def near(a: float, b: float) -> bool:
     """Whether two values, 0 or more, are so close that their floats cannot tell them apart."""
     return abs(a - b) <= NEAR * max(a, b)

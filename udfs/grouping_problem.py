@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
 
 LIMIT = 2**61
 """Sums of losses, and of weights, stay below it."""
@@ -241,25 +240,12 @@ def integer_losses(attributes: Attributes, cases: int) -> tuple[Losses, int]:
     return losses, scale
 
 
-@njit()
-def share_of(carriers: int, num: int, den: int, weight_scale: int) -> int:
-    """num / den of so many carriers in units of 1 / weight scale, rounded down.
-
-    Whole counts leave the floor of eq. (4) of Lin 2016. Where external knowledge makes sigma
-    fractional nothing but the last unit is cut off (Definition 3). The product is split so that no
-    part passes 62 bits for den <= 10**9.
-    """
-    share = carriers * num
-    rest = share % den
-    part = rest * (weight_scale // den) + rest * (weight_scale % den) // den
-    return share // den * weight_scale + part
-
-
 def etas(carriers: int, theta_num: Ints, theta_den: Ints, weight_scale: int) -> Ints:
-    """eta_s of a group of so many carriers: what sigma_s may be (see ``share_of``)."""
-    shares = zip(theta_num.tolist(), theta_den.tolist(), strict=True)
-    found = [share_of(carriers, num, den, weight_scale) for num, den in shares]
-    return np.array(found, np.int64)
+    """eta_s of a group of so many carriers: what sigma_s may be (see ``exact_search.share_of``)."""
+    whole, rest = np.divmod(carriers * theta_num, theta_den)
+    units, part = divmod(weight_scale, theta_den)
+    found: Ints = whole * weight_scale + rest * units + rest * part // theta_den
+    return found
 
 
 def weight_scale(cases: int) -> int:

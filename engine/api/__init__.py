@@ -102,7 +102,7 @@ ARGUMENTS: Mapping[str, Argument] = {
         "20GB",
         "100 times the zip, and 64MB to 8GB",
     ),
-    # release, confirm, publish
+    # release, confirm, correct, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     "date": Argument(declared(Request)["date"].help, "today", Day()),

@@ -239,14 +239,14 @@ class Engine:
     @api.reads(errors.ReleaseError)
     def correct(
         self, quarter: str, *, keep_remainder: bool = False, dry_run: bool = False,
-        if_needed: bool = False, dataset: Name = None, series: str = MAIN,
+        if_needed: bool = False, date: Word = None, dataset: Name = None, series: str = MAIN,
         progress: Progress = None,
     ) -> Correction:  # fmt: skip
         """Take the groups of cases that have left out of a released quarter; see ``srsql
         correct``."""
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
-            request = CorrectionRequest(keep_remainder, dry_run, if_needed)
+            request = CorrectionRequest(keep_remainder, dry_run, if_needed, date)
             return correct(self.warehouse, visible, quarter, series, request, progress)
 
     @api.reads(errors.LookUpError)

@@ -158,6 +158,8 @@ class CorrectionRequest:
     """Say what would leave, and change nothing."""
     if_needed: bool = False
     """Refuse no model where nobody has left."""
+    date: str | None = None
+    """Day of the new version, as YYYY-MM-DD; None: today."""
 
 
 def correct(
@@ -208,7 +210,9 @@ def correct(
             if found["withdrawn"] and not dry_run:
                 current = _register(warehouse, model_dataset, quarter, standing, ingestion_id,
                                     keep_remainder=keep_remainder)  # fmt: skip
-                facts |= _make(current, dataset, standing, ingestion_id, found, clock)
+                facts |= _make(
+                    current, dataset, standing, ingestion_id, found, clock, request.date or today()
+                )
             elif not dry_run and ingestion_id != standing.ingestion_id:
                 warehouse.run(
                     query(TOPIC, "compared"),
@@ -351,6 +355,7 @@ def _make(
     ingestion_id: int,
     found: dict[str, Any],
     clock: Clock,
+    day: str,
 ) -> dict[str, Any]:
     """Tables, views, manifests, checks, audit and metrics of the new version."""
     warehouse, model = current.warehouse, MODELS[standing.model]
@@ -367,7 +372,7 @@ def _make(
         partly = found["remainders"] > 0
         facts: dict[str, str | int] = {
             "software_version": __version__,
-            RELEASE_DATE: today(),
+            RELEASE_DATE: day,
             **(
                 {}
                 if claims_of(warehouse, current.release_id)

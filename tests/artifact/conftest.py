@@ -13,6 +13,8 @@ from support.quarters import Report, crowd, next_version, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify import verify as verification
+from srsql.engine.models import MODELS
+from srsql.engine.parameters import declared
 from srsql.engine.report.page import Page
 from srsql.schemas import Dataset
 
@@ -51,6 +53,11 @@ def quarters() -> dict[str, list[Report]]:
     return {"2011Q3": [*first, WITHHELD], "2011Q4": [*second, *twice]}
 
 
+def unrefined(model: str) -> dict[str, str]:
+    """Refinement would place the case that is to be withheld."""
+    return {"refine": "off"} if "refine" in declared(MODELS[model]) else {}
+
+
 class Warehouses(dict[str, Path]):
     """Model -> a warehouse in which both quarters are released, made when it is first asked for."""
 
@@ -62,7 +69,7 @@ class Warehouses(dict[str, Path]):
         with Engine(db) as engine:
             engine.ingest([write_quarter(self.folder, q, r) for q, r in quarters().items()])
             for quarter in quarters():
-                engine.release(quarter, model=model, **OPTIONS)
+                engine.release(quarter, model=model, **OPTIONS, **unrefined(model))
         self[model] = db
         return db
 

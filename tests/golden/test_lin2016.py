@@ -116,7 +116,7 @@ def test_oracle_groups_r1_to_r5_and_the_leftovers_join() -> None:
 
 
 def test_oracle_builds_the_group_of_example_2_from_r1() -> None:
-    groups, rest = ms._build_groups(list(RECORDS.values()), ATTRIBUTES, K, THETAS, 0)
+    groups, rest = ms._build_groups(list(RECORDS.values()), ATTRIBUTES, K, THETAS, 0, Fraction(1))
     assert (sorted(groups[0]), rest) == ([0, 1, 2, 3, 4], [5, 6])
 
 

@@ -77,6 +77,9 @@ def test_a_correction_has_a_day_of_its_own(filled: Engine) -> None:
     filled.forget(["7"], reason="request")
     filled.correct("2011Q4")
     assert told(filled, "release_2011q4")["release_date"] == RELEASED_ON
+    filled.forget(["8"], reason="request")
+    filled.correct("2011Q4", date="2024-03-01")
+    assert told(filled, "release_2011q4")["release_date"] == "2024-03-01"
 
 
 def test_the_artifact_its_readme_and_its_report_tell_the_day(

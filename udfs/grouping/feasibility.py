@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
-from srsql.udfs.grouping_problem import share_of
+from srsql.udfs.exact_search import share_of
 
 BUNDLE_TRIES = 64
 """Sizes of a bundle of cases tried one after the other, before each is half the last."""

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import PRIME, quotient
+from srsql.udfs.exact_search import PRIME, quotient, share_of
 from srsql.udfs.grouping.group_tree import Groups
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
-from srsql.udfs.grouping_problem import GroupingProblem, share_of
+from srsql.udfs.grouping_problem import GroupingProblem
 
 COMMON_SIGMAS = 8
 """So many values of sigma, from 0 on, have their part of PR computed once per term."""
