@@ -383,7 +383,7 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
         asked = {name: options[name] for name in ("quarter", "dataset", "series")}
         stale = engine.stale(**asked if not options["all_series"] else {})
     show_upkeep.warn_of_stale(stale)
-    show(found, as_json, show_audit.parts_of(found))
+    show(found, as_json, show_audit.parts_of(found, kept=options["kept"]))
     if not found.safe:
         click.get_current_context().exit(UNSAFE)
 

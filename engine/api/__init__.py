@@ -18,6 +18,7 @@ import duckdb
 from srsql.engine.artifact.publish import STORAGE_VERSION
 from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import ATTACKS, AuditOptions
+from srsql.engine.audit.verdicts import kept_audit
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
@@ -176,6 +177,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "left": Argument("The target is known to be in the version before, and to have left since"),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
     "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),
+    "kept": Argument("Show what releases kept of their audits, without U, and audit nothing"),
     "attacks": Argument(f"Some of {','.join(ATTACKS)}", "what each release defends", takes=Names()),
     "scopes": Argument("Whose candidates: group, match", keyword="scope", takes=Names()),
     "k": Argument("Cases that must remain", "the release's", Whole(1)),
@@ -323,22 +325,30 @@ def audited(
     asked: AuditOptions,
     *,
     all_series: bool,
+    kept: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Audit | SeriesAudit:
-    """The audit of a series, or of all series together.
+    """The audit of a series, or of all series together, or as the releases of a series kept it.
 
     Raises:
         AuditError: the series has no regions, or something is asked that does not apply.
     """
     if all_series:
         usual = AuditOptions(asked.quarter, k=asked.k, evidence=asked.evidence)
-        if asked != usual or series != MAIN:
+        if asked != usual or series != MAIN or kept:
             raise AuditError(
                 "--all-series takes --quarter, --k and --dataset: leave the other options out"
             )
         return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
     visible = series_dataset(warehouse, dataset, series)
     need_regions(warehouse, visible, series, AuditError)
+    if kept:
+        if asked != AuditOptions(asked.quarter, evidence=asked.evidence):
+            raise AuditError(
+                "--kept takes --quarter, --series and --dataset, since releases keep what they "
+                "found by their own bounds: leave the other options out"
+            )
+        return kept_audit(warehouse, visible, series, asked.quarter)
     return audit(warehouse, visible, series, replace(asked, union=True), progress)
 
 

@@ -445,14 +445,15 @@ class Engine:
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
         alpha: Number = None, evidence: int | None = None, all_series: bool = False,
-        dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        kept: bool = False, dataset: Name = None, series: str = MAIN,
+        progress: Progress = None,
     ) -> Audit | SeriesAudit:  # fmt: skip
         """Attack every case of a series, or of all together; see ``srsql audit``."""
         asked = api.audit_options(quarter, attacks, scopes, k, theta, alpha, evidence)
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
             return api.audited(self.warehouse, schema, series, asked, all_series=all_series,
-                               progress=progress)  # fmt: skip
+                               kept=kept, progress=progress)  # fmt: skip
 
     @api.reads(errors.SignalError)
     def signals(

@@ -222,7 +222,8 @@ def audit(
     options: AuditOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
-    """Judge every release of a series; nothing but temporary tables is written.
+    """Judge every release of a series; nothing but temporary tables is written, unless the verdicts
+    are to be kept.
 
     Source: Huang 2021, Definitions 1 to 5; SPEC section 9.
 
@@ -268,6 +269,8 @@ def audit(
                 rows.append(replace(row, union=united.get(row.scope), **figures))
                 shown.extend(groups)
                 leaving.extend(left)
+            if options.keep:
+                _keep_rows(warehouse, subjects, rows[len(rows) - len(judged) :])
     quarters = [subject.quarter for subject in subjects]
     safe = all(row.safe for row in rows)
     found_gaps = tuple(gaps(warehouse, quarters))
@@ -290,6 +293,8 @@ def _judge(
             facts = _facts(warehouse, subject)
         if scope in scopes:
             row = _row(warehouse, subject, scope, facts)
+            if options.keep:
+                _keep_groups(warehouse, subject, scope)
             yield row, gather(warehouse, dataset, subject, scope, options.evidence)
 
 
@@ -404,3 +409,44 @@ def _facts(warehouse: Warehouse, subject: Subject) -> dict[str, Any]:
         "qid_bounding": unbounded,
         "qid_bounding_earliest": earliest,
     }
+
+
+def _keep_groups(warehouse: Warehouse, subject: Subject, scope: str) -> None:
+    """Keep the groups that are in danger at the scope that was evaluated last, or uncertain."""
+    place = {"release_id": subject.release_id, "scope": scope}
+    warehouse.run(query("audit/verdicts", "drop_groups"), place)
+    warehouse.run(query("audit/verdicts", "keep_dangerous"), place)
+    if scope == "match":
+        find_uncertain(warehouse, subject)
+        warehouse.run(query("audit/verdicts", "keep_uncertain"), place)
+
+
+def find_uncertain(warehouse: Warehouse, subject: Subject) -> None:
+    """Fill ``srsql_audit_uncertain`` with the groups laid out that do not keep k and every
+    threshold by themselves, as ``subject`` is judged."""
+    parameters = step_parameters(subject)
+    asked = {name: parameters[name] for name in ("l", "md", "k", "weight_scale")}
+    warehouse.run(query("audit/verdicts", "create_uncertain"), asked)
+
+
+def _keep_rows(warehouse: Warehouse, subjects: Sequence[Subject], rows: Sequence[AuditRow]) -> None:
+    """Keep the figures of one release, with the releases that they depend on."""
+    release_id = rows[0].release_id
+    warehouse.run(query("audit/verdicts", "drop_verdict"), {"release_id": release_id})
+    for row in rows:
+        warehouse.run(
+            query("audit/verdicts", "keep_verdict"),
+            {
+                "release_id": release_id,
+                "scope": row.scope,
+                "attacker": sorted(subject.release_id for subject in subjects),
+                "attacks": list(row.attacks),
+                "groups": row.groups,
+                "outside": row.outside,
+                "qid_bounding": row.qid_bounding,
+                "qid_bounding_earliest": row.qid_bounding_earliest,
+                "internal": row.internal,
+                "erasure": row.erasure,
+                "erasure_series": row.erasure_series,
+            },
+        )

@@ -6,7 +6,7 @@ which the steps of a scope (``SCOPE_STEPS``) read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +32,7 @@ UNPROMISED = ("b", "f", "l")
 SCOPES = ("group", "match")
 """Candidates are the cases of the target's group, or all whose region covers it."""
 SCOPE_STEPS = {
-    ("group", True): ("audit/targets", "audit/scope_group"),
+    ("group", True): ("audit/raw_boxes", "audit/targets", "audit/scope_group"),
     ("group", False): ("audit/cells", "audit/scope_group"),
     ("match", True): ("audit/places", "audit/points", "audit/scope_match"),
     ("match", False): ("audit/places", "audit/cells_match", "audit/points", "audit/scope_match"),
@@ -63,7 +63,8 @@ class Subject:
     """Those that the release does not promise to withstand; empty for somebody else's."""
     newest: bool
     originals: bool
-    """Whether the raw quasi-identifiers of its cases are known."""
+    """Whether the raw quasi-identifiers of its cases are known; asked only where it is reported, as
+    for ss cases."""
     reported: bool
     newer: tuple[int, ...]
     """The later versions of its quarter."""
@@ -104,6 +105,9 @@ class AuditOptions:
     """Evaluate U as well, which takes about as long again."""
     held: frozenset[int] | None = None
     """The only releases that the attacker has; default: all that are or were out."""
+    keep: bool = False
+    """Keep the verdicts in the catalog (see :mod:`srsql.engine.audit.verdicts`); the bounds and
+    attacks are those of each release, and a transaction is open."""
 
 
 def plan(
@@ -133,7 +137,15 @@ def plan(
     numbers = period_numbers(warehouse, quarters)
     subjects = []
     for seq, row in enumerate(rows):
-        release_id, quarter, model, status, k, weight_scale, promised, num, den, *known = row
+        release_id, quarter, model, status, k, weight_scale, promised, num, den, _ = row
+        reported = options.quarter in (None, quarter) and (
+            options.releases is None or release_id in options.releases
+        )
+        known: tuple[Any, ...] = (True, True)
+        if reported:
+            (known,) = warehouse.rows(
+                query("audit/plan", "known_facts"), {"release_id": release_id}
+            )
         newer = [other for other in rows[seq + 1 :] if other[1] == quarter]
         newest = quarter == quarters[-1]
         asked = options.attacks or tuple(promised or ()) or UNPROMISED
@@ -163,8 +175,7 @@ def plan(
             undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),
             newest=newest,
             originals=known[0],
-            reported=options.quarter in (None, quarter)
-            and (options.releases is None or release_id in options.releases),
+            reported=reported,
             newer=tuple(other[0] for other in newer),
             since=tuple(other[0] for other in rows if newer and other[0] >= newer[0][0]),
             claims_erasure=bool(newer) and all(other[-1] for other in newer),
@@ -209,18 +220,28 @@ def workspace(warehouse: Warehouse) -> Iterator[None]:
 
 
 def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: exp.Query | None) -> None:
-    """Lay out what the attacker knows of the series as a whole, in temporary tables."""
+    """Lay out what the attacker knows of the series, in temporary tables.
+
+    Where not every release is reported, that is what he knows of the cases of those that are.
+    """
     none = exp.select(exp.cast(exp.null(), "VARCHAR").as_("case_id")).limit(0)
     target = exp.to_table("srsql_audit_next")
     warehouse.run(create(target, none if next_cases is None else next_cases, temp=True))
-    warehouse.run_step(
-        "audit/series",
-        {
-            "release_ids": [subject.release_id for subject in subjects],
-            "quarters": [subject.quarter_no for subject in subjects],
-            "reported": [subject.reported for subject in subjects],
-        },
-    )
+    warehouse.run(query("audit/verdicts", "create_no_part"))
+    follow(warehouse, subjects, {subject.release_id for subject in subjects if subject.reported})
+
+
+def follow(warehouse: Warehouse, subjects: list[Subject], reported: Collection[int]) -> None:
+    """Lay out the regions and the history of whoever is in the releases ``reported``, or in the
+    groups of ``srsql_audit_part``."""
+    asked = {
+        "release_ids": [subject.release_id for subject in subjects],
+        "quarters": [subject.quarter_no for subject in subjects],
+        "reported": [subject.release_id in reported for subject in subjects],
+    }
+    everything = len(reported) == len(subjects)
+    warehouse.run_step("audit/appearances_all" if everything else "audit/appearances", asked)
+    warehouse.run_step("audit/series", asked)
 
 
 def load_subject(
@@ -242,6 +263,7 @@ def load_subject(
     """
     _fill_bounds(warehouse, subject, theta)
     warehouse.run_step("audit/release", {**step_parameters(subject), "not_in": list(not_in)})
+    warehouse.run_step("audit/sizes", {"release_id": subject.release_id})
 
 
 def step_parameters(subject: Subject) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Evidence:
         covers: bool = False,
         by_report: bool = False,
         terms: ReleasedTerms | None = None,
+        exposed: bool = True,
     ) -> None:
         """Take a release within its transaction; ``srsql_identity`` tells whose its rows are.
 
@@ -55,8 +56,10 @@ class Evidence:
             covers: categories of old cases cover those of their earlier releases.
             by_report: every report was taken for a case of its own.
             terms: that it released apart from records; None: as the catalog has them.
+            exposed: it is or is about to be out, so that the verdicts on its series are kept.
         """
         self.release = release
+        self.exposed = exposed
         self.built = list(built)
         self.by_report = by_report
         self._covers = covers

@@ -7,12 +7,14 @@ a group that this release made dangerous, or more dangerous than it was, fails i
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 
 from srsql.engine.audit.audit import Audit, AuditRow, audit
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.plan import AuditOptions
+from srsql.engine.audit.verdicts import audit_again, audit_new
 from srsql.engine.checks import TOPIC, Evidence
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
@@ -29,8 +31,8 @@ USUAL_ALPHA = Fraction(1, 2)
 def check_series(evidence: Evidence) -> list[Measure]:
     """Audit the series with the release in it; its own figures as uniform rows.
 
-    The verdict on every release of the series is that of an audit of all: one that shares no case
-    with this release, and is not of the quarter before it, is attacked as it was before.
+    The verdict on every release of the series is that of an audit of all, at the cost of what this
+    release can change (see :mod:`srsql.engine.audit.verdicts`).
 
     Where its model withstands no attack, nothing is refused, and no other release is looked at.
 
@@ -40,22 +42,40 @@ def check_series(evidence: Evidence) -> list[Measure]:
     release, attacks = evidence.release, evidence.facts.attacks
     warehouse, dataset, release_id = release.warehouse, release.dataset, release.release_id
     awaited = next_quarter(warehouse, dataset, release.quarter) if "md" in attacks else None
-    touched = _touched(warehouse, release_id) if attacks else frozenset({release_id})
-    after = audit(
-        warehouse,
-        dataset,
-        release.series,
-        AuditOptions(
-            draft=release_id,
-            next_cases=None if awaited is None else next_cases_query(dataset, awaited),
-            releases=touched,
-        ),
+    options = AuditOptions(
+        draft=release_id,
+        next_cases=None if awaited is None else next_cases_query(dataset, awaited),
     )
-    if attacks:
-        worsened = _worsened(release, after, touched)
+    if not attacks:
+        alone = replace(options, releases=frozenset({release_id}))
+        after = audit(warehouse, dataset, release.series, alone)
+    else:
+        options = replace(options, keep=evidence.exposed)
+        after = audit_new(warehouse, dataset, release.series, release_id, options)
+        worsened = _worsened(release, after)
         if worsened:
             raise CheckFailedError(_explain(worsened, release.quarter))
     return [row for row in shares(after, gating=bool(attacks)) if row[0] == release_id]
+
+
+def check_whole_series(
+    warehouse: Warehouse, dataset: Dataset, series: str, attacks: Collection[str], newest: str
+) -> Audit:
+    """Audit a series in full, once its releases were audited one by one.
+
+    Args:
+        warehouse: no transaction is open.
+        dataset: as the model of the releases takes it.
+        series: of the releases.
+        attacks: that their model withstands.
+        newest: the quarter of the newest of them.
+
+    Raises:
+        AuditError: it finds anything else than these audits did.
+    """
+    awaited = next_quarter(warehouse, dataset, newest) if "md" in attacks else None
+    cases = None if awaited is None else next_cases_query(dataset, awaited)
+    return audit_again(warehouse, dataset, series, AuditOptions(next_cases=cases, evidence=0))
 
 
 def shares(found: Audit, *, gating: bool) -> list[Measure]:
@@ -115,15 +135,10 @@ def measure_series(
     return [row if gating[row.measure] else replace(row, passed=None) for row in rows]
 
 
-def _touched(warehouse: Warehouse, release_id: int) -> frozenset[int]:
-    """The release, those that share a case with it, and those of the quarter before it."""
-    found = warehouse.rows(query(TOPIC, "touched_releases"), {"release": release_id})
-    return frozenset(row[0] for row in found)
-
-
-def _worsened(release: Release, after: Audit, touched: frozenset[int]) -> list[GroupEvidence]:
+def _worsened(release: Release, after: Audit) -> list[GroupEvidence]:
     """Groups in danger that were not, or not as much, before this release."""
     release_id = release.release_id
+    touched = frozenset(row.release_id for row in after.releases)
     claiming = {row.release_id for row in after.releases if row.erasure_claimed}
     leaving = [g for g in after.erasure if g.release_id in claiming]
     dangerous = [g for g in after.evidence if g.dig or g.dsg or g.ssg]

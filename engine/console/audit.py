@@ -71,9 +71,10 @@ _MEANING = {
 }
 
 
-def parts_of(audit: Audit | SeriesAudit) -> Parts:
-    """An audit of one series, or of all together."""
-    return joined_parts(audit) if isinstance(audit, SeriesAudit) else audit_parts(audit)
+def parts_of(audit: Audit | SeriesAudit, *, kept: bool = False) -> Parts:
+    """An audit of one series, or of all together; ``kept``: as releases kept it."""
+    how = "as its releases kept it" if kept else "audited in full"
+    return joined_parts(audit) if isinstance(audit, SeriesAudit) else audit_parts(audit, how)
 
 
 def joined_parts(audit: SeriesAudit) -> Parts:
@@ -113,11 +114,11 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
         ]
 
 
-def audit_parts(audit: Audit) -> Parts:
+def audit_parts(audit: Audit, how: str) -> Parts:
     """The verdict, the releases as they were judged, the worst groups, what the columns are."""
     yield audit.verdict
     yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
-    yield from audit_lines(audit)
+    yield from audit_lines(audit, how)
     yield "legend:"
     yield from (f"  {told.term}: {told.short}" for told in map(term, LEGEND))
 
@@ -145,9 +146,10 @@ def audit_rows(audit: Audit) -> Iterator[list[str]]:
         ]
 
 
-def audit_lines(audit: Audit) -> Iterator[str]:
+def audit_lines(audit: Audit, how: str) -> Iterator[str]:
     """The verdict, the worst groups, and what else is worth knowing."""
-    yield f"series {audit.series} of {audit.dataset}: " + ("safe" if audit.safe else "NOT safe")
+    verdict = "safe" if audit.safe else "NOT safe"
+    yield f"series {audit.series} of {audit.dataset}: {verdict}, {how}"
     for row in audit.releases:
         groups = [
             group

@@ -273,6 +273,12 @@ def range_lines(made: Range) -> Iterator[str]:
         yield f"  already released, left as they are: {', '.join(made.already)}"
     for gap in made.missing:
         yield f"  not in the warehouse: {gap}"
+    if made.audit is not None:
+        verdict = "safe" if made.audit.safe else f"NOT safe, {made.audit.in_danger:,} groups"
+        yield (
+            f"  each audited by what it changes, then the whole series in full "
+            f"({made.audit.releases:,} releases, {made.audit.seconds:.1f} s): {verdict}"
+        )
     if not made.released:
         yield f"  nothing to do between {made.first} and {made.last}"
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.audit.verdicts import drop
 from srsql.engine.errors import ForgetError, WarehouseError
 from srsql.engine.ingest.raw_tables import source_columns
 from srsql.engine.release.ids import pseudonym
@@ -180,6 +181,7 @@ def _forgotten(
             warehouse, _erase_statement(dataset, declared)
         )
     drafts = _remove_drafts(warehouse, dataset)
+    drop(warehouse, [row[0] for row in warehouse.rows(query(TOPIC, "places_released"))])
     terms = _find_terms(warehouse, dataset, pads)
     for name, statement in ERASURES.items():
         erased[name] = _count(warehouse, query(TOPIC, statement))

@@ -10,6 +10,7 @@ import duckdb
 
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import judged, prove, require_bounds
+from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.grouping.cases import load_cases
 from srsql.engine.grouping.feasibility import (
@@ -50,7 +51,15 @@ from srsql.engine.release.memory import (
     remember,
     standing_release,
 )
-from srsql.engine.release.request import Clock, Progress, Range, Released, Request, range_ends
+from srsql.engine.release.request import (
+    Clock,
+    Progress,
+    Range,
+    RangeAudit,
+    Released,
+    Request,
+    range_ends,
+)
 from srsql.engine.release.series import (
     check_turn,
     check_version,
@@ -81,6 +90,8 @@ from srsql.engine.warehouse.series import Series, create_views, gaps, open_serie
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+
+AUDIT_IN_FULL = "audit of the series in full"
 
 
 def release(
@@ -176,7 +187,8 @@ def release(
                 store_measures(warehouse, current.release_id, "check", checks)
                 keep_metrics(evidence, shares, exposed, released)
             if not request.draft:
-                refresh_series_views(warehouse, visible_dataset, series)
+                appended = not request.supersede
+                refresh_series_views(warehouse, visible_dataset, series, appended=appended)
                 if request.remembered:
                     remember(warehouse, series, request.remembered)
             warehouse.drop_temporary_tables(warehouse.temporary_tables() - before)
@@ -230,6 +242,7 @@ def release_range(
 
     They are released one after the other, each in a transaction of its own, so that a second run
     goes on where one stopped. A quarter of which nothing can be released becomes an empty release.
+    Each is audited by what it changes, and the series in full at the end.
 
     Args:
         warehouse: with the quarters ingested.
@@ -270,7 +283,36 @@ def release_range(
         said = f"{number} of {len(todo)} quarters; {quarter}"
         releases.append(release(warehouse, dataset, one, _prefixed(progress, said)))
     already = [q for q in quarters if q in out]
-    return Range(first, last, releases, already, gaps(warehouse, quarters))
+    audited = None
+    if releases and request.model.defended_attacks:
+        audited = _audit_in_full(warehouse, dataset, request, releases[-1].quarter, progress)
+    return Range(first, last, releases, already, gaps(warehouse, quarters), audited)
+
+
+def _audit_in_full(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    request: Request,
+    newest: str,
+    progress: Progress | None,
+) -> RangeAudit:
+    """Once the quarters of a range are out: the audit of all of the series, not by what is new."""
+    clock = Clock(progress)
+    model = request.model
+    with clock.stage(AUDIT_IN_FULL):
+        found = check_whole_series(
+            warehouse,
+            model.prepare_dataset(dataset),
+            request.series,
+            model.defended_attacks,
+            newest,
+        )
+    return RangeAudit(
+        len({row.release_id for row in found.releases}),
+        sum(row.dig + row.dsg + row.ssg for row in found.releases),
+        found.safe,
+        clock.seconds[AUDIT_IN_FULL],
+    )
 
 
 def _prefixed(progress: Progress | None, said: str) -> Progress | None:
@@ -338,6 +380,7 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
         covers=model.covers_earlier_regions == "later",
         by_report=model.record_unit == "report",
         terms=terms.released(model.term_format) if terms else None,
+        exposed=not request.draft,
     )
 
 

@@ -246,6 +246,18 @@ class Released:
 
 
 @dataclass(frozen=True)
+class RangeAudit:
+    """The full audit of a series after a range of quarters; each was audited by what it changes."""
+
+    releases: int
+    """All that are or were out in the series."""
+    in_danger: int
+    """Groups in danger, over releases and scopes."""
+    safe: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Range:
     """What became of a range of quarters."""
 
@@ -257,6 +269,8 @@ class Range:
     """Quarters that were out before, left as they are."""
     missing: list[str] = field(default_factory=list)
     """Where quarters of the range are not in the warehouse, in words."""
+    audit: RangeAudit | None = None
+    """None: nothing was released, or the model withstands no attack."""
 
 
 def today() -> str:

@@ -90,7 +90,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
             "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
             "external_knowledge", "perturbation", "perturbed", "disassociated",
-            "utility_constraint", "lattice", "lattice_node", "release",
+            "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 
@@ -111,13 +111,16 @@ def supersede_release(release: Release) -> None:
         warehouse.run(query(TOPIC, "supersede"), {"release_id": release_id})
 
 
-def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series) -> None:
+def refresh_series_views(
+    warehouse: Warehouse, dataset: Dataset, series: Series, *, appended: bool = False
+) -> None:
     """Bring ``released.*`` up to date with the releases that are out.
 
     Args:
         warehouse: within a transaction.
         dataset: with the tables of which the series has rows.
         series: whose views.
+        appended: since then one release of a later quarter came out, and nothing else happened.
     """
     models = warehouse.rows(query(TOPIC, "term_formats"), _names(series))
     without_ids = tuple(
@@ -132,6 +135,7 @@ def refresh_series_views(warehouse: Warehouse, dataset: Dataset, series: Series)
         warehouse.rows(query(TOPIC, "releases"), _names(series)),
         without_ids,
         followed=series.ids != PER_QUARTER,
+        appended=appended,
     )
 
 

@@ -23,8 +23,10 @@ STEPS: dict[int, tuple[str, ...]] = {
     3: ("warehouse/layout_3_to_4_series",),
     4: ("warehouse/layout_4_to_5_runs",),
     5: ("warehouse/layout_5_to_6_suppressed", "warehouse/layout_5_to_6_refined"),
+    6: (),
 }
-"""From a layout to the next one, in their order."""
+"""From a layout to the next one, in their order; tables that it adds empty are made when the
+warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),

@@ -342,6 +342,7 @@ def series_views(
     without_ids: tuple[str, ...] = (),
     *,
     followed: bool = True,
+    appended: bool = False,
 ) -> None:
     """``released.*``: all released quarters together, and each case's latest.
 
@@ -355,6 +356,7 @@ def series_views(
         releases: (quarter, id) of every release that is out, oldest first.
         without_ids: released tables without ids, beside those of the dataset.
         followed: a case has the same id in every quarter, so that one can be its latest.
+        appended: since they were created last, the newest release came, and nothing left.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
     for name in (*(source.name for source in dataset.row_tables), *without_ids):
@@ -369,6 +371,9 @@ def series_views(
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
     if not (dataset.rows and followed):
         return
+    if appended and len(releases) > 1 and _has_latest(warehouse, schema):
+        _append_latest(warehouse, dataset, schema, releases[-1])
+        return
     latest = (
         exp.select(
             column(dataset.case_id, "t"), exp.func("max", column("quarter", "t")).as_("quarter")
@@ -377,8 +382,34 @@ def series_views(
         .group_by(column(dataset.case_id, "t"))
         .order_by(column(dataset.case_id, "t"))
     )
-    store = f"latest_{schema}"
+    store = _latest_store(schema)
     warehouse.run(create(table(STORE, store), latest))
     columns = [column(name, "t") for name in (dataset.case_id, "quarter")]
     stored = exp.select(*columns).from_(table(STORE, store, alias="t"))
     warehouse.run(create(table(schema, "case_latest"), stored, "VIEW"))
+
+
+def _latest_store(schema: str) -> str:
+    """The table with the latest quarter of each case of a series."""
+    return f"latest_{schema}"
+
+
+def _has_latest(warehouse: Warehouse, schema: str) -> bool:
+    asked = {"store": STORE, "name": _latest_store(schema)}
+    return bool(warehouse.value(query(TOPIC, "has_table"), asked))
+
+
+def _append_latest(
+    warehouse: Warehouse, dataset: Dataset, schema: str, newest: tuple[str, int]
+) -> None:
+    """The cases of the newest release have it as their latest, at the cost of these alone."""
+    quarter, release_id = newest
+    store = _latest_store(schema)
+    own = exp.select(column(dataset.case_id, "t")).distinct()
+    own = own.from_(table(STORE, store_of(release_id, dataset.report_table), alias="t"))
+    gone = exp.delete(table(STORE, store), where=column(dataset.case_id).isin(query=own.copy()))
+    warehouse.run(gone.sql("duckdb"))
+    rows = own.select(exp.Literal.string(quarter).as_("quarter")).order_by(
+        column(dataset.case_id, "t")
+    )
+    warehouse.run(exp.insert(rows, table(STORE, store)).sql("duckdb"))

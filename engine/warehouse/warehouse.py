@@ -22,8 +22,8 @@ from srsql.engine.warehouse.scratch import PrivateFolder, scratch_beside
 from srsql.engine.warehouse.statements import dotted, parsed, query, source, step_file
 from srsql.version import __version__
 
-LAYOUT = 6
-CATALOG_FILES = ("catalog.sql", "pseudonyms.sql")
+LAYOUT = 7
+CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql")
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"

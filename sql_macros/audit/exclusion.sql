@@ -81,28 +81,54 @@ total
 CREATE OR REPLACE MACRO srsql.exceeds(weight, theta_num, theta_den, cases, weight_scale) AS
 weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 
+-- What:    the region of groups as a box.
+-- Inputs:  groups(release_id, group_id).
+-- Outputs: release_id, group_id, box; distinct.
+-- Source:  SPEC section 9 (a missing value covers everything).
+CREATE OR REPLACE MACRO srsql.region_boxes(groups) AS TABLE
+WITH
+asked AS MATERIALIZED (
+    SELECT DISTINCT g.release_id, g.group_id FROM query_table(groups) AS g
+),
+
+asked_release AS MATERIALIZED (
+    SELECT DISTINCT a.release_id FROM asked AS a
+),
+
+positions AS MATERIALIZED (
+    SELECT p.* FROM srsql.box_positions('asked_release') AS p
+)
+
+SELECT
+    a.release_id,
+    a.group_id,
+    flatten(
+        list(srsql.box_part(e.low, e.high, p.root_low, p.root_high) ORDER BY p.position)
+    ) AS box
+FROM asked AS a
+INNER JOIN positions AS p ON a.release_id = p.release_id
+LEFT JOIN srsql.region AS e
+    ON
+        a.release_id = e.release_id
+        AND a.group_id = e.group_id
+        AND p.position = e.position
+GROUP BY a.release_id, a.group_id;
+
 -- What:    where each followed-up case of a series was before and will be after each of its
 --          releases.
 -- Inputs:  releases(release_id, seq, quarter_no, reported) of one series: seq in the order of
 --          quarter and release_id, quarter_no of the next quarter is higher by one;
---          regions(release_id, group_id, box).
--- Outputs: release_id, case_no of cases in two releases or more, one of them reported; old: in some
+--          appearances(case_key, release_id, case_no, group_id): all of cases in two releases or
+--          more; regions(release_id, group_id, box).
+-- Outputs: release_id, case_no of those cases in the releases that are reported; old: in some
 --          version of an earlier quarter; in_next_quarter, in_previous_quarter: in some version of
 --          the next, the previous quarter; earlier, later: the box that all earlier (later) regions
 --          cover, NULL without any; bounds_all, bounds_earliest: whether the region covers all
 --          earlier regions, the earliest one.
 -- Source:  Huang 2021, Definitions 1 to 4: c is in B for t if and only if t is outside the
 --          intersection of the earlier regions of c, in F for the later ones.
-CREATE OR REPLACE MACRO srsql.case_history(releases, regions) AS TABLE
+CREATE OR REPLACE MACRO srsql.case_history(releases, appearances, regions) AS TABLE
 WITH
-followed AS (
-    SELECT m.case_id, row_number() OVER () AS case_key
-    FROM srsql.member AS m
-    INNER JOIN query_table(releases) AS r ON m.release_id = r.release_id
-    GROUP BY m.case_id
-    HAVING count(*) > 1 AND bool_or(r.reported)
-),
-
 places AS (
     SELECT
         g.release_id,
@@ -113,10 +139,9 @@ places AS (
 ),
 
 seen AS (
-    SELECT f.case_key, r.seq, r.quarter_no, r.reported, m.release_id, m.case_no, m.group_id
-    FROM srsql.member AS m
-    INNER JOIN query_table(releases) AS r ON m.release_id = r.release_id
-    INNER JOIN followed AS f ON m.case_id = f.case_id
+    SELECT a.case_key, r.seq, r.quarter_no, r.reported, a.release_id, a.case_no, a.group_id
+    FROM query_table(appearances) AS a
+    INNER JOIN query_table(releases) AS r ON a.release_id = r.release_id
 ),
 
 sides AS (
@@ -187,6 +212,24 @@ SELECT
     b.bounds_earliest
 FROM boxes AS b
 INNER JOIN neighbours AS n ON b.release_id = n.release_id AND b.case_no = n.case_no;
+
+-- What:    cases as the chosen attacks see them.
+-- Inputs:  cases(box: the region of the case, old, in_next_quarter, earlier, later, ...); uses_l,
+--          uses_md: whether the attacker asks for L, for MD.
+-- Outputs: the columns of cases without box; l: ruled out for a new target; md: for one that
+--          stopped; steady: the other regions of the case rule it out for no target that its own
+--          region covers.
+-- Source:  Huang 2021, Definitions 1 to 5.
+CREATE OR REPLACE MACRO srsql.attacked_cases(cases, uses_l, uses_md) AS TABLE
+SELECT
+    c.* EXCLUDE (box),
+    uses_l AND c.old AS l,
+    uses_md AND c.in_next_quarter AS md,
+    CASE
+        WHEN c.earlier IS NULL AND c.later IS NULL THEN true
+        ELSE srsql.covers(c.earlier, c.box) AND srsql.covers(c.later, c.box)
+    END AS steady
+FROM query_table(cases) AS c;
 
 -- What:    the pairs of a target and a case of its group whose other regions rule it out.
 -- Inputs:  targets(target_no, group_id, box, is_new, stopped); followed(group_id, case_no, earlier,
@@ -271,6 +314,70 @@ SELECT
 FROM query_table(held) AS h
 INNER JOIN query_table(members) AS m ON h.case_no = m.case_no
 GROUP BY m.group_id, h.term_no;
+
+-- What:    the groups that do not keep k cases and every threshold by themselves, whatever the
+--          target is: in some view of an attacker who may use that it is new and that it stopped,
+--          with all cases gone that their other regions may rule out. Groups that are not among
+--          them keep both in any union: each has at least k who remain, and the shares of a union
+--          lie between the shares of its parts.
+-- Inputs:  members(group_id, l, md, steady); crowds(group_id, cases, of_l, of_md, of_both); loads:
+--          of srsql.group_term_weights; bounds(term_no, theta_num, theta_den); uses_l, uses_md: as
+--          of srsql.attacked_cases; at_least: k; weight_scale.
+-- Outputs: group_id, distinct.
+-- Source:  SPEC section 8 (lemma).
+CREATE OR REPLACE MACRO srsql.uncertain_groups(
+    members, crowds, loads, bounds, uses_l, uses_md, at_least, weight_scale
+) AS TABLE
+WITH
+views AS (
+    SELECT v.is_new, v.stopped
+    FROM (
+        SELECT
+            unnest([false, true, false, true]) AS is_new,
+            unnest([false, false, true, true]) AS stopped
+    ) AS v
+    WHERE (uses_l OR NOT v.is_new) AND (uses_md OR NOT v.stopped)
+),
+
+loose AS (
+    SELECT
+        m.group_id,
+        count(*) AS cases,
+        count(*) FILTER (WHERE m.l) AS of_l,
+        count(*) FILTER (WHERE m.md) AS of_md,
+        count(*) FILTER (WHERE m.l AND m.md) AS of_both
+    FROM query_table(members) AS m
+    WHERE NOT m.steady
+    GROUP BY m.group_id
+),
+
+remaining AS MATERIALIZED (
+    SELECT
+        g.group_id,
+        v.is_new,
+        v.stopped,
+        srsql.remaining_after_l_md(g.cases, g.of_l, g.of_md, g.of_both, v.is_new, v.stopped)
+        - coalesce(
+            srsql.remaining_after_l_md(o.cases, o.of_l, o.of_md, o.of_both, v.is_new, v.stopped), 0
+        ) AS cases
+    FROM query_table(crowds) AS g
+    CROSS JOIN views AS v
+    LEFT JOIN loose AS o ON g.group_id = o.group_id
+)
+
+SELECT r.group_id FROM remaining AS r WHERE r.cases < at_least
+UNION
+SELECT w.group_id
+FROM query_table(loads) AS w
+INNER JOIN query_table(bounds) AS b ON w.term_no = b.term_no
+INNER JOIN remaining AS r ON w.group_id = r.group_id
+WHERE srsql.exceeds(
+    srsql.remaining_after_l_md(w.weight, w.of_l, w.of_md, w.of_both, r.is_new, r.stopped),
+    b.theta_num,
+    b.theta_den,
+    r.cases,
+    weight_scale
+);
 
 -- What:    the groups that are dangerous for some of their targets.
 -- Inputs:  sets: of srsql.exclusion_sets; breaches(target_no, group_id, term_no): values that a

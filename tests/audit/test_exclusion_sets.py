@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from oracles.examples import REPEATABLE
-from support.catalog import publish
 from support.groups import Groups, Tables, groups
 from support.histories import Series, histories, series
 
@@ -216,18 +215,3 @@ def test_what_stands_out_is_above_its_bound_or_else_the_nearest_to_it(
             assert (row["term"], row["case_id"]) == (f"value {term}", f"case {n}")
             assert row["confidence"] == pytest.approx(float(-share))
             assert Fraction(row["theta_num"], row["theta_den"]) == world.bounds[term]
-
-
-def test_a_new_release_touches_those_that_share_a_case_and_the_quarter_before(
-    own_sql: Any,
-) -> None:
-    """Release 5 is of 2011Q4; release 6, a draft, and release 7, of another series, never are."""
-    anywhere = ((None, None),)
-    quarters = {1: ("2010Q1", "ab"), 2: ("2011Q1", "cd"), 3: ("2011Q3", "ef"), 4: ("2012Q1", "gh"),
-                5: ("2011Q4", "bx"), 8: ("2012Q2", "xg")}  # fmt: skip
-    for number, (quarter, cases) in quarters.items():
-        publish(own_sql, number, quarter, {0: (anywhere, cases)})
-    publish(own_sql, 6, "2011Q3", {0: (anywhere, "b")}, status="draft")
-    publish(own_sql, 7, "2011Q3", {0: (anywhere, "b")}, series="other")
-    rows = own_sql.rows("FROM srsql.touched_releases(5) ORDER BY release_id")
-    assert rows == [(1,), (3,), (5,), (8,)]

@@ -46,15 +46,6 @@ def series(draw: st.DrawFn) -> Series:
 
 def histories(sql: Any, made: Series) -> dict[tuple[int, str], dict[str, Any]]:
     """(place of the release, case) -> the row of ``srsql.case_history``."""
-    sql.rows("DELETE FROM srsql.member")
-    sql.insert(
-        "srsql.member",
-        [
-            (10 + n, number, case, group, 1, True)
-            for n, release in enumerate(made)
-            for number, (case, group) in enumerate(release.group_of.items())
-        ],
-    )
     releases = sql.table(
         "release_order",
         "release_id INTEGER, seq BIGINT, quarter_no BIGINT, reported BOOLEAN",
@@ -69,7 +60,18 @@ def histories(sql: Any, made: Series) -> dict[tuple[int, str], dict[str, Any]]:
             for group, region in enumerate(one.regions)
         ],
     )
-    rows = sql.records(f"FROM srsql.case_history({releases}, {regions})")
+    followed = [case for case in CASES if sum(case in one.group_of for one in made) > 1]
+    appearances = sql.table(
+        "release_appearance",
+        "case_key BIGINT, release_id INTEGER, case_no INTEGER, group_id INTEGER",
+        [
+            (CASES.index(case), 10 + n, number, group)
+            for n, one in enumerate(made)
+            for number, (case, group) in enumerate(one.group_of.items())
+            if case in followed
+        ],
+    )
+    rows = sql.records(f"FROM srsql.case_history({releases}, {appearances}, {regions})")
     names = [list(one.group_of) for one in made]
     return {(row["release_id"] - 10, names[row["release_id"] - 10][row["case_no"]]): row
             for row in rows}  # fmt: skip

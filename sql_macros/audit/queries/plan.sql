@@ -2,8 +2,7 @@
 
 -- name: releases_of_series
 -- The releases that an attacker has, in order, with $draft and without $without, of $held alone
--- (NULL: any); what each of them is judged by, whether raw quasi-identifiers of its cases are
--- known, whether ss cases are, and whether it is a correction by whole groups.
+-- (NULL: any); what each of them is judged by, and whether it is a correction by whole groups.
 SELECT
     r.release_id,
     r.quarter,
@@ -14,12 +13,6 @@ SELECT
     p.attacks,
     p.alpha_num,
     p.alpha_den,
-    EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = r.release_id)
-    OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id)
-        AS knows_originals,
-    EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = r.release_id)
-    OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = r.release_id)
-        AS knows_ss_cases,
     r.release_id IN (SELECT c.release_id FROM srsql.correction AS c WHERE NOT c.keep_remainder)
         AS takes_whole_groups
 FROM srsql.release AS r
@@ -35,6 +28,19 @@ WHERE
     AND r.release_id IS DISTINCT FROM $without
     AND ($held::INTEGER[] IS NULL OR list_contains($held::INTEGER[], r.release_id))
 ORDER BY r.quarter, r.release_id;
+
+-- name: known_facts
+-- Of a release: whether raw quasi-identifiers of its cases are known, and whether ss cases are. Asked
+-- release by release, so that no more than its first rows are read.
+SELECT
+    k.has_qids OR NOT k.has_cases AS knows_originals,
+    k.has_flags OR NOT k.has_cases AS knows_ss_cases
+FROM (
+    SELECT
+        EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = $release_id) AS has_cases,
+        EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = $release_id) AS has_qids,
+        EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = $release_id) AS has_flags
+) AS k;
 
 -- name: terms_without_threshold
 -- How many terms that cases of a release have are not among its thresholds.

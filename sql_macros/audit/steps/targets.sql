@@ -1,44 +1,15 @@
--- Step: the targets of one release ($release_id) whose cases' raw quasi-identifiers are known.
---   Cases of a group that an attacker's questions cannot tell apart are one target, case_no the
---   least of them. A forgotten case, whose values are erased, is a candidate but no target. No
---   released value tells targets apart by what was perturbed. $l, $md: whether the attacker knows
---   that a target is new, that it stopped.
--- Reads: audit_member(case_no, case_id, group_id, old, in_next_quarter, in_previous_quarter),
---   audit_group_size(group_id, box), srsql.case_qid, srsql.forgotten_case
+-- Step: the targets of a release whose cases' raw quasi-identifiers are known. Cases of a group
+--   that an attacker's questions cannot tell apart are one target, case_no the least of them. A
+--   forgotten case, of which there is no box, is a candidate but no target. $l, $md: whether the
+--   attacker knows that a target is new, that it stopped.
+-- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter),
+--   audit_raw(case_no, box), audit_group_size(group_id, box)
 -- Writes: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
 --   in_previous_quarter, case_no, cases, inside, groups)
 -- Source: Huang 2021, Definitions 1 to 5; SPEC section 9.
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_target AS
-WITH
-own_release AS (
-    SELECT $release_id::INTEGER AS release_id
-),
-
-positions AS MATERIALIZED (
-    SELECT a.position, a.root_low, a.root_high, a.perturbed
-    FROM srsql.box_positions('own_release') AS a
-),
-
-raw AS (
-    SELECT
-        m.case_no,
-        flatten(
-            list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
-        ) AS box
-    FROM temp.main.srsql_audit_member AS m
-    ANTI JOIN srsql.forgotten_case AS f ON m.case_id = f.token
-    CROSS JOIN positions AS a
-    LEFT JOIN srsql.case_qid AS q
-        ON
-            $release_id::INTEGER = q.release_id
-            AND m.case_no = q.case_no
-            AND a.position = q.position
-            AND NOT a.perturbed
-    GROUP BY m.case_no
-),
-
-classes AS (
+WITH classes AS (
     SELECT
         m.group_id,
         r.box,
@@ -49,7 +20,7 @@ classes AS (
         min(m.case_no) AS case_no,
         count(*) AS cases
     FROM temp.main.srsql_audit_member AS m
-    INNER JOIN raw AS r ON m.case_no = r.case_no
+    INNER JOIN temp.main.srsql_audit_raw AS r ON m.case_no = r.case_no
     GROUP BY m.group_id, r.box, is_new, stopped, m.in_next_quarter, m.in_previous_quarter
 )
 

@@ -82,11 +82,6 @@ UNION ALL
 SELECT d.report_id
 FROM temp.main.srsql_deleted AS d;
 
--- name: touched_releases
--- The release, those that share a case with it, and those of the quarter before it.
-SELECT t.release_id
-FROM srsql.touched_releases($release) AS t;
-
 -- name: guarantee
 -- Of the release to be measured: whether it is a draft, the attacks that its model withstands, the
 -- share of cases with substantially many symptoms that it bounds, and k.

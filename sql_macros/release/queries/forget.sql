@@ -115,6 +115,10 @@ WHERE EXISTS (
     WHERE p.release_id = s.release_id AND p.case_no = s.case_no
 );
 
+-- name: places_released
+-- The releases that have one of the cases.
+SELECT DISTINCT p.release_id FROM temp.main.srsql_forget_place AS p WHERE p.released;
+
 -- name: erase_pseudonyms
 -- Erases the look-up entries of the cases and of their reports.
 DELETE FROM srsql.id_pseudonym AS i

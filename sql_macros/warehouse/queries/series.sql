@@ -143,3 +143,12 @@ SELECT
     ) AS quarters
 FROM srsql.series AS s
 ORDER BY s.dataset, s.series;
+
+-- name: has_table
+-- Whether the schema $store has a table $name.
+SELECT count(*) > 0
+FROM duckdb_tables() AS t
+WHERE
+    t.schema_name = $store
+    AND t.table_name = $name
+    AND t.database_name = current_database();
