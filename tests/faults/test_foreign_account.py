@@ -20,7 +20,7 @@ PROBE = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of the account's own, which it can reach; the packages too, and a checkout `srsql`."""
+    """A folder of the account's own; it can reach the packages, and a checkout named srsql."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as another account")
     if shutil.which("setpriv") is None:
