@@ -55,7 +55,7 @@ found AS (
     WHERE len(t.terms) > 0
 )
 
-SELECT f.pair.case_no, f.pair.term_no FROM found AS f;
+SELECT unnest(f.pair) FROM found AS f;
 
 -- What:    which leftovers join which groups of their pattern, and what is suppressed for them: the
 --          least number of values, each of a case drawn among those of the group that may lose it.
@@ -180,4 +180,4 @@ found AS (
     WHERE len(c.case_nos) > 0
 )
 
-SELECT f.item.case_no, f.item.group_no, f.item.term_no FROM found AS f;
+SELECT unnest(f.item) FROM found AS f;

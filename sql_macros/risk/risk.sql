@@ -236,10 +236,10 @@ FROM (
     FROM lost AS l CROSS JOIN shown AS s
     UNION ALL
     SELECT 'cases' AS scope, (SELECT count(*) FROM losers) AS n, r.cases AS total
-    FROM lost AS l CROSS JOIN released AS r
+    FROM released AS r WHERE EXISTS (SELECT 1 FROM lost)
     UNION ALL
     SELECT 'reports' AS scope, (SELECT sum(u.reports) FROM losers AS u) AS n, r.reports AS total
-    FROM lost AS l CROSS JOIN released AS r
+    FROM released AS r WHERE EXISTS (SELECT 1 FROM lost)
     UNION ALL
     SELECT 'cases, worst value' AS scope, l.most AS n, r.cases AS total
     FROM lost AS l CROSS JOIN released AS r

@@ -30,17 +30,15 @@ WHERE
 ORDER BY r.quarter, r.release_id;
 
 -- name: known_facts
--- Of a release: whether raw quasi-identifiers of its cases are known, and whether ss cases are. Asked
--- release by release, so that no more than its first rows are read.
+-- Of a release: whether raw quasi-identifiers of its cases are known, and whether ss cases are.
+-- Asked release by release, so that no more than its first rows are read.
 SELECT
-    k.has_qids OR NOT k.has_cases AS knows_originals,
-    k.has_flags OR NOT k.has_cases AS knows_ss_cases
-FROM (
-    SELECT
-        EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = $release_id) AS has_cases,
-        EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = $release_id) AS has_qids,
-        EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = $release_id) AS has_flags
-) AS k;
+    EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = $release_id)
+    OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = $release_id)
+        AS knows_originals,
+    EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = $release_id)
+    OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = $release_id)
+        AS knows_ss_cases;
 
 -- name: terms_without_threshold
 -- How many terms that cases of a release have are not among its thresholds.

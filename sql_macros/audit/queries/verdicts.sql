@@ -11,16 +11,18 @@ CREATE OR REPLACE TEMP TABLE srsql_audit_part (
 -- whose region there does not cover theirs, and, of the period just before it ($adjacent), all that
 -- hold one of its cases.
 CREATE OR REPLACE TEMP TABLE srsql_audit_part AS
+WITH asked AS (
+    SELECT
+        unnest($release_ids::INTEGER[]) AS release_id,
+        unnest($adjacent::BOOLEAN[]) AS adjacent
+)
+
 SELECT
     s.release_id,
     s.group_id,
     row_number() OVER (ORDER BY s.release_id, s.group_id)::INTEGER AS group_no
 FROM temp.main.srsql_audit_shared AS s
-INNER JOIN (
-    SELECT
-        unnest($release_ids::INTEGER[]) AS release_id,
-        unnest($adjacent::BOOLEAN[]) AS adjacent
-) AS r ON s.release_id = r.release_id
+INNER JOIN asked AS r ON s.release_id = r.release_id
 WHERE r.adjacent OR NOT s.covered;
 
 -- name: part_releases

@@ -54,6 +54,11 @@ WHERE e.release_id = $release;
 -- name: suppressed
 -- What a release, or another one of its series that is or was out, suppressed of the cases that
 -- srsql_identity has: case_id (public), term, own.
+WITH ids AS (
+    SELECT DISTINCT d.case_id::VARCHAR AS case_id, d.public_case
+    FROM temp.main.srsql_identity AS d
+)
+
 SELECT i.public_case AS case_id, h.term, s.release_id = $release AS own
 FROM srsql.suppressed AS s
 INNER JOIN srsql.release AS r ON s.release_id = r.release_id
@@ -61,10 +66,7 @@ INNER JOIN srsql.release AS o
     ON r.dataset = o.dataset AND r.series = o.series AND o.release_id = $release
 INNER JOIN srsql.member AS m ON s.release_id = m.release_id AND s.case_no = m.case_no
 INNER JOIN srsql.threshold AS h ON s.release_id = h.release_id AND s.term_no = h.term_no
-INNER JOIN (
-    SELECT DISTINCT d.case_id::VARCHAR AS case_id, d.public_case
-    FROM temp.main.srsql_identity AS d
-) AS i ON m.case_id = i.case_id
+INNER JOIN ids AS i ON m.case_id = i.case_id
 WHERE r.status <> 'draft' OR r.release_id = $release;
 
 -- name: withheld_cases

@@ -102,7 +102,7 @@ WHERE list_contains($reasons::VARCHAR[], w.reason);
 -- The patterns that have groups, most QIDs first.
 SELECT DISTINCT g.pattern, bit_count(g.pattern) AS qids
 FROM temp.main.srsql_grouped AS g
-ORDER BY qids DESC, g.pattern;
+ORDER BY qids DESC, g.pattern ASC;
 
 -- name: join_groups
 -- Those that were placed join their groups of the pattern.

@@ -66,7 +66,7 @@ WITH values_of_reports AS (
     WHERE
         v.sensitive
         AND v.shown
-        AND c.case_no IN (SELECT s.case_no FROM temp.main.srsql_suppressed AS s)
+        AND c.case_no IN (SELECT l.case_no FROM temp.main.srsql_suppressed AS l)
 )
 
 SELECT DISTINCT e.case_no, 'suppressed_before'

@@ -57,7 +57,7 @@ WHERE v.measure = 'suppressed_values' AND v.total > 0;
 -- those in which more cases than it allows show the value or lost it, and the largest such share.
 SELECT c.term, c.cases, c.theta, c.groups, c.above, c.worst
 FROM srsql.suppressed_confidence($release_id) AS c
-ORDER BY c.cases DESC, c.term;
+ORDER BY c.cases DESC, c.term ASC;
 
 -- name: made_after
 -- The releases of the series that are or were out before it.

@@ -1,5 +1,5 @@
--- Step: a series that was made before groups were refined goes on without: its latest parameters say
---   so, as if they had been given. Another setting needs a yes (--change).
+-- Step: a series that was made before groups were refined goes on without: its latest parameters
+--   say so, as if they had been given. Another setting needs a yes (--change).
 -- Reads: srsql.series_parameter
 -- Writes: srsql.series_parameter
 -- Source: SPEC sections 5 and 7; schemas/catalog.sql.
