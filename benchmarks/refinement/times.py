@@ -42,13 +42,13 @@ def run(*, cases: Sequence[int], full_cases: Sequence[int], k: int) -> None:
     warm_up()
     measure(300, k, ["fast", "full"])  # compiled, or loaded from the cache
     print("".join(f"{cell:>12}" for cell in HEAD))
-    for n in full_cases:
-        _print(n, "full", *measure(n, k, ["full"]))
     found = [_print(n, "fast", *measure(n, k, ["fast"])) for n in cases]
     if len(cases) > 1:
         grouping, fast = zip(*found, strict=True)
         print(f"grouping grows as n^{exponent(cases, grouping):.2f}, "
-              f"fast as n^{exponent(cases, fast):.2f}")  # fmt: skip
+              f"fast as n^{exponent(cases, fast):.2f}", flush=True)  # fmt: skip
+    for n in full_cases:
+        _print(n, "full", *measure(n, k, ["full"]))
 
 
 def _print(

@@ -84,7 +84,10 @@ def test_a_tiny_run_prints_each_part(tmp_path: Path, capsys: pytest.CaptureFixtu
         [theta, name] for theta in ("1", "2/3", "2/5") for name in ("greedy", "fast", "full")
     ]
     refinement.command(["times", "--cases", "500,1000", "--full-cases", "300"])
-    assert "fast grows as n^" in capsys.readouterr().out
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in printed[1:3]] == [["500", "fast"], ["1,000", "fast"]]
+    assert printed[3].startswith("grouping grows as n^")
+    assert printed[4].split()[:2] == ["300", "full"]
 
 
 def test_an_effort_that_there_is_none_of_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
