@@ -15,6 +15,7 @@ from support.quarters import crowd, write_quarter
 
 optima, refinement = load("refinement.optima"), load("refinement")
 AGE = optima.Qid(100)
+NOBODY = np.full(7, -1)
 SEX = optima.Qid(0, (-1, 0, 0), (2, 1, 2), (1, 0, 0))
 
 
@@ -28,13 +29,19 @@ def records(boxes: list[list[int | None]], held: list[set[int]]) -> object:
 def test_the_best_grouping_of_six_ages_is_two_threes() -> None:
     people = records([[10], [90], [12], [95], [11], [91]], [set()] * 6)
     lost = optima.losses(people, 3, Fraction(1))
-    assert optima.best(lost, 6) == (0, 3 * 2 + 3 * 5)
+    assert optima.best(lost, NOBODY[:6]) == (0, 3 * 2 + 3 * 5)
 
 
 def test_a_threshold_makes_the_best_grouping_leave_one_out() -> None:
     """Two of four may hold a value under 1/2, so one of three holders has to go."""
     people = records([[10], [20], [30], [40], [90]], [{0}, {0}, set(), set(), {0}])
-    assert optima.best(optima.losses(people, 2, Fraction(1, 2)), 5) == (1, 2 * 20 + 2 * 20)
+    assert optima.best(optima.losses(people, 2, Fraction(1, 2)), NOBODY[:5]) == (1, 2 * 20 + 2 * 20)
+
+
+def test_the_best_grouping_may_have_to_keep_who_has_a_group() -> None:
+    people = records([[10], [20], [30], [40], [90]], [{0}, {0}, set(), set(), {0}])
+    lost = optima.losses(people, 2, Fraction(1, 2))
+    assert optima.best(lost, np.array([-1, -1, -1, 0, 0])) == (1, 2 * 10 + 2 * 50)
 
 
 def test_an_unknown_value_is_shown_of_nobody_and_costs_who_knows_it() -> None:
@@ -62,7 +69,7 @@ def test_the_best_grouping_is_that_of_the_oracle_in_fractions(theta: str) -> Non
         thetas = dict.fromkeys(range(4), Fraction(theta))
         world = World(ppms.Problem(cases, attributes, 3, thetas, ppms.Model()))
         withheld, least = world.best()
-        assert optima.best(lost, 7) == (withheld, least * 100)
+        assert optima.best(lost, NOBODY[:7]) == (withheld, least * 100)
 
 
 def test_a_tiny_run_prints_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
