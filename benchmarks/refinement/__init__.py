@@ -4,10 +4,12 @@
         [--k 5,10,20] [--theta frequency,0.4,0.2] [--missing keep] [--efforts off,fast,full]
     python -m benchmarks refinement optima --source FILE [--instances 100]
     python -m benchmarks refinement times [--cases 50000,100000] [--full-cases 20000]
+    python -m benchmarks refinement times --source FILE
 
 *losses* releases the periods of the files as one series a setting, with the command's own options.
 *optima* draws a few records and compares with the best of all groupings of them. *times* runs the
-kernels alone on synthetic quarters. Seconds are those of the processor, of all threads.
+kernels alone on synthetic quarters, or of files the grouping stage of a release. Seconds are those
+of the processor, of all threads.
 
 Source: SPEC section 7 (refinement).
 """
@@ -79,6 +81,8 @@ def parser() -> argparse.ArgumentParser:
     of = parts.add_parser("times", help="seconds of the kernels")
     of.add_argument("--cases", type=numbers, default=[50_000, 100_000, 200_000, 1_000_000])
     of.add_argument("--full-cases", type=numbers, default=[10_000, 20_000])
+    of.add_argument("--source", type=Path, nargs="+", default=[], help="time the stage of these")
+    of.add_argument("--dataset", default="faers")
     of.add_argument("--k", type=int, default=5)
     return whole
 
