@@ -34,8 +34,9 @@ RENAMED = {
 }
 """Catalog tables of earlier layouts, and what they are called now."""
 UNCHANGED = "the warehouse was not migrated and is as it was"
-GROWN = frozenset({("srsql", "budget_ledger")})
-"""Tables to which a step adds rows: charges that earlier versions did not make."""
+GROWN = frozenset({("srsql", "budget_ledger"), ("srsql", "series_parameter")})
+"""Tables to which a step adds rows: charges that earlier versions did not make, and that a series
+goes on without refinement."""
 
 
 @dataclass(frozen=True)

@@ -253,6 +253,19 @@ def test_a_second_migration_has_nothing_to_do(old: Path) -> None:
     assert again.from_layout == again.to_layout
 
 
+def test_a_series_of_a_later_layout_goes_on_without_refinement_as_well(old: Path) -> None:
+    migrate(old)
+    refined = "FROM srsql.series_parameter WHERE keyword = 'refine'"
+    with duckdb.connect(str(old)) as con:
+        expected = con.execute(f"SELECT * {refined} ORDER BY ALL").fetchall()
+        con.execute(f"DELETE {refined}")
+        con.execute("UPDATE srsql.warehouse SET layout = 5")
+    assert migrate(old).from_layout == 5
+    with Engine(old) as engine:
+        assert engine.sql(f"SELECT * {refined} ORDER BY ALL") == expected
+        assert {row[3] for row in expected} == {"off"}
+
+
 def test_a_migration_that_loses_a_row_changes_nothing(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
