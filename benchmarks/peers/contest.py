@@ -69,7 +69,7 @@ CONTESTS = (
         (
             *_ours("k-anonymity", k=K),
             *_ours("xy-anonymity", k=K),
-            Contestant("k-member clustering", "k-member", {"k": K}, at_most=10_000),
+            Contestant("k-member clustering", "k-member", {"k": K}, at_most=50_000),
             _arx("local recoding", "local"),
             _arx("global recoding", "global"),
             Contestant("anonypyx Mondrian", "anonypyx", {"k": K, **_MONDRIAN}),

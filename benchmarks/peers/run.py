@@ -22,6 +22,8 @@ from benchmarks.peers.people import Table, write_people
 SIZES, SMALL_SIZES = (1_000, 10_000, 100_000), (2_000,)
 SECONDS, MEMORY_MIB = 120, 10_240
 """What one run may take; a peer that takes more at one size is not tried at a larger one."""
+WARM_SECONDS = 1_800
+"""What compiling the kernels may take, on the first use of an installation."""
 THEIRS = Path(__file__).with_name("theirs.py")
 Where = TypeVar("Where")
 
@@ -53,7 +55,7 @@ class Runs:
     def warm_up(self, contestant: Contestant, people: Path) -> float:
         """Seconds of a first, small run of srsql, so that no run that is measured compiles."""
         task = {**contestant.options, "tool": "srsql", "people": str(people), "few": True}
-        cost, error = self._run(task)
+        cost, error = self._run(task, WARM_SECONDS)
         if cost is None:
             raise SystemExit(f"{contestant.name}: {error}")
         return float(cost["warm_up"])
@@ -108,12 +110,14 @@ class Runs:
             start = [sys.executable, "-m", "benchmarks.peers.ours"]
         return [*start, json.dumps({**task, "memory_mib": MEMORY_MIB})]
 
-    def _run(self, task: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    def _run(
+        self, task: dict[str, Any], seconds: int = SECONDS
+    ) -> tuple[dict[str, Any] | None, str]:
         command = self._command(task)
         try:
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
         except subprocess.TimeoutExpired:
-            return None, f"over {SECONDS} s"
+            return None, f"over {seconds} s"
         if ran.returncode == 0:
             return json.loads(ran.stdout), ""
         last = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
