@@ -1,9 +1,10 @@
-"""The interpreter that has the peers: made once, in a cache folder of its own."""
+"""Where the peers are: an interpreter, made once in a cache folder of its own, and ARX."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -13,6 +14,9 @@ REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 OVERRIDE = "SRSQL_PEERS_PYTHON"
 """Environment variable: the path of an interpreter that has the requirements already."""
 PROBE = "import anjana, anonypy, anonypyx, pycanon"
+ARX = "SRSQL_ARX_JAR"
+"""Environment variable: the class path of ARX, which no package index has: its jar, as a rule."""
+DRIVER = Path(__file__).with_name("Arx.java")
 
 
 class UnavailableError(Exception):
@@ -33,6 +37,21 @@ def interpreter() -> Path:
         _install(python)
         finished.touch()
     return _probed(python, str(folder))
+
+
+def arx(memory_mib: int) -> list[str]:
+    """How ARX is started, but for the arguments of one run; needs a JDK, 11 or later."""
+    given, java = os.environ.get(ARX), shutil.which("java")
+    if not given:
+        raise UnavailableError(f"{ARX} does not name its jar")
+    if java is None:
+        raise UnavailableError("there is no java on PATH")
+    command = [java, f"-Xmx{memory_mib}m", "-cp", given, str(DRIVER)]
+    found = subprocess.run(command, capture_output=True, text=True)
+    if found.returncode:
+        why = (found.stderr.strip().splitlines() or [f"exit {found.returncode}"])[0]
+        raise UnavailableError(f"{ARX}={given}: {why}")
+    return command
 
 
 def cache_folder() -> Path:

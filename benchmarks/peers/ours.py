@@ -100,13 +100,14 @@ def _release(
     with Engine(dataset.with_name(f"{name}.duckdb"), dataset=dataset) as engine:
         engine.ingest([people], period=QUARTER)
         parts.append(perf_counter())
-        options = {key: task[key] for key in ("model", "k", "l", "alpha", "theta") if key in task}
+        names = ("model", "k", "l", "alpha", "theta", "refine")
+        options = {key: task[key] for key in names if key in task}
         engine.release(QUARTER, seed=1, on_infeasible="withhold", ids="original", **options)
         parts.append(perf_counter())
         released = engine.con.execute(RELEASED).df()
         parts.append(perf_counter())
-    names = ("ingest", "release", "read")
-    return released, {n: b - a for n, a, b in zip(names, parts, parts[1:], strict=False)}
+    stages = ("ingest", "release", "read")
+    return released, {n: b - a for n, a, b in zip(stages, parts, parts[1:], strict=False)}
 
 
 def check(task: dict[str, Any]) -> dict[str, Any]:

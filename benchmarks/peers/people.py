@@ -39,6 +39,7 @@ class Table:
     file: Path
     complete: bool
     """Whether only rows without a missing value are in it."""
+    rows: int
 
 
 def write_people(folder: Path, sizes: Sequence[int]) -> list[Table]:
@@ -56,11 +57,11 @@ def write_people(folder: Path, sizes: Sequence[int]) -> list[Table]:
     for size in sizes:
         some = people.head(size)
         whole = some.dropna()
-        for name, rows, complete in (
+        for name, chosen, complete in (
             (f"{len(some):,} rows", some, False),
             (f"the {len(whole):,} complete rows of {len(some):,}", whole, True),
         ):
             file = folder / f"people_{size}{'_complete' * complete}.csv"
-            rows.to_csv(file, index=False)
-            tables.append(Table(name, file, complete))
+            chosen.to_csv(file, index=False)
+            tables.append(Table(name, file, complete, len(chosen)))
     return tables

@@ -1,6 +1,7 @@
 """One run of one peer, in the interpreter that has it: ``theirs.py TASK`` with the task as JSON.
 
-Nothing of srsql is imported here. Every peer is called as its own documentation calls it, and its
+Nothing of srsql is imported here, and k-member clustering is the only one that is written for this
+benchmark (kmember.py). Every other peer is called as its own documentation calls it, and its
 answer is written as rows (row, age_low, age_high, wt_low, wt_high, sex, term); NULL means "any".
 """
 
@@ -169,6 +170,32 @@ def leaf(text: str) -> str | None:
     return None if text in ("nan", "*", "") or "," in text else text
 
 
+def _kmember(task: dict[str, Any]) -> Any:
+    from judge import SPANS
+    from kmember import greedy_k_member
+
+    def anonymize(people: Frame) -> np.ndarray:
+        values = [people[name].to_numpy(float) / SPANS[name] for name in NUMBERS]
+        codes = pd.factorize(people[CATEGORY])[0].astype(float)
+        values.append(np.where(codes < 0, np.nan, codes))
+        return greedy_k_member(np.column_stack(values), task["k"])
+
+    return anonymize, rows_of_numbers
+
+
+def rows_of_numbers(people: Frame, groups: np.ndarray) -> Frame:
+    """Rows with the hull of their group, which is "any" where one of its members misses a value."""
+    made: dict[str, Any] = {"row": people["row"]}
+    for name in NUMBERS:
+        by = people[name].groupby(groups)
+        whole = by.transform("count") == by.transform("size")
+        made[f"{name}_low"] = by.transform("min").where(whole)
+        made[f"{name}_high"] = by.transform("max").where(whole)
+    categories = people[CATEGORY].groupby(groups).transform("nunique", dropna=False)
+    made[CATEGORY] = people[CATEGORY].where(categories == 1)
+    return Frame({**made, TERM: people[TERM]})
+
+
 def _anjana(task: dict[str, Any]) -> Any:
     from anjana import anonymity
 
@@ -235,6 +262,7 @@ RUNS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "anonypyx": anonymized(_anonypyx),
     "anonypy": anonymized(_anonypy),
     "anjana": anonymized(_anjana),
+    "k-member": anonymized(_kmember),
     "pycanon": _pycanon,
 }
 
