@@ -16,7 +16,7 @@ with its groups as they are, and refined (fast, full): the attacker refines ever
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -44,6 +44,8 @@ SIZES = ((2, 8), (3, 9))
 SLACKS = (0.0, 0.25)
 """Of the variants of ms that draw among candidates whose ΔIL′ is nearly the least: ties, and up to
 so much above it."""
+PARTS = (*REFINEMENTS, "drawn", "quarter")
+"""The groups as they are and refined; drawn among near-equal candidates; local optimality."""
 TABLES, SMALL_TABLES = 20, 3
 RUNS, SMALL_RUNS = 3_000, 1_500
 """Worlds with a first case that are tried of one table; fewer than that are all tried."""
@@ -104,22 +106,26 @@ HEAD = ("algorithm, k", "counted", "exact", "worlds kept", "values", "worst", "c
         "worst", "left", "best guess", "below k", "loss", "releases")  # fmt: skip
 
 
-def replay(people: Population, k: int, n: int, amount: tuple[int, int]) -> None:
+def replay(
+    people: Population, k: int, n: int, amount: tuple[int, int], parts: Collection[str]
+) -> None:
     """Attack the same tables under every algorithm; ``amount``: tables, and runs of each."""
     count, runs = amount
     rng = np.random.default_rng([SEED, k])
     drawn = [(draw_table(people, n, rng), int(rng.integers(n))) for _ in range(count)]
     for model in ("ms", "ppms++"):
-        by_refinement = []
-        for refine in REFINEMENTS:
+        by_refinement: dict[str, list[Attack | None]] = {}
+        for refine in (each for each in REFINEMENTS if each in parts):
             found = [
                 attack(partial(_run, table, model, k, refine), table, first, Replay(rng, runs))
                 for table, first in drawn
             ]
-            by_refinement.append(found)
+            by_refinement[refine] = found
             print(row(f"{model} {refine}, {k}", k, found), flush=True)
-        for refine, found in zip(REFINEMENTS[1:], by_refinement[1:], strict=True):
-            print(paired(f"{model} {refine}, {k}", by_refinement[0], found), flush=True)
+            if refine != "off" and "off" in by_refinement:
+                print(paired(f"{model} {refine}, {k}", by_refinement["off"], found), flush=True)
+    if "drawn" not in parts:
+        return
     tried = [(table, f, table.grouped(table.values, "ms", k, f)) for table, f in drawn]
     same = [np.array_equal(shown, table.near(table.values, k, f, -1.0)) for table, f, shown in tried
             if shown is not None]  # fmt: skip
@@ -146,16 +152,22 @@ def command(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks minimality", description=__doc__)
     parser.add_argument("--small", action="store_true", help="a few tables")
     parser.add_argument("--real-data", type=Path, metavar="DIR", help=f"take {REAL_QUARTER} of it")
+    parser.add_argument("--runs", type=int, metavar="N", help="worlds that are tried of a table")
+    parser.add_argument("--only", action="append", choices=PARTS, help="a part, or some of them")
     options = parser.parse_args(arguments)
+    parts = options.only or PARTS
     began = perf_counter()
     warm_up()
     refinement.warm_up()
     people = population(options.real_data)
     amount = (SMALL_TABLES, SMALL_RUNS) if options.small else (TABLES, RUNS)
+    amount = (amount[0], options.runs or amount[1])
     print(f"{len(people[0]):,} cases to draw from, {amount[0]} tables of each size, up to "
           f"{amount[1]:,} worlds with a first case of each")  # fmt: skip
     print("".join(f"{cell:>17}" for cell in HEAD))
     for k, n in SIZES:
-        replay(people, k, n, amount)
-    attack_quarter(people, SMALL_GROUPS if options.small else GROUPS)
+        if {*parts} != {"quarter"}:
+            replay(people, k, n, amount, parts)
+    if "quarter" in parts:
+        attack_quarter(people, SMALL_GROUPS if options.small else GROUPS)
     print(f"{perf_counter() - began:.0f} s")
