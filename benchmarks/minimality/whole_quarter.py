@@ -31,15 +31,15 @@ from benchmarks.minimality.tables import (
     Table,
     table_of,
 )
-from benchmarks.minimality.worlds import entropy
+from benchmarks.minimality.worlds import LEAST_KEPT, entropy
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 K = 5
 NEIGHBOURS = 5
-WORLDS, BESIDE = 20_000, 20
-"""Worlds of a group, and of each neighbour beside each of them."""
-GROUPS, SMALL_GROUPS = 100, 5
+WORLDS, MORE_WORLDS, BESIDE = 4_000, 40_000, 10
+"""Worlds of a group, and of each neighbour beside each of them; more where few of them are left."""
+GROUPS, SMALL_GROUPS = 60, 5
 
 
 def draw_worlds(members: int, low: Ints, high: Ints, count: int, rng: np.random.Generator) -> Ints:
@@ -133,6 +133,8 @@ class Shrunk:
     """[members] of the effective candidates in the group for the target that each case is."""
     before: float
     """Effective values of a case, by the hull alone; mean."""
+    kept: float
+    """Effective number of the worlds that are left."""
 
 
 def shrink(
@@ -157,6 +159,8 @@ def shrink(
         weights = ones
     codes = (drawn[:, :, 0] * 1_000 + drawn[:, :, 1]) * 10 + drawn[:, :, 2]
     kept = weights.sum() ** 2 / (weights**2).sum()
+    if kept < LEAST_KEPT and worlds < MORE_WORLDS:
+        return shrink(table, own, near, MORE_WORLDS, rng, k)
     effective = np.array([
         [_effective(codes[:, j], ones, worlds), _effective(codes[:, j], weights, kept)]
         for j in range(len(own))
@@ -169,7 +173,7 @@ def shrink(
             candidates[target] = np.exp(entropy(left) - entropy(hulls))
     return Shrunk(
         broken, float(weights.mean()), effective[:, 1] / effective[:, 0], candidates,
-        float(effective[:, 0].mean()),
+        float(effective[:, 0].mean()), float(kept),
     )  # fmt: skip
 
 
@@ -227,8 +231,9 @@ def _line(table: Table, refine: Refine, count: int) -> str:
     chosen = rng.choice(wide, min(count, len(wide)), replace=False)
     found = [shrink(table, groups[at], neighbours(table, groups, at), WORLDS, rng)
              for at in chosen]  # fmt: skip
-    true = [each for each in found if not each.broken] or found
-    values, candidates = (np.concatenate([getattr(e, f) for e in true])
+    true = [each for each in found if not each.broken]
+    sure = [each for each in true if each.kept >= LEAST_KEPT] or found
+    values, candidates = (np.concatenate([getattr(e, f) for e in sure])
                           for f in ("values", "candidates"))  # fmt: skip
     same = np.mean([a.tolist() == b.tolist() for a, b in zip(
         _shown(table, number), _shown(table, table.partition(
@@ -238,8 +243,9 @@ def _line(table: Table, refine: Refine, count: int) -> str:
         f"of them points {len(groups) - len(wide)}, effective values by the hull "
         f"{np.mean([e.before for e in found]):.1f}, broken by the truth "
         f"{np.mean([e.broken for e in found]):.0%}; else worlds left "
-        f"{np.mean([e.share for e in true]):.0%}, values {values.mean():.2f} (worst "
-        f"{values.min():.2f}), candidates {candidates.mean():.2f} (worst {candidates.min():.2f}); "
+        f"{np.mean([e.share for e in sure]):.0%}, values {values.mean():.2f} (worst "
+        f"{values.min():.2f}), candidates {candidates.mean():.2f} (worst {candidates.min():.2f}; "
+        f"{len(true) - len(sure)} groups of which too few worlds are left aside); "
         f"cases with the same region by another seed {same:.0%}"
     )
 
