@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -96,8 +97,12 @@ class Attack:
     """[n] the same of candidates, for the target that each case is."""
     guess: Floats
     """[n, 3] chance of the best guess at the target: regions, hulls, attack."""
+    left: Floats
+    """[n, 2] effective candidates: hulls, attack."""
     possible: Floats
     """[n, 2] candidates that are possible at all: hulls, attack."""
+    releases: float
+    """Effective number of releases that the first cases make of the table: 1, if all make one."""
     loss: float
     """Mean loss of the published regions."""
 
@@ -138,14 +143,17 @@ def attack(run: Runner, table: Table, first: int, how: Replay) -> Attack | None:
             for world, seed in zip(worlds, grid[-1], strict=True)
         ]
         kept, tried = np.concatenate([kept, worlds[np.array(gives)]]), tried + len(worlds)
-    return judge(table, shown, choices, kept, (exact, tried))
+    made = Counter(str(run(table.values, seed)) for seed in range(n))
+    releases = float(np.exp(entropy(np.array(list(made.values()), np.float64))))
+    return judge(table, shown, choices, kept, (exact, tried, releases))
 
 
 def judge(
-    table: Table, shown: Ints, choices: Sequence[Factor], kept: Ints, tried: tuple[bool, int]
-) -> Attack:
+    table: Table, shown: Ints, choices: Sequence[Factor], kept: Ints,
+    tried: tuple[bool, int, float],
+) -> Attack:  # fmt: skip
     """Compare what is left with what the regions leave."""
-    exact, count = tried
+    exact, count, releases = tried
     n, sampled = len(shown), 0 if exact else len(kept)
     codes = (kept[:, :, 0] * 1_000 + kept[:, :, 1]) * 10 + kept[:, :, 2]
     before = np.zeros(n)
@@ -155,7 +163,8 @@ def judge(
         entropy(np.unique(codes[:, case], return_counts=True)[1].astype(float), sampled)
         for case in range(n)
     ]) if len(kept) else np.zeros(n)  # fmt: skip
-    candidates, guess, possible = np.ones(n), np.zeros((n, 3)), np.zeros((n, 2))
+    candidates, guess = np.ones(n), np.zeros((n, 3))
+    effective, possible = np.zeros((n, 2)), np.zeros((n, 2))
     for target, (age, weight, sex) in enumerate(table.values):
         of = (age, weight, sex)
         covering = ((shown[:, :3] <= of) & (of <= shown[:, 3:])).all(axis=1)
@@ -165,10 +174,13 @@ def judge(
         left = (codes == (age * 1_000 + weight) * 10 + sex).mean(axis=0) if len(kept) else hulls
         if not left.any():
             left = hulls  # no world that was drawn has the target: nothing is learned of it
-        candidates[target] = np.exp(entropy(left) - entropy(hulls))
+        effective[target] = np.exp(entropy(hulls)), np.exp(entropy(left))
+        candidates[target] = effective[target, 1] / effective[target, 0]
         guess[target] = 1 / covering.sum(), hulls.max() / hulls.sum(), left.max() / left.sum()
         possible[target] = (hulls > 0).sum(), (left > 0).sum()
     values = np.exp(after - before)
     loss = float(((shown[:, 3:] - shown[:, :3]) * UNIT).sum() / (60 * 3 * n))
     share = len(kept) / count
-    return Attack(exact, len(kept), share, values, candidates, guess, possible, loss)
+    return Attack(
+        exact, len(kept), share, values, candidates, guess, effective, possible, releases, loss
+    )

@@ -13,6 +13,7 @@ from support.benchmark import load
 
 worlds, tables = load("minimality.worlds"), load("minimality.tables")
 near_choice = load("minimality.near_choice")
+whole_quarter = load("minimality.whole_quarter")
 AGES = range(5)
 
 
@@ -129,3 +130,84 @@ def test_a_draw_among_near_candidates_repeats_with_its_seed_and_keeps_k() -> Non
     assert len({str(shown) for shown in drawn[0]}) > 1
     for shown in drawn[0]:
         assert min(Counter(map(tuple, shown)).values()) >= 2
+
+
+@pytest.mark.parametrize("refine", ["fast", "full"])
+def test_refined_groups_keep_k_and_lose_no_more(refine: str) -> None:
+    rng = np.random.default_rng(11)
+    compared = 0
+    for _ in range(40):
+        n = int(rng.integers(4, 10))
+        values = np.column_stack(
+            [rng.integers(0, 9, n), rng.integers(0, 6, n), rng.integers(1, 3, n)]
+        )
+        table = tables.Table(values, np.arange(n + 1), np.arange(n, dtype=np.int32))
+        off = table.grouped(values, "ms", 2, 0)
+        on = table.grouped(values, "ms", 2, 0, refine)
+        if off is not None:
+            compared += 1
+            assert min(Counter(map(tuple, on)).values()) >= 2
+            lost = [((s[:, 3:] - s[:, :3]) * tables.UNIT).sum() for s in (on, off)]
+            assert lost[0] <= lost[1]
+    assert compared > 20
+
+
+@pytest.mark.parametrize(("members", "width"), [(2, 3), (3, 1), (3, 2), (3, 4), (4, 3)])
+def test_drawn_worlds_are_uniform_among_those_that_have_the_hull(members: int, width: int) -> None:
+    low = np.array([7])
+    drawn = whole_quarter.draw_worlds(
+        members, low, low + width - 1, 40_000, np.random.default_rng(2)
+    )
+    times = Counter(map(tuple, (drawn[:, :, 0] - 7).tolist()))
+    expected = set(map(tuple, worlds.assignments(members, width).tolist()))
+    assert set(times) == expected
+    for world in expected:
+        assert times[world] / 40_000 == pytest.approx(1 / len(expected), abs=0.02)
+
+
+def test_a_world_survives_where_no_exchange_and_no_move_that_is_allowed_loses_less() -> None:
+    rng = np.random.default_rng(3)
+    unit = np.array([10, 3, 1_200])
+
+    def lost(*groups: Any) -> int:
+        return sum(len(g) * int((np.ptp(np.array(g), axis=0) * unit).sum()) for g in groups)
+
+    for _ in range(200):
+        a, b = (
+            np.column_stack([rng.integers(0, 6, m), rng.integers(0, 6, m), rng.integers(1, 3, m)])
+            for m in rng.integers(2, 5, 2)
+        )
+        swaps = rng.random((len(a), len(b))) < 0.5
+        gone, come = rng.random(len(a)) < 0.3, rng.random(len(b)) < 0.3
+        before, rows_a, rows_b = lost(a, b), a.tolist(), b.tolist()
+        after = [
+            lost(
+                [r for x, r in enumerate(rows_a) if x != i] + [rows_b[j]],
+                [r for x, r in enumerate(rows_b) if x != j] + [rows_a[i]],
+            )
+            for i, j in np.argwhere(swaps)
+        ]
+        after += [
+            lost([r for x, r in enumerate(rows_a) if x != i], [*rows_b, rows_a[i]])
+            for i in np.flatnonzero(gone)
+        ]
+        after += [
+            lost([*rows_a, rows_b[j]], [r for x, r in enumerate(rows_b) if x != j])
+            for j in np.flatnonzero(come)
+        ]
+        found = whole_quarter.survive(a[None], b[None, None], swaps, gone, come, unit)
+        assert found.tolist() == [float(all(each >= before for each in after))]
+
+
+def test_originals_of_which_an_exchange_would_be_better_are_said_to_break_it() -> None:
+    """With pairs of ages, 0 and 2 beside 1 and 9 are worse than 0 and 1 beside 2 and 9."""
+    values = np.array([(age, 50, 1) for age in (0, 2, 1, 9)])
+    table = tables.Table(values, np.arange(5), np.arange(4, dtype=np.int32), tables.FINE)
+    own, other = np.array([0, 1]), np.array([2, 3])
+    found = whole_quarter.shrink(table, own, [other], 500, np.random.default_rng(1), 2)
+    assert found.broken
+    values = np.array([(age, 50, 1) for age in (0, 2, 3, 5)])
+    table = tables.Table(values, np.arange(5), np.arange(4, dtype=np.int32), tables.FINE)
+    found = whole_quarter.shrink(table, own, [other], 500, np.random.default_rng(1), 2)
+    assert not found.broken
+    assert found.share == 1
