@@ -225,15 +225,19 @@ def _raw_rows_replaced(release: Release) -> bool:
 
 
 def measures_table(rows: list[MeasureRow], caption: str = "Every metric and every check") -> Table:
-    """Uniform rows as they are, with their meaning."""
+    """Uniform rows as they are, and at the first of each measure its meaning."""
+    meanings: list[str] = []
+    for row, before in zip(rows, [None, *rows], strict=False):
+        repeated = before is not None and before.measure == row.measure
+        meanings.append("" if repeated else measure_meaning(row.measure))
     return Table(
         "measures",
         caption,
         ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
         [
             (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,
-             measure_meaning(r.measure))
-            for r in rows
+             meaning)
+            for r, meaning in zip(rows, meanings, strict=True)
         ],
     )  # fmt: skip
 
