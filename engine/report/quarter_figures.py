@@ -57,8 +57,8 @@ def group_figures(shapes: Shapes, k: int | None, what: str) -> list[Figure]:
                 "exposure",
                 exposure(shapes.exposure, what),
                 f"Sensitive values: for each {what}, the highest ratio of a value's confidence to "
-                "its threshold, over the values whose threshold is below 1. Nothing may lie right "
-                "of the dashed line.",
+                "its threshold, over the values whose threshold is below 1. The line has to be at "
+                "100 % where it meets the dashed one.",
             )
         )
     return found
@@ -163,7 +163,7 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
             plain_numbers(axis.yaxis)
         else:
             thousands(axis, y=True)
-        axis.set_xlim(min(least - 4.0, min(sizes) - 1.0), last + (5 if more else 1))
+        axis.set_xlim(max(0.0, min(least - 4.0, min(sizes) - 1.0)), last + (5 if more else 1))
         axis.set_xlabel(f"cases in the {what}")
         axis.set_ylabel(f"{what}s")
         return svg(

@@ -150,9 +150,9 @@ def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
             Figure(
                 "scatter",
                 scatter([(found.title, found.points) for found in compared]),
-                "Signals before and after: PRR of each pair of drug and reaction, originals "
-                "against what is released, on the identity line where nothing changes. A "
-                "condition makes regions that straddle it count in part.",
+                "Signals before and after: PRR of each pair of drug and reaction that has one in "
+                "both, originals against what is released, on the identity line where nothing "
+                "changes. A condition makes regions that straddle it count in part.",
             )
         )
     blocks.append(
