@@ -29,10 +29,9 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Of each column, whether it holds numbers and nothing else."""
+        """Of each column, whether it holds numbers, or nothing, and nothing else."""
         return [
-            any(is_number(row[place]) for row in self.rows)
-            and all(row[place] is None or is_number(row[place]) for row in self.rows)
+            all(row[place] is None or is_number(row[place]) for row in self.rows)
             for place in range(len(self.columns))
         ]
 
