@@ -113,6 +113,8 @@ def internal_quarter(subject: Subject) -> Page:
     worst = [group for group in audited.evidence if group.release_id == release.release_id]
     playable = exposed and not is_parted(warehouse, release.release_id)
     worked = work_attack(release, worst[0], play=playable) if worst else None
+    model = MODELS.get(subject.manifest["model"])
+    promised = model.guaranteed_bounds if model else frozenset()
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
@@ -133,7 +135,12 @@ def internal_quarter(subject: Subject) -> Page:
         ids=IDS.get(subject.manifest.get("ids", "")),
         date=subject.manifest.get("release_date"),
         shapes=shapes,
-        groups=group_figures(shapes, release.k, "group"),
+        groups=group_figures(
+            shapes,
+            release.k if "k" in promised else None,
+            "group",
+            bounded="theta" in promised,
+        ),
         thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),
         loss=loss_table(subject, rows),

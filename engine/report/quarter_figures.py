@@ -38,8 +38,20 @@ _STEEP = 30
 """Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 
 
-def group_figures(shapes: Shapes, k: int | None, what: str) -> list[Figure]:
-    """Sizes and exposure of the groups or published regions; without ``k`` no bound is drawn."""
+def group_figures(
+    shapes: Shapes, k: int | None, what: str, *, bounded: bool = True
+) -> list[Figure]:
+    """Sizes and exposure of the groups or published regions.
+
+    Args:
+        shapes: what is drawn.
+        k: the least size that is promised; None: no bound is drawn.
+        what: ``group`` or ``region``.
+        bounded: whether thresholds are promised of them.
+
+    Returns:
+        The figures that there is something for.
+    """
     found = []
     if shapes.sizes:
         found.append(
@@ -57,8 +69,12 @@ def group_figures(shapes: Shapes, k: int | None, what: str) -> list[Figure]:
                 "exposure",
                 exposure(shapes.exposure, what),
                 f"Sensitive values: for each {what}, the highest ratio of a value's confidence to "
-                "its threshold, over the values whose threshold is below 1. The line has to be at "
-                "100 % where it meets the dashed one.",
+                "its threshold, over the values whose threshold is below 1. "
+                + (
+                    "The line has to be at 100 % where it meets the dashed one."
+                    if bounded
+                    else f"The model promises no threshold within a {what}."
+                ),
             )
         )
     return found
@@ -198,13 +214,14 @@ def exposure(found: dict[float, int], what: str) -> Image:
     with settings():
         figure = Canvas(figsize=(WIDTH, 2.2))
         axis = figure.add_subplot()
-        axis.step([0, *ends, 1.05], [0, *shares, 1], where="post", color=BLUE)
+        last = max(1.05, ends[-1] * 1.02)
+        axis.step([0, *ends, last], [0, *shares, 1], where="post", color=BLUE)
         axis.axvline(1, color=RED, linestyle="--", linewidth=1.2)
         axis.annotate(
             "threshold", (1, 0.04), (-4, 0), textcoords="offset points", ha="right", color=WARNING,
             fontsize=8.5,
         )  # fmt: skip
-        axis.set_xlim(0, max(1.05, ends[-1] * 1.02))
+        axis.set_xlim(0, last)
         axis.set_ylim(0, 1.02)
         axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         axis.set_xlabel("highest confidence / its threshold θ (values with θ < 1)")
