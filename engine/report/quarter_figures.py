@@ -81,8 +81,8 @@ def group_figures(
 
 
 def width_figure(shapes: Shapes) -> Figure | None:
-    """Widths of the regions."""
-    if not shapes.sizes:
+    """Widths of the regions, if any case has one."""
+    if not any(any(width.cases.values()) for width in shapes.widths):
         return None
     return Figure(
         "widths",
@@ -154,18 +154,18 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
         figure = Canvas(figsize=(WIDTH, 2.3))
         axis = figure.add_subplot()
         drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
-        if len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
+        if bars and len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
             axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
             axis.margins(y=0.12)
         ticks = MaxNLocator(integer=True, nbins=9).tick_values(1, last)
         shown = sorted({int(tick) for tick in ticks if 1 <= tick <= last} | {least})
         shown = [tick for tick in shown if tick == least or abs(tick - least) > last / 25]
-        names = [str(tick) for tick in shown]
+        names = [f"{tick:,}" for tick in shown]
         if more:
             axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
             places = [n for n, tick in enumerate(shown) if tick < last - 2]
             shown = [*(shown[n] for n in places), last + 3]
-            names = [*(names[n] for n in places), f"> {last}"]
+            names = [*(names[n] for n in places), f"> {last:,}"]
         axis.set_xticks(shown, names)
         if k is not None:
             axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
@@ -362,5 +362,5 @@ def missing_figure(rows: Sequence[Missingness]) -> Figure:
         "missing",
         image,
         "Released cases per quasi-identifier: released as a region, known but given up (its "
-        "set of cases was too small), missing in the originals.",
+        "set of cases was too small, or the model releases none), missing in the originals.",
     )

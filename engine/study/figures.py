@@ -341,7 +341,7 @@ def _bars(axis: Axes, lines: Lines, most: int) -> None:
     axis.set_yticks(range(len(names)), [label(name, 40) for name in names])
     axis.set_ylim(most - 0.5, -0.5)
     axis.margins(x=0.36)
-    axis.xaxis.set_major_locator(MaxNLocator(nbins=4))
+    axis.xaxis.set_major_locator(MaxNLocator(nbins=4 if max(map(abs, values)) < 1000 else 1))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.axvline(0, color="black", linewidth=0.8)
     axis.tick_params(axis="y", length=0)
