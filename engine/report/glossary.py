@@ -18,7 +18,7 @@ CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic")
 """The criteria of Lin 2016, Table 2."""
 _LIMITS = (
     "an attacker who knows some of a patient's drugs or terms already: they stand beside the "
-    "region as the reports have them (the shares of cases that they single out are told above)",
+    "region as the reports have them (reports of a quarter tell how many cases they single out)",
     "an attacker who knows a case or report number",
     "two audiences who put their series together",
     "values with a threshold of 1, which bounds nothing",

@@ -36,6 +36,6 @@ def test_tables_stand_in_boxes_that_scroll_and_have_every_column() -> None:
     for box in boxes:
         assert box["tabindex"] == "0"
         assert shown.within(box["aria-labelledby"])
-    assert len(shown.tables["settings"].columns) == 19
+    assert len(shown.tables["settings"].columns) == 20
     assert len(shown.tables["settings"].rows) == 6
     assert len(shown.tables["failed"].rows) == 1
