@@ -73,7 +73,7 @@ def suppressed_facts(manifest: dict[str, Any], worst: float | None = None) -> li
     facts = [Fact("suppressed", "of the sensitive values suppressed", parts, f"{parts / 100:g} %")]
     if worst is not None:
         what = "of a group show a suppressed value or lost it, at worst"
-        facts.append(Fact("suppressed-worst", what, worst, f"{worst:.1%}"))
+        facts.append(Fact("suppressed-worst", what, worst, f"{100 * worst:.1f} %"))
     return facts
 
 
