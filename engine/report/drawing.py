@@ -120,7 +120,7 @@ def number(value: float) -> str:
         return "–"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:,.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def thousands(axis: Axes, *, x: bool = False, y: bool = False) -> None:
@@ -378,5 +378,6 @@ def _quarters(axis: Axes, quarters: Sequence[str]) -> None:
     every = max(1, math.ceil(len(quarters) / 12))
     places = range(0, len(quarters), every)
     axis.set_xticks(list(places), [label(quarters[place], 12) for place in places])
-    axis.set_xlim(-0.6, len(quarters) - 0.4)
+    beside = max(0.6, (5 - len(quarters)) / 2)  # so that one bar does not fill a figure
+    axis.set_xlim(-beside, len(quarters) - 1 + beside)
     axis.set_xlabel("period")

@@ -18,7 +18,7 @@ CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic")
 """The criteria of Lin 2016, Table 2."""
 _LIMITS = (
     "an attacker who knows some of a patient's drugs or terms already: they stand beside the "
-    "region as the reports have them (the shares of cases that they single out are told above)",
+    "region as the reports have them (reports of a quarter tell how many cases they single out)",
     "an attacker who knows a case or report number",
     "two audiences who put their series together",
     "values with a threshold of 1, which bounds nothing",
@@ -73,7 +73,7 @@ def suppressed_facts(manifest: dict[str, Any], worst: float | None = None) -> li
     facts = [Fact("suppressed", "of the sensitive values suppressed", parts, f"{parts / 100:g} %")]
     if worst is not None:
         what = "of a group show a suppressed value or lost it, at worst"
-        facts.append(Fact("suppressed-worst", what, worst, f"{worst:.1%}"))
+        facts.append(Fact("suppressed-worst", what, worst, f"{100 * worst:.1f} %"))
     return facts
 
 

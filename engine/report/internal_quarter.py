@@ -113,6 +113,8 @@ def internal_quarter(subject: Subject) -> Page:
     worst = [group for group in audited.evidence if group.release_id == release.release_id]
     playable = exposed and not is_parted(warehouse, release.release_id)
     worked = work_attack(release, worst[0], play=playable) if worst else None
+    model = MODELS.get(subject.manifest["model"])
+    promised = model.guaranteed_bounds if model else frozenset()
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
@@ -133,7 +135,12 @@ def internal_quarter(subject: Subject) -> Page:
         ids=IDS.get(subject.manifest.get("ids", "")),
         date=subject.manifest.get("release_date"),
         shapes=shapes,
-        groups=group_figures(shapes, release.k, "group"),
+        groups=group_figures(
+            shapes,
+            release.k if "k" in promised else None,
+            "group",
+            bounded="theta" in promised,
+        ),
         thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),
         loss=loss_table(subject, rows),
@@ -225,15 +232,19 @@ def _raw_rows_replaced(release: Release) -> bool:
 
 
 def measures_table(rows: list[MeasureRow], caption: str = "Every metric and every check") -> Table:
-    """Uniform rows as they are, with their meaning."""
+    """Uniform rows as they are, and at the first of each measure its meaning."""
+    meanings: list[str] = []
+    for row, before in zip(rows, [None, *rows], strict=False):
+        repeated = before is not None and before.measure == row.measure
+        meanings.append("" if repeated else measure_meaning(row.measure))
     return Table(
         "measures",
         caption,
         ("measure", "scope", "violating", "total", "ratio", "threshold", "holds", "meaning"),
         [
             (r.measure, r.scope, r.violating, r.total, r.ratio, r.threshold, r.passed,
-             measure_meaning(r.measure))
-            for r in rows
+             meaning)
+            for r, meaning in zip(rows, meanings, strict=True)
         ],
     )  # fmt: skip
 

@@ -29,10 +29,9 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Of each column, whether it holds numbers and nothing else."""
+        """Of each column, whether it holds numbers, or nothing, and nothing else."""
         return [
-            any(is_number(row[place]) for row in self.rows)
-            and all(row[place] is None or is_number(row[place]) for row in self.rows)
+            all(row[place] is None or is_number(row[place]) for row in self.rows)
             for place in range(len(self.columns))
         ]
 
@@ -66,9 +65,12 @@ class Page:
     """In their order; nothing else is exported of a page."""
 
 
-DRAWING = 2
+DRAWING = 3
 """Raised with every change of what the same data are drawn as, so that a page of an earlier
-drawing is not taken for a forged one. 1 was drawn on white whatever the reader's scheme."""
+drawing is not taken for a forged one. 1 was drawn on white whatever the reader's scheme; 2 had
+words broken in cells when printed, and names beside which a figure shrank."""
+_LONG_WORD = 22
+"""Letters up to which a word is never taken apart."""
 DRAWN_WITH = ("duckdb", "jinja2", "matplotlib", "numpy", "scipy")
 """Packages that decide bytes of a page."""
 
@@ -101,6 +103,11 @@ def is_number(value: Value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def is_unbroken(value: Value) -> bool:
+    """Whether it has a word that no narrow column has room for, such as a hash."""
+    return isinstance(value, str) and max(map(len, value.split()), default=0) > _LONG_WORD
+
+
 def _finished(value: Any) -> Any:
     """What a template writes: a text without what no page may hold, its line ends kept."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
@@ -126,7 +133,7 @@ def render(template: str, **context: Any) -> Page:
         keep_trailing_newline=True,
     )
     environment.filters |= {"cell": cell, "drawn": drawn}
-    environment.tests["a_number"] = is_number
+    environment.tests |= {"a_number": is_number, "unbroken": is_unbroken}
     environment.globals["term"] = term
     style = scheme_css() + _source("report.css")
     html = environment.get_template(template).render(

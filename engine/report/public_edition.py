@@ -27,7 +27,13 @@ from srsql.engine.report.glossary import (
 )
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.report.quarter_figures import group_figures, width_figure
-from srsql.engine.report.shapes import Shapes, arrivals, published_at_ends, published_shapes
+from srsql.engine.report.shapes import (
+    Shapes,
+    arrivals,
+    bounds_of_regions,
+    published_at_ends,
+    published_shapes,
+)
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
 from srsql.engine.warehouse.public_database import (
@@ -95,7 +101,8 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
     manifest = released.manifest(quarter)
     own, dataset, schema = released.warehouse, released.dataset, released.schemas[quarter]
     shapes = published_shapes(own, dataset, schema)
-    k = int(manifest["k"])
+    kept = bounds_of_regions(manifest["model"])
+    k = int(manifest["k"]) if "k" in kept else None
     pairs, listed = 0, list[Signal]()
     if dataset.signals is not None and shapes.groups:
         pairs, listed = strongest(own, dataset, released.series, quarter)
@@ -115,12 +122,12 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
         withheld=public_withheld_counts(manifest),
         k=k,
         shapes=shapes,
-        groups=group_figures(shapes, k, "region"),
-        thetas=_thetas(manifest, shapes),
+        groups=group_figures(shapes, k, "region", bounded="theta" in kept),
+        thetas=_thetas(manifest, shapes, bounded="theta" in kept),
         worthless=published_at_ends(own, dataset, schema, manifest["model"]),
         widths=width_figure(shapes),
         missing=_missing(shapes),
-        smallest=_smallest(shapes, k),
+        smallest=_smallest(shapes, k, bounded="theta" in kept),
         has_signals=dataset.signals is not None,
         pairs=pairs,
         signal_blocks=strongest_blocks(listed),
@@ -168,7 +175,7 @@ def _parameters(manifest: dict[str, Any]) -> Table:
     )
 
 
-def _thetas(manifest: dict[str, Any], shapes: Shapes) -> Table:
+def _thetas(manifest: dict[str, Any], shapes: Shapes, *, bounded: bool) -> Table:
     counted = Counter(threshold["theta"] for threshold in manifest["thresholds"])
     highest = {theta: conf for theta, _, conf in shapes.highest}
     return Table(
@@ -177,7 +184,12 @@ def _thetas(manifest: dict[str, Any], shapes: Shapes) -> Table:
         "published region",
         ("θ", "released values", "confidence", "holds"),
         [
-            (theta, counted[theta], share, None if share is None else share <= theta * (1 + 1e-12))
+            (
+                theta,
+                counted[theta],
+                share,
+                share <= theta * (1 + 1e-12) if bounded and share is not None else None,
+            )
             for theta in sorted(counted)
             for share in [highest.get(theta)]
         ],
@@ -199,7 +211,7 @@ def _missing(shapes: Shapes) -> Table:
     )
 
 
-def _smallest(shapes: Shapes, k: int) -> Table | None:
+def _smallest(shapes: Shapes, k: int | None, *, bounded: bool) -> Table | None:
     """What somebody learns of a case in the smallest region, over all regions of that size."""
     if not shapes.sizes:
         return None
@@ -212,8 +224,12 @@ def _smallest(shapes: Shapes, k: int) -> Table | None:
         [
             ("candidates in the smallest region", size, k),
             ("regions of that size", shapes.sizes[size], None),
-            ("chance to pick the right case", 1 / size, 1 / k),
-            ("highest confidence in a value, as a share of its threshold", worst, 1),
+            ("chance to pick the right case", 1 / size, 1 / k if k else None),
+            (
+                "highest confidence in a value, as a share of its threshold",
+                worst,
+                1 if bounded else None,
+            ),
         ],
     )
 

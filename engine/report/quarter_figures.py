@@ -38,8 +38,20 @@ _STEEP = 30
 """Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 
 
-def group_figures(shapes: Shapes, k: int | None, what: str) -> list[Figure]:
-    """Sizes and exposure of the groups or published regions; without ``k`` no bound is drawn."""
+def group_figures(
+    shapes: Shapes, k: int | None, what: str, *, bounded: bool = True
+) -> list[Figure]:
+    """Sizes and exposure of the groups or published regions.
+
+    Args:
+        shapes: what is drawn.
+        k: the least size that is promised; None: no bound is drawn.
+        what: ``group`` or ``region``.
+        bounded: whether thresholds are promised of them.
+
+    Returns:
+        The figures that there is something for.
+    """
     found = []
     if shapes.sizes:
         found.append(
@@ -57,16 +69,20 @@ def group_figures(shapes: Shapes, k: int | None, what: str) -> list[Figure]:
                 "exposure",
                 exposure(shapes.exposure, what),
                 f"Sensitive values: for each {what}, the highest ratio of a value's confidence to "
-                "its threshold, over the values whose threshold is below 1. Nothing may lie right "
-                "of the dashed line.",
+                "its threshold, over the values whose threshold is below 1. "
+                + (
+                    "The line has to be at 100 % where it meets the dashed one."
+                    if bounded
+                    else f"The model promises no threshold within a {what}."
+                ),
             )
         )
     return found
 
 
 def width_figure(shapes: Shapes) -> Figure | None:
-    """Widths of the regions."""
-    if not shapes.sizes:
+    """Widths of the regions, if any case has one."""
+    if not any(any(width.cases.values()) for width in shapes.widths):
         return None
     return Figure(
         "widths",
@@ -138,18 +154,18 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
         figure = Canvas(figsize=(WIDTH, 2.3))
         axis = figure.add_subplot()
         drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
-        if len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
+        if bars and len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
             axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
             axis.margins(y=0.12)
         ticks = MaxNLocator(integer=True, nbins=9).tick_values(1, last)
         shown = sorted({int(tick) for tick in ticks if 1 <= tick <= last} | {least})
         shown = [tick for tick in shown if tick == least or abs(tick - least) > last / 25]
-        names = [str(tick) for tick in shown]
+        names = [f"{tick:,}" for tick in shown]
         if more:
             axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
             places = [n for n, tick in enumerate(shown) if tick < last - 2]
             shown = [*(shown[n] for n in places), last + 3]
-            names = [*(names[n] for n in places), f"> {last}"]
+            names = [*(names[n] for n in places), f"> {last:,}"]
         axis.set_xticks(shown, names)
         if k is not None:
             axis.axvline(k - 0.5, color=RED, linestyle="--", linewidth=1.2)
@@ -163,7 +179,7 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
             plain_numbers(axis.yaxis)
         else:
             thousands(axis, y=True)
-        axis.set_xlim(min(least - 4.0, min(sizes) - 1.0), last + (5 if more else 1))
+        axis.set_xlim(max(0.0, min(least - 4.0, min(sizes) - 1.0)), last + (5 if more else 1))
         axis.set_xlabel(f"cases in the {what}")
         axis.set_ylabel(f"{what}s")
         return svg(
@@ -198,13 +214,14 @@ def exposure(found: dict[float, int], what: str) -> Image:
     with settings():
         figure = Canvas(figsize=(WIDTH, 2.2))
         axis = figure.add_subplot()
-        axis.step([0, *ends, 1.05], [0, *shares, 1], where="post", color=BLUE)
+        last = max(1.05, ends[-1] * 1.02)
+        axis.step([0, *ends, last], [0, *shares, 1], where="post", color=BLUE)
         axis.axvline(1, color=RED, linestyle="--", linewidth=1.2)
         axis.annotate(
             "threshold", (1, 0.04), (-4, 0), textcoords="offset points", ha="right", color=WARNING,
             fontsize=8.5,
         )  # fmt: skip
-        axis.set_xlim(0, max(1.05, ends[-1] * 1.02))
+        axis.set_xlim(0, last)
         axis.set_ylim(0, 1.02)
         axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         axis.set_xlabel("highest confidence / its threshold θ (values with θ < 1)")
@@ -345,5 +362,5 @@ def missing_figure(rows: Sequence[Missingness]) -> Figure:
         "missing",
         image,
         "Released cases per quasi-identifier: released as a region, known but given up (its "
-        "set of cases was too small), missing in the originals.",
+        "set of cases was too small, or the model releases none), missing in the originals.",
     )

@@ -223,8 +223,7 @@ def _region_measures(
     shapes: Shapes, dataset: Dataset, told: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, float | None, float | None, float | None, float | None]]:
     """Of regions: sizes, confidences, widths, and cases without one."""
-    model, k = MODELS.get(str(told["model"])), int(told["k"])
-    kept = set() if model is None or model.perturbs_values else set(model.guaranteed_bounds)
+    kept, k = bounds_of_regions(str(told["model"])), int(told["k"])
     if shapes.sizes:
         small = sum(regions for size, regions in shapes.sizes.items() if size < k)
         ends = {"smallest": min(shapes.sizes), "mean": shapes.cases / shapes.groups}
@@ -247,6 +246,12 @@ def _region_measures(
         if shapes.cases:
             share = gone / shapes.cases
         yield "without_region", width.name, gone, shapes.cases, share, None
+
+
+def bounds_of_regions(model: str) -> frozenset[str]:
+    """Which bounds a model keeps in published regions: of values that it draws, none."""
+    found = MODELS.get(model)
+    return frozenset() if found is None or found.perturbs_values else found.guaranteed_bounds
 
 
 def published_rows(dataset: Dataset, schema: str) -> exp.Query:

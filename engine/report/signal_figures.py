@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from heapq import nlargest, nsmallest
 
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
@@ -24,8 +26,8 @@ from srsql.engine.report.drawing import (
 )
 from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.signals import signals
-from srsql.engine.signals.results import Agreement, Measures, Signal, agreement
+from srsql.engine.signals import Sifted, signals
+from srsql.engine.signals.results import Agreement, Judged, Measures, Signal, agreed, judged
 from srsql.engine.signals.rules import AGE, Condition
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -73,26 +75,32 @@ def comparisons(release: Release) -> list[Comparison]:
 
 
 def _comparison(release: Release, title: str, condition: Condition) -> Comparison:
+    points: list[tuple[float, float]] = []
+    counted: dict[str, Counter[Judged]] = {name: Counter() for name in CRITERIA}
+
+    def told(every: Iterator[Signal]) -> Iterator[Signal]:
+        for signal in every:
+            before = signal.original.prr if signal.original else None
+            if before and signal.released.prr:
+                points.append((before, signal.released.prr))
+            for name, counts in counted.items():
+                counts[judged(signal, name)] += 1
+            yield signal
+
     found = signals(
         release.warehouse,
         release.visible_dataset,
         release.series,
-        condition,
+        Sifted(condition, lambda every: tuple(nlargest(SHOWN, told(every), key=_change))),
         quarter=release.quarter,
     )
-    points = []
-    for signal in found.signals:
-        before = signal.original.prr if signal.original else None
-        if before and signal.released.prr:
-            points.append((before, signal.released.prr))
-    changed = sorted(found.signals, key=_change, reverse=True)[:SHOWN]
     quantiles = {row.measure: row for row in found.quantiles}
     return Comparison(
         title,
-        len(found.signals),
+        counted[CRITERIA[0]].total(),
         points,
-        [(term(name).short, agreement(found.signals, name)) for name in CRITERIA],
-        [signal for signal in changed if _change(signal) > 0],
+        [(term(name).short, agreed(counts)) for name, counts in counted.items()],
+        [signal for signal in found.signals if _change(signal) > 0],
         quantiles["prr_bias"].median if "prr_bias" in quantiles else None,
         found.changed_since,
     )
@@ -117,12 +125,21 @@ def strongest(
     Returns:
         The number of all pairs, and those of the greatest IC025.
     """
-    found = signals(
-        warehouse, dataset, series, Condition(), quarter=quarter, released_only=True
-    ).signals
-    drawn = [s for s in found if s.released.prr_low and s.released.prr_high]
-    drawn.sort(key=lambda s: (-(s.released.ic025 or 0.0), s.drug, s.reaction))
-    return len(found), drawn[:SHOWN]
+    pairs = 0
+
+    def drawn(every: Iterator[Signal]) -> Iterator[Signal]:
+        nonlocal pairs
+        for signal in every:
+            pairs += 1
+            if signal.released.prr_low and signal.released.prr_high:
+                yield signal
+
+    def order(signal: Signal) -> tuple[float, str, str]:
+        return -(signal.released.ic025 or 0.0), signal.drug, signal.reaction
+
+    asked = Sifted(Condition(), lambda every: tuple(nsmallest(SHOWN, drawn(every), key=order)))
+    found = signals(warehouse, dataset, series, asked, quarter=quarter, released_only=True)
+    return pairs, list(found.signals)
 
 
 def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
@@ -133,9 +150,9 @@ def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:
             Figure(
                 "scatter",
                 scatter([(found.title, found.points) for found in compared]),
-                "Signals before and after: PRR of each pair of drug and reaction, originals "
-                "against what is released, on the identity line where nothing changes. A "
-                "condition makes regions that straddle it count in part.",
+                "Signals before and after: PRR of each pair of drug and reaction that has one in "
+                "both, originals against what is released, on the identity line where nothing "
+                "changes. A condition makes regions that straddle it count in part.",
             )
         )
     blocks.append(
@@ -164,7 +181,9 @@ def _changed_pairs(key: str, found: Comparison) -> Table:
         if measures is None or measures.prr is None:
             return "–"
         ends = (measures.prr, measures.prr_low, measures.prr_high)
-        point, low, high = ("–" if end is None else f"{end:,.3g}" for end in ends)
+        point, low, high = (
+            "–" if end is None else f"{end:.3g}" if end < 1000 else f"{end:,.0f}" for end in ends
+        )
         return f"{point} ({low}–{high})"
 
     return Table(
@@ -255,7 +274,7 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> Imag
 def forest(rows: Sequence[tuple[str, float, float, float]]) -> Image:
     """Released PRR with its interval, one line per pair: name, low, point, high."""
     with settings():
-        figure = Canvas(figsize=(WIDTH, 0.6 + 0.25 * len(rows)))
+        figure = Canvas(figsize=(WIDTH, 0.6 + 0.25 * len(rows)), layout="constrained")
         axis = figure.add_subplot()
         places = range(len(rows))
         for place, (_, low, _, high) in zip(places, rows, strict=True):
@@ -264,7 +283,7 @@ def forest(rows: Sequence[tuple[str, float, float, float]]) -> Image:
         axis.axvline(1, color=RED, linestyle="--", linewidth=1)
         axis.set_xscale("log")
         plain_numbers(axis.xaxis)
-        axis.set_yticks(places, [label(row[0], 52) for row in rows])
+        axis.set_yticks(places, [label(row[0], 44) for row in rows])
         axis.set_xlim(min(0.8, min(row[1] for row in rows) * 0.9), None)
         axis.invert_yaxis()
         axis.set_xlabel("PRR with 95 % interval (logarithmic)")

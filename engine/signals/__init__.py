@@ -10,8 +10,8 @@ differences from the originals disclose what was withheld.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlglot import exp
@@ -63,7 +63,7 @@ def signals(
     warehouse: Warehouse,
     dataset: Dataset,
     series: str,
-    rules: Sequence[Rule] | Condition,
+    rules: Sequence[Rule] | Condition | Sifted,
     *,
     quarter: str | None = None,
     released_only: bool = False,
@@ -88,16 +88,17 @@ def signals(
             or reaction of that name. Who reads released views only is told of released names only.
     """
     scope = _scope(warehouse, dataset, series, quarter, counting.roles)
-    every = isinstance(rules, Condition)
+    rules = Sifted(rules) if isinstance(rules, Condition) else rules
+    every = isinstance(rules, Sifted)
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
     unknown = []
-    if not isinstance(rules, Condition):
+    if not isinstance(rules, Sifted):
         allowed = counting.allow_unknown
         unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
     suppressed = suppressed_cases(warehouse, scope)
     run = _Run(warehouse, scope, sides, counting.missing, suppressed)
     try:
-        if isinstance(rules, Condition):
+        if isinstance(rules, Sifted):
             found, quantiles = run.all_pairs(rules)
         else:
             found, quantiles = run.rules(rules), ()
@@ -185,6 +186,16 @@ def _dropped_cases(warehouse: Warehouse, scope: Scope) -> int:
     return int(warehouse.value(query(_RELEASES, "dropped_cases"), {"releases": releases}))
 
 
+@dataclass(frozen=True)
+class Sifted:
+    """Every pair under a condition, of which not all are kept: a quarter has more of them than a
+    memory limit has room for."""
+
+    condition: Condition
+    keep: Callable[[Iterator[Signal]], tuple[Signal, ...]] = tuple
+    """Takes the pairs one by one, the most cases first, and gives those that are kept."""
+
+
 class _Run:
     """The statements of one call, over temporary tables of each side."""
 
@@ -236,15 +247,20 @@ class _Run:
             for number, _, _, *row in self.warehouse.rows(statement)
         }
 
-    def all_pairs(self, condition: Condition) -> tuple[tuple[Signal, ...], tuple[Quantiles, ...]]:
+    def all_pairs(self, asked: Sifted) -> tuple[tuple[Signal, ...], tuple[Quantiles, ...]]:
         """Every pair of surely enough original cases; of released ones, of possibly enough."""
+        condition = asked.condition
         self._load()
         self._weigh(condition, self.missing, fit=True)
         statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
         self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
         self._measure()
-        rows = self.warehouse.rows(results_of_pairs(self.sides).sql(dialect="duckdb"))
-        found = tuple(self._signal(drug, reaction, condition, row) for drug, reaction, *row in rows)
+        batches = self.warehouse.batches(results_of_pairs(self.sides).sql(dialect="duckdb"))
+        found = asked.keep(
+            self._signal(drug, reaction, condition, row)
+            for rows in batches
+            for drug, reaction, *row in rows
+        )
         if ORIGINAL not in self.sides:
             return found, ()
         quantiles = self.warehouse.rows(query(_TABLES, "bias_quantiles"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,9 +12,11 @@ from srsql.engine.warehouse.frames import Framed
 
 Verdict = Literal["holds", "does not", "undecided"]
 """Of a criterion: met in every world of the regions, in none, or in some (``signal_verdicts``)."""
+Judged = tuple[Verdict | None, Verdict | None]
+"""The same of the originals, if there are any, and of what is released."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Measures:
     """One table and its measures; see ``signal_measures`` for each. None: undefined.
 
@@ -62,7 +65,7 @@ class Measures:
     signal_eb05: Verdict | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bias:
     """Released against original: ratios for a, PRR, ROR and EBGM, differences for the ICs."""
 
@@ -74,7 +77,7 @@ class Bias:
     ic_shrunk_shift: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Signal:
     """One rule."""
 
@@ -119,19 +122,26 @@ def agreement(signals: Sequence[Signal], criterion: str) -> Agreement:
         signals: the pairs; without originals, ``before`` and what rests on it are 0.
         criterion: a field of ``Measures``, such as ``signal_mhra``.
     """
-    pairs = [
-        (getattr(s.original, criterion) if s.original else None, getattr(s.released, criterion))
-        for s in signals
-    ]
-    met = [after for before, after in pairs if before == "holds"]
+    return agreed(Counter(judged(signal, criterion) for signal in signals))
+
+
+def judged(signal: Signal, criterion: str) -> Judged:
+    """What a criterion says of a pair in the originals and as released."""
+    before = getattr(signal.original, criterion) if signal.original else None
+    return before, getattr(signal.released, criterion)
+
+
+def agreed(counted: Counter[Judged]) -> Agreement:
+    """``agreement`` of pairs that were counted by what the criterion says of them."""
+    met = {after: pairs for (before, after), pairs in counted.items() if before == "holds"}
     return Agreement(
-        before=len(met),
-        after=sum(after == "holds" for _, after in pairs),
-        kept=met.count("holds"),
-        lost=met.count("does not"),
-        undecided=met.count("undecided"),
-        gained=sum(pair == ("does not", "holds") for pair in pairs),
-        open=sum(after == "undecided" for _, after in pairs),
+        before=sum(met.values()),
+        after=sum(pairs for (_, after), pairs in counted.items() if after == "holds"),
+        kept=met.get("holds", 0),
+        lost=met.get("does not", 0),
+        undecided=met.get("undecided", 0),
+        gained=counted["does not", "holds"],
+        open=sum(pairs for (_, after), pairs in counted.items() if after == "undecided"),
     )
 
 

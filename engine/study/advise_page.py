@@ -251,12 +251,13 @@ def _names(axis: Axes, shown: Sequence[Setting]) -> None:
     at: dict[tuple[float, float], list[str]] = {}
     for one in shown:
         if one.frontier:
-            parts = [f"k={one.k}", one.theta or "", f"ε={one.epsilon}" if one.epsilon else ""]
+            theta = f"θ={one.theta}" if one.theta else ""
+            parts = [f"k={one.k}", theta, f"ε={one.epsilon}" if one.epsilon else ""]
             place = (round(one.point[0], 4), round(one.point[1], 4))
             at.setdefault(place, []).append(" ".join(part for part in parts if part))
     for place, names in at.items():
         text = names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "")
-        axis.annotate(label(text, 30), place, (6, 3), textcoords="offset points", fontsize=7)
+        axis.annotate(label(text, 30), place, (8, 4), textcoords="offset points", fontsize=7)
 
 
 def _bounds(axis: Axes, max_risk: float | None, max_loss: float | None) -> None:

@@ -72,7 +72,7 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
         failed=Table(
             "failed",
             "Refused or failed, with the reason",
-            ("model", *parameters, "quarter", "stage", "reason"),
+            (*_headings(parameters), "quarter", "stage", "reason"),
             [
                 (*_setting(row, parameters), row["quarter"], row["measure"], row["error"])
                 for row in errors
@@ -122,6 +122,11 @@ def _varied(rows: Sequence[Row]) -> tuple[str, ...]:
     return _PARAMETERS + tuple(n for n in _FURTHER if any(row.get(n) is not None for row in rows))
 
 
+def _headings(parameters: Sequence[str]) -> tuple[str, ...]:
+    """Of the columns of ``_setting``, in words, so that long ones take several lines."""
+    return ("model", *(name.replace("_", " ") for name in parameters))
+
+
 def _setting(row: Row, parameters: Sequence[str]) -> tuple[Value, ...]:
     return (row["model"], *map(row.get, parameters))
 
@@ -145,7 +150,7 @@ def _summary(rows: Sequence[Row]) -> Table:
     return Table(
         "summary",
         "Means over the quarters; seconds of all releases without loading kernels, peak memory",
-        ("model", *parameters, *(name for name, *_ in _MEANS), "seconds", "MiB"),
+        (*_headings(parameters), *(name for name, *_ in _MEANS), "seconds", "MiB"),
         [
             (
                 *key,

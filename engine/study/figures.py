@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
 from srsql.engine.report.drawing import (
@@ -24,6 +25,7 @@ from srsql.engine.report.drawing import (
     WIDTH,
     Image,
     label,
+    number,
     settings,
     svg,
 )
@@ -46,6 +48,8 @@ _TITLE = 46
 """Letters of a line above a panel."""
 _NAMED = 12
 """Places up to which each has its name on the axis."""
+_ROOM = 34
+"""Letters below a panel."""
 _SHARE = "{} (share, 0 to 1)"
 _VALUES: Mapping[str, str] = {
     "are": "mean relative error (1: 100 %)",
@@ -289,7 +293,8 @@ def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[Image, str
     names = sorted({name for lines in shown.values() for name in lines}, key=_natural)
     with settings():
         columns = min(2, len(shown))
-        height = 0.7 + 0.24 * len(names) if len(points) == 1 else 2.3
+        most = max(map(len, shown.values()))
+        height = 0.7 + 0.24 * most if len(points) == 1 else 2.3
         count = math.ceil(len(shown) / columns)
         legend = 0.0 if len(points) == 1 else 0.2 * math.ceil(len(names) / 2)
         drawing = Figure(figsize=(WIDTH, count * (height + 0.5) + legend), layout="constrained")
@@ -298,7 +303,7 @@ def draw(figure: PaperFigure, rows: Sequence[Row], key: str) -> tuple[Image, str
             heading = "\n".join(label(line, _TITLE) for line in title.splitlines())
             axis.set_title(heading, loc="left", fontsize=8.5)
             if len(points) == 1:
-                _bars(axis, lines)
+                _bars(axis, lines, most)
                 axis.set_xlabel(figure.values_label)
             else:
                 (_columns if figure.order else _lines)(axis, points, names, lines)
@@ -327,14 +332,17 @@ def _points(figure: PaperFigure, shown: Mapping[str, Lines]) -> list[Point]:
     return sorted(found, key=lambda point: (isinstance(point, str), point))
 
 
-def _bars(axis: Axes, lines: Lines) -> None:
+def _bars(axis: Axes, lines: Lines, most: int) -> None:
+    """A bar each, as thick as in the panel that has the most."""
     names = sorted(lines)
     values = [next(iter(lines[name].values())) for name in names]
     bars = axis.barh(range(len(names)), values, color=BLUE, height=0.62)
-    axis.bar_label(bars, [f"{value:.4g}" for value in values], padding=3, fontsize=8)
+    axis.bar_label(bars, [number(value) for value in values], padding=3, fontsize=8)
     axis.set_yticks(range(len(names)), [label(name, 40) for name in names])
-    axis.invert_yaxis()
+    axis.set_ylim(most - 0.5, -0.5)
     axis.margins(x=0.36)
+    axis.xaxis.set_major_locator(MaxNLocator(nbins=4 if max(map(abs, values)) < 1000 else 1))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.axvline(0, color="black", linewidth=0.8)
     axis.tick_params(axis="y", length=0)
 
@@ -354,7 +362,7 @@ def _lines(
         )  # fmt: skip
     every = max(1, math.ceil(len(points) / _NAMED))
     places = range(0, len(points), every)
-    axis.set_xticks(list(places), [_named(points[n]) for n in places], rotation=45)
+    _ticks(axis, places, [points[n] for n in places])
     axis.margins(y=0.1)
 
 
@@ -373,7 +381,15 @@ def _columns(
             color=_COLOURS[order % len(_COLOURS)],
             hatch=_HATCHES[order % len(_HATCHES)], edgecolor="white",
         )  # fmt: skip
-    axis.set_xticks(range(len(points)), [_named(point) for point in points], rotation=45)
+    _ticks(axis, range(len(points)), points)
+
+
+def _ticks(axis: Axes, places: Sequence[int], points: Sequence[Point]) -> None:
+    """Names of places, aslant where they would not fit side by side; values without exponents."""
+    names = [_named(point) for point in points]
+    aslant = sum(map(len, names)) + 2 * len(names) > _ROOM
+    axis.set_xticks(list(places), names, rotation=45 if aslant else 0)
+    axis.ticklabel_format(axis="y", style="plain", useOffset=False)
 
 
 def _named(point: Point) -> str:

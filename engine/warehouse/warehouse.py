@@ -27,6 +27,8 @@ CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql")
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
+_BATCH = 5_000
+"""Rows that ``batches`` hands on at a time."""
 _NAMES = tuple(
     f"SELECT o.schema_name, o.{name} FROM system.main.{catalog}() AS o "
     "WHERE o.database_name = ? AND o.schema_name IN ('srsql', 'srsql_data') "
@@ -313,6 +315,13 @@ class Warehouse:
         """All rows of a query."""
         with self._told():
             return self.con.execute(query, parameters or None).fetchall()
+
+    def batches(self, query: str) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query, some thousands at a time; no other statement is run meanwhile."""
+        with self._told():
+            result = self.con.execute(query)
+            while rows := result.fetchmany(_BATCH):
+                yield rows
 
     def value(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
         """First column of the first row of a query; None if there is no row."""

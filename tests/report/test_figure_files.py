@@ -13,6 +13,9 @@ from support.pages import Page
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReportError
+from srsql.engine.report.drawing import number
+from srsql.engine.report.quarter_figures import exposure, group_figures, group_sizes
+from srsql.engine.report.shapes import Shapes, bounds_of_regions
 
 QUARTER = QUARTERS[1]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -91,3 +94,35 @@ def test_a_folder_that_cannot_be_made_is_refused(engine: Engine, tmp_path: Path)
     with pytest.raises(ReportError, match="cannot be made"):
         engine.report(QUARTER, public=True, figures=tmp_path / "file")
     assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_groups_that_are_all_far_larger_than_k_are_drawn() -> None:
+    drawn = group_sizes({2450: 1}, 5, "group")
+    assert "&gt; 45" in drawn.svg
+
+
+def test_the_share_of_a_threshold_is_drawn_up_to_the_greatest() -> None:
+    line = exposure({0.5: 3, 5.0: 1}, "region").canvas.axes[0].lines[0]
+    x = [float(value) for value in line.get_xdata()]
+    assert x == sorted(x)
+    assert x[-1] > 5
+
+
+def test_a_bound_that_the_model_does_not_keep_is_not_drawn_as_kept() -> None:
+    assert bounds_of_regions("ppms++") == {"k", "theta"}
+    assert bounds_of_regions("ppms-dp-all") == frozenset()
+    shapes = Shapes({1: 4, 9: 2}, (), {0.5: 3, 5.0: 3}, ())
+    sizes, confidences = group_figures(shapes, None, "region", bounded=False)
+    assert sizes.caption == "6 regions by their number of cases: 1 to 9."
+    assert confidences.caption.endswith("The model promises no threshold within a region.")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (12345.6, "12,346"), (1822.18, "1,822"), (999.95, "1000"), (0.00345, "0.00345"),
+        (7_021_000.0, "7,021,000"), (-16614.5, "-16,614"), (0.0, "0"),
+    ],
+)  # fmt: skip
+def test_a_number_is_shown_without_an_exponent(value: float, text: str) -> None:
+    assert number(value) == text
