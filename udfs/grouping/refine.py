@@ -39,6 +39,9 @@ EFFORTS: dict[Refinement, Effort] = {
     "fast": Effort(2, 60, 1, 12, 2000, 12, 400, False),
     "full": Effort(24, 300, 5, NO_LIMIT, NO_LIMIT, 48, 4, True),
 }
+FEW = 2000
+"""Cases up to which ``fast`` goes farther than among many, where that takes no time."""
+AMONG_FEW = Effort(4, 300, 3, 12, 2000, 12, 400, False)
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,8 @@ def refine_groups(
         int(standing.diversity), standing.attribute_of.astype(np.int64),
         int(standing.attribute_count),
     )  # fmt: skip
-    if not _refine(standing.group.astype(np.int64), members, EFFORTS[standing.effort]):
+    effort = AMONG_FEW if standing.effort == "fast" and n <= FEW else EFFORTS[standing.effort]
+    if not _refine(standing.group.astype(np.int64), members, effort):
         raise ValueError("a group breaks a bound before it is refined")
     return np.asarray(_numbered(members.group))
 
