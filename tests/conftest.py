@@ -38,10 +38,11 @@ def pytest_configure(config: pytest.Config) -> None:
             [sys.executable, "-m", "support.kernels"], cwd=Path(__file__).parent
         )
     from srsql.engine.console import progress
-    from srsql.udfs.grouping import greedy
+    from srsql.udfs.grouping import greedy, refine
 
     progress.EVERY = 3600.0  # on a busy machine no command's stderr has lines on how far it is
     greedy.warm_up()
+    refine.warm_up()
     if others is not None and others.wait():
         raise pytest.UsageError("the kernels cannot be compiled: see above")
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from srsql.udfs.grouping import partition, refine
+from srsql.udfs.grouping import leftover_values, partition
 from srsql.udfs.risk import nearest_records, singling_out
 from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
 
 
 def compile_all() -> None:
-    """All but those of ``greedy.warm_up``, with the types that the engine calls them with."""
+    """All but those of grouping and refinement, with the types that the engine calls them with."""
     nearest_records.warm_up()
     singling_out.warm_up()
     partition.warm_up()
-    refine.warm_up()
+    leftover_values.warm_up()
     warm_up_disassociation()
     warm_up_generalization()
 

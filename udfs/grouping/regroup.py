@@ -94,7 +94,7 @@ def _split(
     pattern, cost = members.pattern[g], members.cost[g]
     if count <= WIDE:
         own = who[:count].copy()
-        lost, part = deal(own, count, 2, cost, effort.steps * SPLIT, members)
+        lost, part = deal(own, count, as_int64(2), cost, effort.steps * SPLIT, members)
         if lost < 0:
             return False
         _assign_parts(own, part, np.array([g, slots[0]]), members, forest)
@@ -275,7 +275,7 @@ def place(
 ) -> bool:
     """Place the case ``waiting[at]``: where it costs least, in another's place, or by merging."""
     r = waiting[at]
-    g, _ = best_join(r, as_int64(-1), NO_LIMIT, effort.tries_to_place, members, forest, who)
+    g, _ = best_join(r, as_int64(-1), as_int64(NO_LIMIT), effort.tries_to_place, members, forest, who)
     if g >= 0:
         join(r, g, members)
         follow(g, members, forest)
