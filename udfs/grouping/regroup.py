@@ -275,7 +275,9 @@ def place(
 ) -> bool:
     """Place the case ``waiting[at]``: where it costs least, in another's place, or by merging."""
     r = waiting[at]
-    g, _ = best_join(r, as_int64(-1), as_int64(NO_LIMIT), effort.tries_to_place, members, forest, who)
+    g, _ = best_join(
+        r, as_int64(-1), as_int64(NO_LIMIT), effort.tries_to_place, members, forest, who
+    )
     if g >= 0:
         join(r, g, members)
         follow(g, members, forest)
