@@ -38,8 +38,8 @@ class Groups(NamedTuple):
     """[n] next member of the same group, or -1."""
 
 
-class GroupBounds(NamedTuple):
-    """What each node of the tree knows of the groups under it."""
+class RegionEnds(NamedTuple):
+    """What each node of a tree knows of the regions of the groups under it."""
 
     low_min: Ints
     low_max: Ints
@@ -50,7 +50,13 @@ class GroupBounds(NamedTuple):
     """[nodes, d] largest loss of each QID."""
     size_min: Ints
     loss_min: Ints
-    """[nodes] least size and least total loss."""
+    """[nodes] least size and least total loss; NONE where all groups are empty."""
+
+
+class GroupBounds(NamedTuple):
+    """What each node of the tree knows of the groups under it."""
+
+    ends: RegionEnds
     least: Ints
     """[nodes] least group number."""
     carriers_max: Ints
@@ -84,7 +90,7 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
         if group[r] >= 0:
             _enter(r, as_int64(group[r]), problem, groups, False)
     for g in range(count):
-        groups.loss[g] = region_loss(g, groups, problem.losses)
+        groups.loss[g] = region_loss(groups.low[g], groups.high[g], problem.losses)
     return groups
 
 
@@ -103,7 +109,7 @@ def join(
     """
     group[r] = g
     _enter(r, g, problem, groups, True)
-    groups.loss[g] = region_loss(g, groups, problem.losses)
+    groups.loss[g] = region_loss(groups.low[g], groups.high[g], problem.losses)
 
 
 @njit()
@@ -120,12 +126,26 @@ def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: 
 
 
 @njit()
-def region_loss(g: int, groups: Groups, losses: Losses) -> int:
-    """The sum of the losses of group ``g``'s region over the QIDs, in loss units (eq. (1))."""
-    loss = 0
-    for i in range(groups.low.shape[1]):
-        loss += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
-    return loss
+def region_loss(low: Ints, high: Ints, losses: Losses) -> int:
+    """The sum of the losses of a region with these ends over the QIDs, in loss units (eq. (1))."""
+    loss = as_int64(0)
+    for i in range(len(low)):
+        loss += hull_loss(losses, i, low[i], high[i])
+    return int(loss)
+
+
+@njit()
+def new_region_ends(nodes: int, d: int) -> RegionEnds:
+    """Room for ``nodes`` nodes and ``d`` QIDs, of which nothing is known yet."""
+    return RegionEnds(
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty((nodes, d), np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+    )
 
 
 @njit()
@@ -140,13 +160,7 @@ def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) 
     """
     nodes, d = len(tree.left), groups.low.shape[1]
     bounds = GroupBounds(
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty((nodes, d), np.int64),
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.int64),
+        new_region_ends(nodes, d),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
@@ -170,46 +184,46 @@ def refresh_group_bounds(
         losses: of the QIDs.
         bounds: what the nodes know; changed.
     """
-    d = groups.low.shape[1]
-    bounds.low_min[node], bounds.low_max[node] = NONE, -NONE
-    bounds.high_min[node], bounds.high_max[node] = NONE, -NONE
-    bounds.loss_max[node] = 0
-    bounds.size_min[node] = bounds.loss_min[node] = bounds.least[node] = NONE
+    d, ends = groups.low.shape[1], bounds.ends
+    ends.low_min[node], ends.low_max[node] = NONE, -NONE
+    ends.high_min[node], ends.high_max[node] = NONE, -NONE
+    ends.loss_max[node] = 0
+    ends.size_min[node] = ends.loss_min[node] = bounds.least[node] = NONE
     bounds.carriers_max[node] = 0
     bounds.full[node] = -1
     if tree.left[node] < 0:
         for j in range(tree.begin[node], tree.end[node]):
             g = tree.order[j]
-            bounds.size_min[node] = min(bounds.size_min[node], groups.size[g])
-            bounds.loss_min[node] = min(bounds.loss_min[node], groups.loss[g])
+            ends.size_min[node] = min(ends.size_min[node], groups.size[g])
+            ends.loss_min[node] = min(ends.loss_min[node], groups.loss[g])
             bounds.least[node] = min(bounds.least[node], g)
             bounds.carriers_max[node] = max(bounds.carriers_max[node], groups.carriers[g])
             bounds.full[node] &= full[g]
             for i in range(d):
                 a, b = groups.low[g, i], groups.high[g, i]
                 loss = hull_loss(losses, i, a, b)
-                bounds.low_min[node, i] = min(bounds.low_min[node, i], a)
-                bounds.low_max[node, i] = max(bounds.low_max[node, i], a)
-                bounds.high_min[node, i] = min(bounds.high_min[node, i], b)
-                bounds.high_max[node, i] = max(bounds.high_max[node, i], b)
-                bounds.loss_max[node, i] = max(bounds.loss_max[node, i], loss)
+                ends.low_min[node, i] = min(ends.low_min[node, i], a)
+                ends.low_max[node, i] = max(ends.low_max[node, i], a)
+                ends.high_min[node, i] = min(ends.high_min[node, i], b)
+                ends.high_max[node, i] = max(ends.high_max[node, i], b)
+                ends.loss_max[node, i] = max(ends.loss_max[node, i], loss)
         return
     for child in (tree.left[node], tree.right[node]):
-        bounds.size_min[node] = min(bounds.size_min[node], bounds.size_min[child])
-        bounds.loss_min[node] = min(bounds.loss_min[node], bounds.loss_min[child])
+        ends.size_min[node] = min(ends.size_min[node], ends.size_min[child])
+        ends.loss_min[node] = min(ends.loss_min[node], ends.loss_min[child])
         bounds.least[node] = min(bounds.least[node], bounds.least[child])
         bounds.carriers_max[node] = max(bounds.carriers_max[node], bounds.carriers_max[child])
         bounds.full[node] &= bounds.full[child]
         for i in range(d):
-            bounds.low_min[node, i] = min(bounds.low_min[node, i], bounds.low_min[child, i])
-            bounds.low_max[node, i] = max(bounds.low_max[node, i], bounds.low_max[child, i])
-            bounds.high_min[node, i] = min(bounds.high_min[node, i], bounds.high_min[child, i])
-            bounds.high_max[node, i] = max(bounds.high_max[node, i], bounds.high_max[child, i])
-            bounds.loss_max[node, i] = max(bounds.loss_max[node, i], bounds.loss_max[child, i])
+            ends.low_min[node, i] = min(ends.low_min[node, i], ends.low_min[child, i])
+            ends.low_max[node, i] = max(ends.low_max[node, i], ends.low_max[child, i])
+            ends.high_min[node, i] = min(ends.high_min[node, i], ends.high_min[child, i])
+            ends.high_max[node, i] = max(ends.high_max[node, i], ends.high_max[child, i])
+            ends.loss_max[node, i] = max(ends.loss_max[node, i], ends.loss_max[child, i])
 
 
 @njit()
-def least_added(node: int, low: Ints, high: Ints, losses: Losses, bounds: GroupBounds) -> int:
+def least_added(node: int, low: Ints, high: Ints, losses: Losses, ends: RegionEnds) -> int:
     """A lower bound of dIL over the groups under a node.
 
     Args:
@@ -217,7 +231,7 @@ def least_added(node: int, low: Ints, high: Ints, losses: Losses, bounds: GroupB
         low: [d] low ends of the box that joins one of the groups.
         high: [d] high ends.
         losses: of the QIDs.
-        bounds: what the nodes know.
+        ends: what the nodes know of the regions.
 
     Returns:
         The bound, in loss units (Lin 2016, eq. (2)).
@@ -225,15 +239,15 @@ def least_added(node: int, low: Ints, high: Ints, losses: Losses, bounds: GroupB
     joint = growth = 0
     for i in range(len(low)):
         widest = hull_loss(
-            losses, i, min(low[i], bounds.low_max[node, i]), max(high[i], bounds.high_min[node, i])
+            losses, i, min(low[i], ends.low_max[node, i]), max(high[i], ends.high_min[node, i])
         )
         joint += widest
         if losses.numeric[i]:
-            distance = max(0, bounds.low_min[node, i] - low[i]) + max(
-                0, high[i] - bounds.high_max[node, i]
+            distance = max(0, ends.low_min[node, i] - low[i]) + max(
+                0, high[i] - ends.high_max[node, i]
             )
             growth += distance * losses.weight[i]
         else:
-            growth += max(0, widest - bounds.loss_max[node, i])
-    joint = max(joint, bounds.loss_min[node] + growth)
-    return int(bounds.size_min[node] * growth + joint)
+            growth += max(0, widest - ends.loss_max[node, i])
+    joint = max(joint, ends.loss_min[node] + growth)
+    return int(ends.size_min[node] * growth + joint)

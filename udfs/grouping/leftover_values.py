@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import as_int64, hull_loss
+from srsql.udfs.exact_search import as_int64
 from srsql.udfs.grouping.feasibility import largest_sum
+from srsql.udfs.grouping.group_tree import region_loss
 from srsql.udfs.grouping.least_loss_search import added_loss
 from srsql.udfs.grouping.privacy_risk import VIEWS, judge_alpha_bounding, update_group
 from srsql.udfs.grouping.suppress import (
@@ -135,7 +136,7 @@ def _place(
         if group[r] >= 0:
             _enter(r, as_int64(group[r]), low, high, carrier, kind, groups)
     for g in range(count):
-        groups.loss[g] = _region_loss(g, losses, groups)
+        groups.loss[g] = region_loss(groups.low[g], groups.high[g], losses)
     begins, own = _pairs_of_cases(len(group), held)
     value_of = np.empty(len(held.case), np.int64)
     for s in range(len(theta_num)):
@@ -159,7 +160,7 @@ def _place(
                 if _make_fit(mine, values, g, excess[:, g], group, held):
                     group[r] = g
                     _enter(r, g, low, high, carrier, kind, groups)
-                    groups.loss[g] = _region_loss(g, losses, groups)
+                    groups.loss[g] = region_loss(groups.low[g], groups.high[g], losses)
                     break
                 fewest[g] = FAR
 
@@ -176,15 +177,6 @@ def _enter(
     for i in range(low.shape[1]):
         groups.low[g, i] = min(groups.low[g, i], low[r, i])
         groups.high[g, i] = max(groups.high[g, i], high[r, i])
-
-
-@njit()
-def _region_loss(g: int, losses: Losses, groups: _Groups) -> int:
-    """The sum of the QIDs' losses of a group, in loss units."""
-    loss = as_int64(0)
-    for i in range(groups.low.shape[1]):
-        loss += hull_loss(losses, i, groups.low[g, i], groups.high[g, i])
-    return int(loss)
 
 
 @njit()

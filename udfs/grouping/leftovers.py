@@ -146,8 +146,8 @@ def _best_group(
         left = tree.left[node]
         if left >= 0:
             right = tree.right[node]
-            left_loss = least_added(left, low, high, problem.losses, bounds)
-            right_loss = least_added(right, low, high, problem.losses, bounds)
+            left_loss = least_added(left, low, high, problem.losses, bounds.ends)
+            right_loss = least_added(right, low, high, problem.losses, bounds.ends)
             if right_loss < left_loss:
                 left, right = right, left
                 left_loss, right_loss = right_loss, left_loss
@@ -323,4 +323,4 @@ def _absorb(g: int, h: int, losses: Losses, group: NDArray[np.int32], groups: Gr
     for i in range(groups.low.shape[1]):
         groups.low[g, i] = min(groups.low[g, i], groups.low[h, i])
         groups.high[g, i] = max(groups.high[g, i], groups.high[h, i])
-    groups.loss[g] = region_loss(g, groups, losses)
+    groups.loss[g] = region_loss(groups.low[g], groups.high[g], losses)

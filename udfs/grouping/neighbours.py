@@ -15,6 +15,12 @@ from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss
 from srsql.udfs.grouping.cells import NONE
+from srsql.udfs.grouping.group_tree import (
+    RegionEnds,
+    least_added,
+    new_region_ends,
+    region_loss,
+)
 from srsql.udfs.grouping.least_loss_search import STACK
 from srsql.udfs.grouping.members import (
     Members,
@@ -51,16 +57,8 @@ class Forest(NamedTuple):
     """[nodes], [groups] as in ``BoxTree``."""
     leaf_of: NDArray[np.int32]
     """[G] the leaf of each group, -1 for one that was made later."""
-    low_min: Ints
-    low_max: Ints
-    high_min: Ints
-    high_max: Ints
-    """[nodes, d] extremes of the regions' ends."""
-    loss_max: Ints
-    """[nodes, d] largest loss of each QID."""
-    size_min: Ints
-    loss_min: Ints
-    """[nodes] least size and least loss of a member."""
+    ends: RegionEnds
+    """Of what the patterns of the trees show."""
 
 
 @njit()
@@ -85,9 +83,7 @@ def grow_forest(members: Members, count: int) -> Forest:
         np.full(room, -1, np.int32), np.full(room, -1, np.int32), np.full(room, -1, np.int32),
         np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(count, np.int32),
         np.full(len(members.size), -1, np.int32),
-        np.empty((room, d), np.int64), np.empty((room, d), np.int64),
-        np.empty((room, d), np.int64), np.empty((room, d), np.int64),
-        np.empty((room, d), np.int64), np.empty(room, np.int64), np.empty(room, np.int64),
+        new_region_ends(room, d),
     )  # fmt: skip
     nodes = placed = as_int64(0)
     for p in range(trees):
@@ -129,7 +125,7 @@ def _plant(tree: BoxTree, own: Ints, p: int, nodes: int, placed: int, forest: Fo
 @njit()
 def _refresh_node(node: int, members: Members, forest: Forest) -> bool:
     """Recompute what one node knows from its children or groups; whether anything changed."""
-    d = members.low.shape[1]
+    d, ends = members.low.shape[1], forest.ends
     p = forest.tree_of[node]
     losses = losses_of(p, forest, members.problem.losses)
     left, right = forest.left[node], forest.right[node]
@@ -139,16 +135,14 @@ def _refresh_node(node: int, members: Members, forest: Forest) -> bool:
         for j in range(forest.begin[node], forest.end[node]):
             g = forest.order[j]
             if members.size[g] > 0:
-                loss = as_int64(0)
-                for i in range(d):
-                    loss += hull_loss(losses, i, members.low[g, i], members.high[g, i])
+                loss = region_loss(members.low[g], members.high[g], losses)
                 size_min, loss_min = min(size_min, members.size[g]), min(loss_min, loss)
     else:
-        size_min = min(forest.size_min[left], forest.size_min[right])
-        loss_min = min(forest.loss_min[left], forest.loss_min[right])
-    if size_min != forest.size_min[node] or loss_min != forest.loss_min[node]:
+        size_min = min(ends.size_min[left], ends.size_min[right])
+        loss_min = min(ends.loss_min[left], ends.loss_min[right])
+    if size_min != ends.size_min[node] or loss_min != ends.loss_min[node]:
         changed = True
-    forest.size_min[node], forest.loss_min[node] = size_min, loss_min
+    ends.size_min[node], ends.loss_min[node] = size_min, loss_min
     for i in range(d):
         low_min, low_max, high_min, high_max, loss_max = NONE, -NONE, NONE, -NONE, as_int64(0)
         if left < 0:
@@ -161,23 +155,23 @@ def _refresh_node(node: int, members: Members, forest: Forest) -> bool:
                     loss_max = max(loss_max, hull_loss(losses, i, a, b))
         else:
             for child in (left, right):
-                if forest.size_min[child] != NONE:
-                    low_min = min(low_min, forest.low_min[child, i])
-                    low_max = max(low_max, forest.low_max[child, i])
-                    high_min = min(high_min, forest.high_min[child, i])
-                    high_max = max(high_max, forest.high_max[child, i])
-                    loss_max = max(loss_max, forest.loss_max[child, i])
+                if ends.size_min[child] != NONE:
+                    low_min = min(low_min, ends.low_min[child, i])
+                    low_max = max(low_max, ends.low_max[child, i])
+                    high_min = min(high_min, ends.high_min[child, i])
+                    high_max = max(high_max, ends.high_max[child, i])
+                    loss_max = max(loss_max, ends.loss_max[child, i])
         if (
-            low_min != forest.low_min[node, i]
-            or low_max != forest.low_max[node, i]
-            or high_min != forest.high_min[node, i]
-            or high_max != forest.high_max[node, i]
-            or loss_max != forest.loss_max[node, i]
+            low_min != ends.low_min[node, i]
+            or low_max != ends.low_max[node, i]
+            or high_min != ends.high_min[node, i]
+            or high_max != ends.high_max[node, i]
+            or loss_max != ends.loss_max[node, i]
         ):
             changed = True
-            forest.low_min[node, i], forest.low_max[node, i] = low_min, low_max
-            forest.high_min[node, i], forest.high_max[node, i] = high_min, high_max
-            forest.loss_max[node, i] = loss_max
+            ends.low_min[node, i], ends.low_max[node, i] = low_min, low_max
+            ends.high_min[node, i], ends.high_max[node, i] = high_min, high_max
+            ends.loss_max[node, i] = loss_max
     return bool(changed)
 
 
@@ -191,27 +185,10 @@ def follow(g: int, members: Members, forest: Forest) -> None:
 
 @njit()
 def _least_added(node: int, low: Ints, high: Ints, losses: Losses, forest: Forest) -> int:
-    """A lower bound of what a box with these ends adds to a group under a node (Lin, eq. (2)).
-
-    What the group's pattern does not show is left out.
-    """
-    if forest.size_min[node] == NONE:
+    """As ``least_added``; what the pattern does not show is left out, and so are empty groups."""
+    if forest.ends.size_min[node] == NONE:
         return NONE
-    joint, growth = as_int64(0), as_int64(0)
-    for i in range(len(low)):
-        widest = hull_loss(
-            losses, i, min(low[i], forest.low_max[node, i]), max(high[i], forest.high_min[node, i])
-        )
-        joint += widest
-        if losses.numeric[i]:
-            distance = max(0, forest.low_min[node, i] - low[i]) + max(
-                0, high[i] - forest.high_max[node, i]
-            )
-            growth += distance * losses.weight[i]
-        else:
-            growth += max(0, widest - forest.loss_max[node, i])
-    joint = max(joint, forest.loss_min[node] + growth)
-    return int(forest.size_min[node] * growth + joint)
+    return int(least_added(node, low, high, losses, forest.ends))
 
 
 @njit()
@@ -259,7 +236,8 @@ def best_join(
                 left_bound = base + _least_added(left, low, high, shown, forest)
                 right_bound = base + _least_added(right, low, high, shown, forest)
                 if right_bound < left_bound or (
-                    right_bound == left_bound and forest.size_min[right] < forest.size_min[left]
+                    right_bound == left_bound
+                    and forest.ends.size_min[right] < forest.ends.size_min[left]
                 ):
                     left, right = right, left
                     left_bound, right_bound = right_bound, left_bound
