@@ -271,7 +271,7 @@ def a_table_more(folder: Path) -> None:
 
 
 REFUSED = [
-    (all_thresholds_one, "policy", "fit the policy frequency only if the 1 withheld cases alone"),
+    (all_thresholds_one, "policy", "are the tenths of no ranking by frequency (none is withheld)"),
     (all_thresholds_one_and_nothing_told, "manifest", "withheld_cases is not told"),
     (all_thresholds_one_by_no_policy, "thresholds", "'as seen fit', which is no policy"),
     (all_thresholds_one_and_not_kept, "manifest", "theta is not kept, and ms keeps it"),

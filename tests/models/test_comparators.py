@@ -370,7 +370,7 @@ def test_a_value_more_frequent_than_alpha_is_told_or_withheld(kept: Path, tmp_pa
         with pytest.raises(InfeasibleError, match=r"20 of 40 reports \(50.0%\) > alpha 0.4"):
             engine.release(QUARTER, **asked)
         found = engine.release(QUARTER, **asked, on_infeasible="withhold")
-        assert found.manifest["withheld"]["infeasible"]["cases"] >= 7
+        assert sum(each["cases"] for each in found.manifest["withheld"].values()) >= 7
         held = terms_of(engine.con, VIEWS)
         for cases in regions(engine.con, VIEWS).values():
             assert sum("COMMON" in held[c] for c in cases) <= Fraction(2, 5) * len(cases)

@@ -106,7 +106,8 @@ def test_a_value_given_up_is_named_with_the_number_that_was_too_small(
 def test_a_case_without_company_is_withheld_and_says_what_it_lacks(
     engine: Engine, tmp_path: Path
 ) -> None:
-    loaded(engine, tmp_path, [*TWO, Report(70, 7, "", "", "80", ("Rash",))])
+    alone = Report(70, 7, "", "", "80", ("Rash",))
+    loaded(engine, tmp_path, [*TWO, alone], refine="off")  # which would find it a group
     found = engine.explain("2011Q4", "7")
     assert (found.outcome, found.reason) == ("withheld", "pattern_too_small")
     assert found.why[-1] == (

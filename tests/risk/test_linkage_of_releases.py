@@ -44,7 +44,7 @@ def reports() -> list[Report]:
 def db(kept: Path, tmp_path: Path) -> Path:
     made = copied(kept / "linkage", tmp_path / "w.duckdb", {QUARTER: reports()})
     with Engine(made) as engine:
-        engine.release(QUARTER, model="ms", k=4, theta="0.75", seed=3)
+        engine.release(QUARTER, model="ms", k=4, theta="0.75", seed=3, refine="off")
     return made
 
 

@@ -38,7 +38,7 @@ def test_settings_are_measured_by_processes_of_their_own_and_the_warehouse_is_on
     before, out = digest(db), tmp_path / "out"
     first = advise(db, out, "--json", k="5").json
     assert (first["measured"], first["sample"], first["sampled"]) == (1, None, [])
-    assert first["recommended"]["label"] == "ppms++ k=5 theta=0.4"
+    assert first["recommended"]["label"] == "ppms++ k=5 theta=0.4 refine=fast"
     assert advise(db, out, "--json", k="5").json == first | {"measured": 0}
     assert digest(db) == before
     assert sorted(os.listdir(out)) == ["advise.csv", "advise.html", "advise.parquet", "cells"]
