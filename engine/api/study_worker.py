@@ -28,7 +28,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.release.request import make_request
 from srsql.engine.risk.linkage import shipped_medical, telling_cases
 from srsql.engine.risk.term_counts import MANY
-from srsql.engine.signals.results import agreement
+from srsql.engine.signals.results import agreements
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.sample import thin
 from srsql.engine.warehouse.releases import released_id
@@ -242,7 +242,7 @@ def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any
     rows = [
         {"quarter": name, "measure": f"signals_{what}", "scope": criterion, "violating": count,
          "total": told.before, "ratio": count / told.before if told.before else None}
-        for criterion, told in ((each, agreement(found.signals, each)) for each in CRITERIA)
+        for criterion, told in zip(CRITERIA, agreements(found.signals, CRITERIA), strict=True)
         for what, count in (("kept", told.kept), ("lost", told.lost), ("undecided", told.undecided))
     ]  # fmt: skip
     for signal in found.signals:

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from srsql.engine.console.session import current_session, waits
 from srsql.engine.errors import ConfigError, WarehouseError, json_text, printable
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
+from srsql.engine.signals.results import Pairs
 from srsql.engine.warehouse.frames import csv_safe
 from srsql.udfs import COMPILING
 
@@ -43,6 +45,8 @@ class Table:
     rows: Iterable[Sequence[str]]
 
 
+ROWS_AT_ONCE = 1_000
+"""Of a CSV, so that a long one is never in memory as a whole."""
 Parts = Iterator[str | Table]
 """An answer, part by part: a line, or a table."""
 
@@ -114,13 +118,13 @@ def show(
         if rows.file is None or asked.form == "csv":
             return
     if as_json:
-        asked.put(json_text(_document(found)) + "\n")
+        asked.put(chain(_document(found), ["\n"]))
     elif asked.file is None:
         _print(out, parts)
     else:
         text = io.StringIO()
         _print(forms.text_console(text), parts)
-        asked.put(text.getvalue())
+        asked.put([text.getvalue()])
 
 
 def _print(console: Console, parts: Iterable[str | Table]) -> None:
@@ -146,10 +150,16 @@ class CsvTable:
         Raises:
             OutputError: it cannot be written.
         """
-        text = io.StringIO(newline="")
-        rows = (map(csv_safe, row) for row in self.rows) if forms.asked().csv_safe else self.rows
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        forms.Asked(file=self.file).put(text.getvalue())
+        forms.Asked(file=self.file).put(self._pieces())
+
+    def _pieces(self) -> Iterator[str]:
+        """The text, some rows at a time."""
+        safe = forms.asked().csv_safe
+        rows = (map(csv_safe, row) for row in self.rows) if safe else iter(self.rows)
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            text = io.StringIO(newline="")
+            csv.writer(text, lineterminator="\n").writerows(some)
+            yield text.getvalue()
 
 
 csv_option = click.option(
@@ -175,11 +185,33 @@ def csv_of(file: Path | None, rows: Iterable[Sequence[Any]]) -> CsvTable | None:
     return None if file is None else CsvTable(None if str(file) == "-" else file, rows)
 
 
-def _document(found: Any) -> Any:
+def _document(found: Any) -> Iterator[str]:
+    """The answer as one JSON document, piece by piece: all pairs are too many to be one text."""
     if isinstance(found, list):
-        return [_document(each) for each in found]
-    made = dataclasses.is_dataclass(found) and not isinstance(found, type)
-    return dataclasses.asdict(found) if made else found
+        yield json_text([_plain(each) for each in found])
+        return
+    plain = _plain(found)
+    if not isinstance(plain, dict) or not any(isinstance(each, Pairs) for each in plain.values()):
+        yield json_text(plain)
+        return
+    for number, (name, value) in enumerate(plain.items()):
+        yield f"{', ' if number else '{'}{json_text(name)}: "
+        if not isinstance(value, Pairs):
+            yield json_text(value)
+            continue
+        for place, pair in enumerate(value):
+            yield f"{', ' if place else '['}{json_text(_plain(pair))}"
+        yield "]" if value else "[]"
+    yield "}"
+
+
+def _plain(found: Any) -> Any:
+    """A record as a mapping, all pairs as they are."""
+    if not dataclasses.is_dataclass(found) or isinstance(found, type):
+        return found
+    each = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    pairs = {name: value for name, value in each.items() if isinstance(value, Pairs)}
+    return dataclasses.asdict(dataclasses.replace(found, **dict.fromkeys(pairs, ()))) | pairs
 
 
 class WholeNumber(click.types.IntParamType):

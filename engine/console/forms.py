@@ -154,8 +154,8 @@ class Asked:
     csv_safe: bool = False
     """An apostrophe stands before what a spreadsheet would run as a formula."""
 
-    def put(self, text: str) -> None:
-        """Write the text there; what was in a file is replaced in one step.
+    def put(self, pieces: Iterable[str]) -> None:
+        """Write a text there, piece by piece; what was in a file is replaced in one step.
 
         An answer may tell of originals, so that only its owner can read the file.
 
@@ -163,15 +163,17 @@ class Asked:
             OutputError: the file cannot be written.
         """
         if self.file is None:
-            click.echo(text, nl=False)
+            for piece in pieces:
+                click.echo(piece, nl=False)
             return
         context = click.get_current_context(silent=True)
         warehouse = context.params.get("db") if context else None
         try:
             if warehouse and self.file.exists() and self.file.samefile(warehouse):
                 raise OutputError(f"{self.file} is the warehouse itself: give another file")
-            with put_beside(self.file) as beside:
-                beside.write_bytes(text.encode("utf-8"))
+            with put_beside(self.file) as beside, beside.open("wb") as written:
+                for piece in pieces:
+                    written.write(piece.encode("utf-8"))
         except OSError as error:
             raise OutputError(f"{self.file} cannot be written ({error.strerror})") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import fields
+from heapq import nlargest
 from typing import Any
 
 from srsql.engine.console import Parts, Table, out
@@ -15,7 +16,7 @@ from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
-from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreement
+from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreements
 from srsql.engine.signals.rules import Condition
 
 SHOWN_PAIRS = 10
@@ -223,7 +224,8 @@ def signal_lines(found: Signals) -> Iterator[str]:
         "90 % (EB05 .. EB95); criteria of Lin 2016, Table 2, and EB05 >= 2 that hold whatever "
         "values of the regions are true, with ? those that some decide; -: undefined"
     )
-    if any(_is_restricted(signal.condition) for signal in found.signals):
+    same = found.signals[:1] if found.every_pair else found.signals  # all pairs have one condition
+    if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
     yield from map(printable, found.unknown)
     if found.dropped:
@@ -280,8 +282,8 @@ def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
     surely = "possibly" if found.released_only else "surely"
     text = f"{len(found.signals):,} pairs of {surely} at least {LEAST} cases"
-    for name, label in _CRITERIA:
-        told = agreement(found.signals, name)
+    each = agreements(found.signals, [name for name, _ in _CRITERIA])
+    for (_, label), told in zip(_CRITERIA, each, strict=True):
         text += f"; {label}: {told.after:,} signals, {told.open:,} undecided"
         if not found.released_only:
             text += (
@@ -298,7 +300,7 @@ def _most_changed(found: Signals) -> list[Signal]:
         bias = signal.bias.prr_bias if signal.bias else None
         return 0.0 if not bias else abs(math.log(bias))
 
-    return sorted(found.signals, key=change, reverse=True)[:SHOWN_PAIRS]
+    return nlargest(SHOWN_PAIRS, found.signals, key=change)
 
 
 def _condition(condition: Condition) -> str:

@@ -32,10 +32,12 @@ from srsql.engine.signals.cases import (
 from srsql.engine.signals.results import (
     Bias,
     Measures,
+    Pairs,
     Quantiles,
     Shrinkage,
     Signal,
     Signals,
+    signal_of,
 )
 from srsql.engine.signals.rules import (
     USUAL,
@@ -88,17 +90,16 @@ def signals(
             or reaction of that name. Who reads released views only is told of released names only.
     """
     scope = _scope(warehouse, dataset, series, quarter, counting.roles)
-    rules = Sifted(rules) if isinstance(rules, Condition) else rules
-    every = isinstance(rules, Sifted)
+    every = isinstance(rules, Condition | Sifted)
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
     unknown = []
-    if not isinstance(rules, Sifted):
+    if not isinstance(rules, Condition | Sifted):
         allowed = counting.allow_unknown
         unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
     suppressed = suppressed_cases(warehouse, scope)
     run = _Run(warehouse, scope, sides, counting.missing, suppressed)
     try:
-        if isinstance(rules, Sifted):
+        if isinstance(rules, Condition | Sifted):
             found, quantiles = run.all_pairs(rules)
         else:
             found, quantiles = run.rules(rules), ()
@@ -188,11 +189,10 @@ def _dropped_cases(warehouse: Warehouse, scope: Scope) -> int:
 
 @dataclass(frozen=True)
 class Sifted:
-    """Every pair under a condition, of which not all are kept: a quarter has more of them than a
-    memory limit has room for."""
+    """Every pair under a condition, of which a few are kept."""
 
     condition: Condition
-    keep: Callable[[Iterator[Signal]], tuple[Signal, ...]] = tuple
+    keep: Callable[[Iterator[Signal]], tuple[Signal, ...]]
     """Takes the pairs one by one, the most cases first, and gives those that are kept."""
 
 
@@ -243,24 +243,30 @@ class _Run:
         self._measure()
         statement = results_of_rules(self.sides).sql(dialect="duckdb")
         return {
-            number: self._signal(rules[number].drug, rules[number].reaction, condition, row)
+            number: signal_of(rules[number].drug, rules[number].reaction, condition, row)
             for number, _, _, *row in self.warehouse.rows(statement)
         }
 
-    def all_pairs(self, asked: Sifted) -> tuple[tuple[Signal, ...], tuple[Quantiles, ...]]:
+    def all_pairs(
+        self, asked: Condition | Sifted
+    ) -> tuple[Sequence[Signal], tuple[Quantiles, ...]]:
         """Every pair of surely enough original cases; of released ones, of possibly enough."""
-        condition = asked.condition
+        condition = asked.condition if isinstance(asked, Sifted) else asked
         self._load()
         self._weigh(condition, self.missing, fit=True)
         statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
         self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
         self._measure()
-        batches = self.warehouse.batches(results_of_pairs(self.sides).sql(dialect="duckdb"))
-        found = asked.keep(
-            self._signal(drug, reaction, condition, row)
-            for rows in batches
-            for drug, reaction, *row in rows
-        )
+        statement = results_of_pairs(self.sides).sql(dialect="duckdb")
+        found: Sequence[Signal]
+        if isinstance(asked, Sifted):
+            found = asked.keep(
+                signal_of(drug, reaction, condition, row)
+                for rows in self.warehouse.batches(statement)
+                for drug, reaction, *row in rows
+            )
+        else:
+            found = Pairs(condition, self.warehouse.arrow_batches(statement))
         if ORIGINAL not in self.sides:
             return found, ()
         quantiles = self.warehouse.rows(query(_TABLES, "bias_quantiles"))
@@ -318,14 +324,6 @@ class _Run:
     def _of_side(self, statement: str, side: str, *tables: str) -> str:
         """A statement over tables of one side."""
         return query(_TABLES, statement, **{name: side_table(side, name) for name in tables})
-
-    def _signal(self, drug: str, reaction: str, condition: Condition, row: Sequence[Any]) -> Signal:
-        """One row of ``results_of_pairs``, after its names."""
-        size = len(fields(Measures))
-        original, bias = None, None
-        if ORIGINAL in self.sides:
-            original, bias = Measures(*row[size : 2 * size]), Bias(*row[2 * size :])
-        return Signal(drug, reaction, condition, original, Measures(*row[:size]), bias)
 
     def close(self) -> None:
         """Drop the temporary tables."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any, ClassVar, Literal, overload
+
+import pyarrow as pa
 
 from srsql.engine.signals.rules import Condition, Missing
 from srsql.engine.warehouse.frames import Framed
@@ -96,6 +99,60 @@ class Signal:
     """The same of what was released."""
 
 
+def signal_of(drug: str, reaction: str, condition: Condition, row: Sequence[Any]) -> Signal:
+    """A signal of what a statement found: ``Measures`` of the released rows, and where there are
+    originals theirs and the ``Bias``."""
+    size = len(fields(Measures))
+    original, bias = None, None
+    if len(row) > size:
+        original, bias = Measures(*row[size : 2 * size]), Bias(*row[2 * size :])
+    return Signal(drug, reaction, condition, original, Measures(*row[:size]), bias)
+
+
+class Pairs(Sequence[Signal]):
+    """Every pair under a condition, kept by column: records of them take five times the room.
+
+    A record is made when it is asked for.
+    """
+
+    def __init__(self, condition: Condition, batches: Iterable[pa.RecordBatch]) -> None:
+        """``batches``: drug, reaction, and what ``signal_of`` takes, in its order."""
+        self._condition, self._batches = condition, list(batches)
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return sum(batch.num_rows for batch in self._batches)
+
+    def __iter__(self) -> Iterator[Signal]:
+        """Each pair, the most cases first."""
+        return chain.from_iterable(map(self._records, self._batches))
+
+    @overload
+    def __getitem__(self, place: int) -> Signal: ...
+    @overload
+    def __getitem__(self, place: slice) -> Pairs: ...
+    def __getitem__(self, place: int | slice) -> Signal | Pairs:
+        """One pair, or some of them."""
+        chosen = range(len(self))[place]
+        table = pa.Table.from_batches(self._batches) if self._batches else None
+        if isinstance(chosen, range):
+            taken = table.take(pa.array(chosen, pa.int64())).to_batches() if table else []
+            return Pairs(self._condition, taken)
+        assert table is not None  # else there is no such place
+        return next(iter(Pairs(self._condition, table.slice(chosen, 1).to_batches())))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same pairs in the same order, kept in whatever way."""
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _records(self, batch: pa.RecordBatch) -> Iterator[Signal]:
+        columns = (column.to_pylist() for column in batch.columns)
+        for drug, reaction, *row in zip(*columns, strict=True):
+            yield signal_of(drug, reaction, self._condition, row)
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Of the pairs that meet a criterion in the originals, what became of them, and the others."""
@@ -115,14 +172,18 @@ class Agreement:
     """Undecided as released, whatever they are in the originals."""
 
 
-def agreement(signals: Sequence[Signal], criterion: str) -> Agreement:
-    """How originals and released rows agree on a criterion.
+def agreements(signals: Iterable[Signal], criteria: Sequence[str]) -> list[Agreement]:
+    """How originals and released rows agree on each criterion.
 
     Args:
         signals: the pairs; without originals, ``before`` and what rests on it are 0.
-        criterion: a field of ``Measures``, such as ``signal_mhra``.
+        criteria: fields of ``Measures``, such as ``signal_mhra``.
     """
-    return agreed(Counter(judged(signal, criterion) for signal in signals))
+    counted: list[Counter[Judged]] = [Counter() for _ in criteria]
+    for signal in signals:
+        for criterion, counts in zip(criteria, counted, strict=True):
+            counts[judged(signal, criterion)] += 1
+    return [agreed(counts) for counts in counted]
 
 
 def judged(signal: Signal, criterion: str) -> Judged:
@@ -132,7 +193,7 @@ def judged(signal: Signal, criterion: str) -> Judged:
 
 
 def agreed(counted: Counter[Judged]) -> Agreement:
-    """``agreement`` of pairs that were counted by what the criterion says of them."""
+    """An agreement of pairs that were counted by what the criterion says of them."""
     met = {after: pairs for (before, after), pairs in counted.items() if before == "holds"}
     return Agreement(
         before=sum(met.values()),
@@ -199,7 +260,7 @@ class Signals(Framed):
     """Quarters whose raw rows were replaced after their release."""
     perturbed: tuple[str, ...]
     """Quarters whose values were drawn at random: their lower and upper are no bounds."""
-    signals: tuple[Signal, ...]
+    signals: Sequence[Signal]
     quantiles: tuple[Quantiles, ...]
     """Of all pairs; empty where there is nothing to compare with."""
     priors: tuple[Shrinkage, ...]

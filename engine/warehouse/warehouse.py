@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from srsql.engine.errors import Fault, OutdatedError, WarehouseError, one_line, storage_fault
 from srsql.engine.warehouse import database_file
@@ -322,6 +323,11 @@ class Warehouse:
             result = self.con.execute(query)
             while rows := result.fetchmany(_BATCH):
                 yield rows
+
+    def arrow_batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The same as Arrow has them, which take a tenth of the room."""
+        with self._told():
+            yield from self.con.sql(query).to_arrow_reader(_BATCH)
 
     def value(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
         """First column of the first row of a query; None if there is no row."""
