@@ -37,8 +37,11 @@ OWN: Mapping[str, Any] = {
     "python_enable_replacements": False,
 }
 """What every connection of ours is made with: no statement loads code, or takes Python's names."""
-RESERVE = 300 * 2**20
-"""Bytes of a memory limit that DuckDB does not get: Python, its libraries, kernels and Arrow."""
+RESERVE = 400 * 2**20
+"""Bytes of a memory limit that DuckDB does not get: Python, its libraries, Arrow, and kernels, which
+take a third of it while they are compiled."""
+LEAST_SHARE = 212 * 2**20
+"""Bytes that DuckDB gets at least."""
 LEAST_MEMORY = 512 * 2**20
 """Bytes that a process can work with at all."""
 PAUSES = (0.05, 1.0)
@@ -72,7 +75,7 @@ class Limits:
                 raise WarehouseError(f"--threads {self.threads}: give at least 1")
             found["threads"] = self.threads
         if self.memory_limit is not None:
-            found["memory_limit"] = f"{(self.bytes or 0) - RESERVE}B"
+            found["memory_limit"] = f"{max((self.bytes or 0) - RESERVE, LEAST_SHARE)}B"
         return found
 
     @property

@@ -264,7 +264,8 @@ def test_a_range_from_the_command_line(db: Path) -> None:
     assert (first.code, first.err) == (0, "")
     *rows, audited = first.out.splitlines()[2:]
     assert [line.split()[0] for line in rows] == ["2011Q1", "2011Q2"]
-    assert "then the whole series in full (2 releases" in audited and audited.endswith(": safe")
+    assert "then the whole series in full (2 releases" in audited
+    assert audited.endswith(": safe")
     told = srsql("release", "--quarter", "2011Q1:2011Q3", *options, "--json").json
     assert (told["already"], [r["quarter"] for r in told["released"]]) == (
         ["2011Q1", "2011Q2"],

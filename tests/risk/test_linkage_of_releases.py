@@ -40,7 +40,7 @@ def reports() -> list[Report]:
     return found
 
 
-@pytest.fixture
+@pytest.fixture  # refinement would leave no group wide enough for knowledge to matter
 def db(kept: Path, tmp_path: Path) -> Path:
     made = copied(kept / "linkage", tmp_path / "w.duckdb", {QUARTER: reports()})
     with Engine(made) as engine:
