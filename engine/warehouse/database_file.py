@@ -38,8 +38,8 @@ OWN: Mapping[str, Any] = {
 }
 """What every connection of ours is made with: no statement loads code, or takes Python's names."""
 RESERVE = 400 * 2**20
-"""Bytes of a memory limit that DuckDB does not get: Python, its libraries, Arrow, and kernels, which
-take a third of it while they are compiled."""
+"""Bytes of a memory limit that DuckDB does not get: Python, its libraries, Arrow, and kernels, a
+third of it while they are compiled."""
 LEAST_SHARE = 212 * 2**20
 """Bytes that DuckDB gets at least."""
 LEAST_MEMORY = 512 * 2**20
