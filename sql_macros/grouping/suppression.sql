@@ -2,6 +2,17 @@
 -- `query_table` reads them. Slots are attributes of reports: (case_no, term_no, slot_no) says in
 -- which of them the value of a case stands, and one that is down to its last value loses none.
 
+-- What:    how many of its values each slot may lose at most: it keeps one.
+-- Inputs:  slots(case_no, term_no, slot_no).
+-- Outputs: case_no, term_no, slot_no, room.
+CREATE OR REPLACE MACRO srsql.slot_rooms(slots) AS TABLE
+SELECT
+    s.case_no,
+    s.term_no,
+    s.slot_no,
+    (count(*) OVER (PARTITION BY s.slot_no) - 1)::INTEGER AS room
+FROM query_table(slots) AS s;
+
 -- What:    the least number of cases that lose each value of which there is too much, at random.
 -- Inputs:  excesses(term_no, excess): by how much; losable(case_no, term_no, freed): what a case
 --          may lose, and by how much less the value then counts; slots(case_no, term_no, slot_no),
@@ -30,20 +41,11 @@ pairs AS (
     FROM asked AS a
 ),
 
-rooms AS (
-    SELECT
-        s.case_no,
-        s.term_no,
-        s.slot_no,
-        (count(*) OVER (PARTITION BY s.slot_no) - 1)::INTEGER AS room
-    FROM query_table(slots) AS s
-),
-
 bound AS (
     SELECT coalesce(list(struct_pack(
         case_no := r.case_no, term_no := r.term_no, slot_no := r.slot_no, room := r.room
     )), []) AS slots
-    FROM rooms AS r
+    FROM srsql.slot_rooms(slots) AS r
     SEMI JOIN asked AS a ON r.case_no = a.case_no AND r.term_no = a.term_no
 ),
 
@@ -140,20 +142,11 @@ pairs AS (
     FROM may_lose AS l
 ),
 
-rooms AS (
-    SELECT
-        s.case_no,
-        s.term_no,
-        s.slot_no,
-        (count(*) OVER (PARTITION BY s.slot_no) - 1)::INTEGER AS room
-    FROM query_table(slots) AS s
-),
-
 bound AS (
     SELECT coalesce(list(struct_pack(
         case_no := r.case_no, term_no := r.term_no, slot_no := r.slot_no, room := r.room
     )), []) AS slots
-    FROM rooms AS r
+    FROM srsql.slot_rooms(slots) AS r
     SEMI JOIN may_lose AS l ON r.case_no = l.case_no AND r.term_no = l.term_no
 ),
 

@@ -121,6 +121,34 @@ def test_known_qids_has_the_bit_of_a_position_exactly_where_it_is_known(
     }
 
 
+@REPEATABLE
+@given(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["", "g0", "g1", "want", "other"]))))
+def test_refined_are_cases_with_a_group_and_those_that_have_none_for_want_of_one(
+    sql: Any, cases: list[tuple[int, str]]
+) -> None:
+    """``""``: neither grouped nor withheld, as cases are that are left out of a release."""
+    boxes = [
+        (c, p, *((0, 1) if known >> p & 1 else (None, None)))
+        for c, (known, _) in enumerate(cases)
+        for p in range(3)
+    ]
+    roles = [(c, c % 2 == 0, c % 3) for c in range(len(cases))]
+    grouped = [(c, int(at[1])) for c, (_, at) in enumerate(cases) if at.startswith("g")]
+    withheld = [(c, at) for c, (_, at) in enumerate(cases) if at in ("want", "other")]
+    made = [
+        sql.table("box", BOXES, boxes),
+        sql.table("role", "case_no INTEGER, carrier BOOLEAN, kind INTEGER", roles),
+        sql.table("grouped", "case_no INTEGER, group_no INTEGER", grouped),
+        sql.table("withheld", "case_no INTEGER, reason VARCHAR", withheld),
+    ]
+    found = sql.rows(f"FROM srsql.cases_to_refine({', '.join(made)}, ?) ORDER BY 1", [["want"]])
+    assert found == [
+        (c, known, c % 2 == 0, c % 3, int(at[1]) if at.startswith("g") else -1)
+        for c, (known, at) in enumerate(cases)
+        if at in ("g0", "g1", "want")
+    ]
+
+
 def infer(
     sql: Any, drugs: dict[int, set[str]], knowledge: dict[str, list[str]], unit: int
 ) -> dict[tuple[int, str], int]:

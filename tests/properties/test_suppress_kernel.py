@@ -81,6 +81,15 @@ NUMBERS = {value: n for n, value in enumerate(VALUES)}
 NAMES = dict(enumerate(VALUES))
 
 
+@REPEATABLE
+@given(st.lists(st.integers(0, 3)))
+def test_a_slot_may_lose_all_of_its_values_but_one(sql: Any, slot_of: list[int]) -> None:
+    rows = [(n // 2, n, slot) for n, slot in enumerate(slot_of)]
+    made = sql.table("slot", "case_no INTEGER, term_no INTEGER, slot_no INTEGER", rows)
+    found = sql.rows(f"FROM srsql.slot_rooms({made}) ORDER BY term_no")
+    assert found == [(*row, slot_of.count(row[2]) - 1) for row in rows]
+
+
 @settings(REPEATABLE, max_examples=60)
 @given(quarters(), st.integers(0, 3))
 def test_of_each_value_the_least_number_of_cases_lose_it_that_makes_the_quarter_feasible(

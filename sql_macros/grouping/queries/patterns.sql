@@ -115,17 +115,14 @@ WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= $k;
 CREATE OR REPLACE TEMP TABLE srsql_grouped AS
 WITH
 placed AS MATERIALIZED (
-    SELECT
-        k.case_no,
-        k.known,
-        r.carrier,
-        r.kind,
-        coalesce(g.group_no, -1) AS group_no
-    FROM srsql.known_qids('temp.main.srsql_bounded') AS k
-    INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no
-    LEFT JOIN temp.main.srsql_grouped AS g ON k.case_no = g.case_no
-    LEFT JOIN temp.main.srsql_withheld AS w ON k.case_no = w.case_no
-    WHERE g.case_no IS NOT NULL OR list_contains($reasons::VARCHAR[], w.reason)
+    SELECT c.case_no, c.known, c.carrier, c.kind, c.group_no
+    FROM srsql.cases_to_refine(
+        'temp.main.srsql_bounded',
+        'temp.main.srsql_role',
+        'temp.main.srsql_grouped',
+        'temp.main.srsql_withheld',
+        $reasons
+    ) AS c
 ),
 
 thresholds AS MATERIALIZED (
@@ -161,17 +158,14 @@ WHERE f.group_no >= 0;
 CREATE OR REPLACE TEMP TABLE srsql_grouped AS
 WITH
 placed AS MATERIALIZED (
-    SELECT
-        k.case_no,
-        k.known,
-        r.carrier,
-        r.kind,
-        coalesce(g.group_no, -1) AS group_no
-    FROM srsql.known_qids('temp.main.srsql_bounded') AS k
-    INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no
-    LEFT JOIN temp.main.srsql_grouped AS g ON k.case_no = g.case_no
-    LEFT JOIN temp.main.srsql_withheld AS w ON k.case_no = w.case_no
-    WHERE g.case_no IS NOT NULL OR list_contains($reasons::VARCHAR[], w.reason)
+    SELECT c.case_no, c.known, c.carrier, c.kind, c.group_no
+    FROM srsql.cases_to_refine(
+        'temp.main.srsql_bounded',
+        'temp.main.srsql_role',
+        'temp.main.srsql_grouped',
+        'temp.main.srsql_withheld',
+        $reasons
+    ) AS c
 ),
 
 held AS MATERIALIZED (
