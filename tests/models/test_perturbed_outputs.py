@@ -22,7 +22,9 @@ OPTIONS: dict[str, Any] = {
     "on_infeasible": "withhold",
     "leftovers": "withhold",
     "allow_linkable": True,
+    "refine": "off",
 }
+"""Refinement would place whom the tests want withheld."""
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def test_of_a_model_with_noise_the_risk_is_a_mean(db: Path, tmp_path: Path) -> N
     found = measured(db, tmp_path / "m", "ppms-dp-num")
     assert (found.risk_is, found.fewest, found.error) == ("mean", None, None)
     assert found.risk == found.rr
-    assert found.label == "ppms-dp-num k=5 epsilon=1 theta=0.4"  # not the seed, which all have
+    assert found.label == "ppms-dp-num k=5 epsilon=1 theta=0.4 refine=fast"  # no seed
 
 
 def test_what_is_withheld_is_told_with_the_values_it_is_withheld_for(
