@@ -312,6 +312,8 @@ class _PeriodIngestion:
         places = column_places(key.file, dataset, declared, records)
         warehouse.run(rejects.judge_statement(dataset, declared, places, records))
         drop_temporary(warehouse, records.table)
+        if name == dataset.report_table:
+            warehouse.run(query("ingest/rejects", "repeated_reports"))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten)
         warehouse.run(load_statement(dataset, declared, places, key.quarter))
