@@ -173,7 +173,7 @@ def load_statement(
     values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
     parsed = exp.select("line", *values).from_(temporary(JUDGED)).where("reason IS NULL")
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
-    usable = []
+    usable: list[exp.Expression] = []
     for qid in qids_of(dataset, declared):
         if qid.kind == "numeric":
             rows = _granules_join(rows, dataset, declared, places, qid)
@@ -217,7 +217,7 @@ def _granules_join(
         *(column(n, "known") for n in names), exp.alias_(granules, "granules")
     ).from_(units.with_granules(values, [qid]).subquery("known"))
     sides = [(column(n, "parsed"), column(n, alias)) for n in names]
-    same = [exp.EQ(this=sides[0][0], expression=sides[0][1])]
+    same: list[exp.Expression] = [exp.EQ(this=sides[0][0], expression=sides[0][1])]
     same += [exp.NullSafeEQ(this=one, expression=other) for one, other in sides[1:]]
     return rows.join(numbers.subquery(alias), on=exp.and_(*same), join_type="left")
 
