@@ -173,9 +173,8 @@ def show(found: dict[float, list[Row]]) -> None:
             if not of:
                 continue
             cpu, grown = sum(row[5] for row in of), growth(of)
-            reports = sum(row[3] for row in (rows if stage == "audit in full" else of))
-            if stage == "audit in full":
-                reports = sum(row[3] for row in rows if row[2] == "release")
+            own = "release" if stage == "audit in full" else stage  # of what it goes through
+            reports = sum(row[3] for row in rows if row[2] == own)
             cells = [
                 stage, str(len(of)), f"{sum(row[4] for row in of):.1f}", f"{cpu:.1f}",
                 f"{cpu / max(1, reports) * 1e6:.1f}", f"{max(row[6] for row in of):.0f}",
