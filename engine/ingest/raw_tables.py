@@ -246,9 +246,12 @@ def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
     text = trimmed(value)
     if dataset.id_type == "text":
         return text
-    number = exp.TryCast(this=text.copy(), to=exp.DataType.build("BIGINT"))
-    digits = call("regexp_full_match", text.copy(), text_of("[0-9]+"))
-    return exp.Case().when(digits, number)
+    found = exp.Case()
+    for written in (value, text):  # most are digits alone, and trimming costs more than looking
+        digits = call("regexp_full_match", written.copy(), text_of("[0-9]+"))
+        number = exp.TryCast(this=written.copy(), to=exp.DataType.build("BIGINT"))
+        found = found.when(digits, number)
+    return found
 
 
 def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:

@@ -41,6 +41,8 @@ FROM (
   SELECT
     line,
     CASE
+      WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
+      THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
         NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
@@ -48,6 +50,8 @@ FROM (
       THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "primaryid",
     CASE
+      WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
+      THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
         NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
