@@ -362,7 +362,7 @@ def series_views(
     for name in (*(source.name for source in dataset.row_tables), *without_ids):
         parts: list[exp.Query] = []
         for quarter, release_id in releases:  # put together by hand: these are very many
-            shown: list[exp.Expression] = [
+            shown: list[exp.Expr] = [
                 exp.Column(this=exp.Star(), table=exp.to_identifier("t", quoted=True))
             ]
             if name != dataset.report_table:
