@@ -11,8 +11,9 @@ import errno
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -207,6 +208,7 @@ class _PeriodIngestion:
                 )
         with (
             workspace(self.warehouse) as folder,
+            closing(self._files(folder)) as files_in_turn,
             in_file_order(self.warehouse),
             self.warehouse.transaction(),
         ):
@@ -220,7 +222,7 @@ class _PeriodIngestion:
             self._open_ingestion()
             self.forgotten = known_cases.open_forgotten(self.warehouse, self.dataset)
             fill_codes(self.warehouse, self.dataset)
-            files = [self._file(n, folder) for n in range(len(self.source.members))]
+            files = [self._file(n, next(files_in_turn)) for n in range(len(self.source.members))]
             account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
@@ -263,31 +265,50 @@ class _PeriodIngestion:
             },
         )
 
-    def _file(self, place: int, folder: Path) -> IngestedFile:
+    def _files(self, folder: Path) -> Generator[ExtractedFile | RelationRows]:
+        """The files in turn, ready to be read; the next is unpacked while one is taken in.
+
+        An error comes when the turn of its file has come.
+        """
+        places = range(len(self.source.members))
+        with ThreadPoolExecutor(1) as pool:
+            ahead = None
+            for place in places:
+                ready = self._ready(place, folder) if ahead is None else ahead.result()
+                if place + 1 in places:
+                    ahead = pool.submit(self._ready, place + 1, folder)
+                yield ready
+
+    def _ready(self, place: int, folder: Path) -> ExtractedFile | RelationRows:
+        member = self.source.members[place]
+        if isinstance(member, RelationRows):
+            return member
+        if self.dataset.source.reader == "parquet" and member.table is not None:
+            return extract_binary(member, folder / f"file{place}.parquet")
+        return extract_text(member, folder / f"file{place}.txt")
+
+    def _file(self, place: int, ready: ExtractedFile | RelationRows) -> IngestedFile:
         """Take the file at this place in, and say what became of its records."""
         member = self.source.members[place]
         key = FileKey(self.ingestion, self.source.quarter, member.name)
-        if isinstance(member, RelationRows):
-            sha256, repaired = member.sha256, 0
-            rows = RecordTable(member.store, member.columns, len(member.columns), member.records)
-            records, loaded = self._table(member.table, rows, key)
+        if isinstance(ready, RelationRows):
+            sha256, repaired = ready.sha256, 0
+            rows = RecordTable(ready.store, ready.columns, len(ready.columns), ready.records)
+            records, loaded = self._table(ready.table, rows, key)
         else:
-            parquet = self.dataset.source.reader == "parquet" and member.table is not None
-            target = folder / ("file.parquet" if parquet else "file.txt")
-            extracted = (extract_binary if parquet else extract_text)(member, target)
-            sha256, repaired = extracted.sha256, extracted.repaired
+            sha256, repaired = ready.sha256, ready.repaired
             if member.table is None:
-                records, loaded = self._withdrawn_cases(extracted, key)
+                records, loaded = self._withdrawn_cases(ready, key)
             else:
                 rows = read_records(
                     self.warehouse,
                     member.name,
-                    extracted,
+                    ready,
                     self.dataset.source,
                     self.options.max_unpacked,
                 )
                 records, loaded = self._table(member.table, rows, key)
-            target.unlink()
+            ready.path.unlink()
         counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)
         file = IngestedFile(
             table=member.table or account.WITHDRAWN,
@@ -312,6 +333,8 @@ class _PeriodIngestion:
         places = column_places(key.file, dataset, declared, records)
         warehouse.run(rejects.judge_statement(dataset, declared, places, records))
         drop_temporary(warehouse, records.table)
+        if name == dataset.report_table:
+            warehouse.run(query("ingest/rejects", "repeated_reports"))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten)
         warehouse.run(load_statement(dataset, declared, places, key.quarter))

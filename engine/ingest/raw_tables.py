@@ -172,12 +172,12 @@ def load_statement(
     names = source_columns(declared)
     values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
     parsed = exp.select("line", *values).from_(temporary(JUDGED)).where("reason IS NULL")
-    parsed = units.with_granules(parsed, qids_of(dataset, declared))
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
-    usable = []
+    usable: list[exp.Expression] = []
     for qid in qids_of(dataset, declared):
         if qid.kind == "numeric":
-            usable.append(units.granules_or_reason(qid)[0])
+            rows = _granules_join(rows, dataset, declared, places, qid)
+            usable.append(column("granules", f"number_{qid.name}"))
         else:
             rows = code_join(rows, qid, "parsed")
             usable.append(node_label(qid, "parsed")[0])
@@ -204,6 +204,24 @@ def load_statement(
     return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
 
 
+def _granules_join(
+    rows: exp.Select, dataset: Dataset, declared: Table, places: Mapping[str, int], qid: Qid
+) -> exp.Select:
+    """Rows with the granules of a numeric QID, which are worked out once for equal values."""
+    alias = f"number_{qid.name}"
+    names = [qid.column, *([qid.unit_column] if qid.unit_column is not None else [])]
+    written = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
+    values = exp.select(*written).distinct().from_(temporary(JUDGED)).where("reason IS NULL")
+    granules = units.granules_or_reason(qid)[0]
+    numbers = exp.select(
+        *(column(n, "known") for n in names), exp.alias_(granules, "granules")
+    ).from_(units.with_granules(values, [qid]).subquery("known"))
+    sides = [(column(n, "parsed"), column(n, alias)) for n in names]
+    same: list[exp.Expression] = [exp.EQ(this=sides[0][0], expression=sides[0][1])]
+    same += [exp.NullSafeEQ(this=one, expression=other) for one, other in sides[1:]]
+    return rows.join(numbers.subquery(alias), on=exp.and_(*same), join_type="left")
+
+
 def _value(
     dataset: Dataset, declared: Table, places: Mapping[str, int], name: str
 ) -> exp.Expression:
@@ -228,9 +246,12 @@ def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
     text = trimmed(value)
     if dataset.id_type == "text":
         return text
-    number = exp.TryCast(this=text.copy(), to=exp.DataType.build("BIGINT"))
-    digits = call("regexp_full_match", text.copy(), text_of("[0-9]+"))
-    return exp.Case().when(digits, number)
+    found = exp.Case()
+    for written in (value, text):  # most are digits alone, and trimming costs more than looking
+        digits = call("regexp_full_match", written.copy(), text_of("[0-9]+"))
+        number = exp.TryCast(this=written.copy(), to=exp.DataType.build("BIGINT"))
+        found = found.when(digits, number)
+    return found
 
 
 def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:

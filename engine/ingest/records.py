@@ -132,25 +132,30 @@ class _Cleaner:
         self.repaired = 0
         self.returns = False
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._pending = ""
+        self._pending = b""
         self._begun = False
 
     def feed(self, chunk: bytes, *, final: bool) -> bytes:
         """The next chunk, clean; a carriage return at its end waits for the next one."""
-        text = self._pending + self._decoder.decode(chunk, final)
-        if not self._begun and text:
-            text = text.removeprefix("\ufeff")
-            self._begun = True
-        self._pending = ""
-        if text.endswith("\r"):
-            self._pending, text = "" if final else "\r", text[:-1]
-        text = self._without_odd(text)
-        if "\r" in text:
-            text = text.replace("\r\n", "\n")
-            if "\r" in text:
+        if chunk.isascii() and b"\0" not in chunk and not self._decoder.getstate()[0]:
+            clean = self._pending + chunk  # as most chunks are: nothing to decode or to repair
+            begun, open_end = bool(chunk), clean.endswith(b"\r")
+        else:
+            text = self._pending.decode() + self._decoder.decode(chunk, final)
+            begun, open_end = bool(text), text.endswith("\r")
+            if not self._begun:
+                text = text.removeprefix("\ufeff")
+            clean = self._without_odd(text).encode()
+        self._begun = self._begun or begun
+        self._pending = b""
+        if open_end:
+            self._pending, clean = b"" if final else b"\r", clean[:-1]
+        if b"\r" in clean:
+            clean = clean.replace(b"\r\n", b"\n")
+            if b"\r" in clean:
                 self.returns = True
-                text = text.replace("\r", RETURN)
-        return text.encode()
+                clean = clean.replace(b"\r", RETURN.encode())
+        return clean
 
     def _without_odd(self, text: str) -> str:
         if text.isascii() and "\0" not in text:

@@ -52,8 +52,9 @@ def judge_statement(
         records: the records of the file.
 
     Returns:
-        A CREATE of ``srsql_judged (line, lines, field, reason, report_id)``; the reason is NULL
-        where the record can be loaded.
+        A CREATE of ``srsql_judged (line, lines, field, reason)``, of reports with ``report_id``;
+        the reason is NULL where the record can be loaded, unless its report is there before
+        (``repeated_reports``).
     """
     report = declared.name == dataset.report_table
     report_id = field_at(places[dataset.report_id])
@@ -64,30 +65,13 @@ def judge_statement(
     if report and dataset.case_id != dataset.report_id:
         keys["case id"] = field_at(places[dataset.case_id])
     for name, value in keys.items():
-        reason = reason.when(is_null(trimmed(value)), text_of(f"blank {name}"))
-        reason = reason.when(
-            is_null(identifier(dataset, value)), text_of(f"{name} is not an integer")
-        )
-    judged = (
-        exp.select(
-            "line",
-            "lines",
-            "field",
-            exp.alias_(reason, "reason"),
-            exp.alias_(identifier(dataset, report_id), "report_id"),
-        )
-        .from_(temporary(records.table))
-        .where("line > 1")
-    )
+        wrong = exp.Case().when(is_null(trimmed(value)), text_of(f"blank {name}"))
+        wrong = wrong.else_(text_of(f"{name} is not an integer"))
+        reason = reason.when(is_null(identifier(dataset, value)), wrong)
+    judged = exp.select("line", "lines", "field", exp.alias_(reason, "reason"))
     if report:
-        repeated = (
-            "CASE WHEN reason IS NULL AND row_number() OVER "
-            "(PARTITION BY report_id, reason IS NULL ORDER BY line) > 1 "
-            "THEN 'duplicate report id' ELSE reason END AS reason"
-        )
-        judged = exp.select("line", "lines", "field", repeated, dialect="duckdb").from_(
-            judged.subquery("judged", copy=False), copy=False
-        )
+        judged = judged.select(exp.alias_(identifier(dataset, report_id), "report_id"))
+    judged = judged.from_(temporary(records.table)).where("line > 1")
     return create(temporary(JUDGED), judged, temp=True)
 
 
@@ -172,8 +156,10 @@ def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int
     """
     found = []
     period = exp.EQ(this=column("quarter"), expression=exp.Parameter(this="quarter"))
-    rows = exp.select("*").from_(raw_table(dataset, declared.name)).where(period)
+    every = exp.select("*").from_(raw_table(dataset, declared.name)).where(period)
     for qid in qids_of(dataset, declared):
+        # what is usable has no reason, so that few rows are gone through again
+        rows = every.where(known(column(qid.column)), is_null(column(derived(qid.name))))
         value: exp.Expression = column(qid.column, "raw")
         if qid.unit_column is not None:
             value = call("concat_ws", text_of(" "), value, column(qid.unit_column, "raw"))

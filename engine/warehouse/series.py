@@ -361,13 +361,14 @@ def series_views(
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
     for name in (*(source.name for source in dataset.row_tables), *without_ids):
         parts: list[exp.Query] = []
-        for quarter, release_id in releases:
-            query = exp.select(exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True)))
+        for quarter, release_id in releases:  # put together by hand: these are very many
+            shown: list[exp.Expr] = [
+                exp.Column(this=exp.Star(), table=exp.to_identifier("t", quoted=True))
+            ]
             if name != dataset.report_table:
-                query = exp.select(exp.Literal.string(quarter).as_("quarter")).select(
-                    exp.column(exp.Star(), table=exp.to_identifier("t", quoted=True))
-                )
-            parts.append(query.from_(table(STORE, store_of(release_id, name), alias="t")))
+                shown.insert(0, exp.Literal.string(quarter).as_("quarter"))
+            rows = table(STORE, store_of(release_id, name), alias="t")
+            parts.append(exp.Select(expressions=shown).from_(rows, copy=False))
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))
     if not (dataset.rows and followed):
         return

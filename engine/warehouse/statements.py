@@ -237,10 +237,10 @@ def check_row(release_id: int, scope: tuple[str, str], wrong: exp.Expr) -> exp.E
 
 
 def union_all(queries: list[exp.Query]) -> exp.Query:
-    """The queries one after the other."""
+    """The queries one after the other; they belong to what is returned."""
     joined = queries[0]
-    for query in queries[1:]:
-        joined = exp.union(joined, query, distinct=False)
+    for query in queries[1:]:  # copies would be of all that came before
+        joined = exp.union(joined, query, distinct=False, copy=False)
     return joined
 
 

@@ -184,6 +184,6 @@ def test_the_raw_text_of_a_killed_ingestion_goes_at_the_next_opening(tmp_path: P
     assert run(code, "ingest", archive, "--db", db).returncode == -signal.SIGKILL
     (folder,) = tmp_path.glob(".w.duckdb.*")
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert [path for path in folder.rglob("file.txt") if b"MFR-" in path.read_bytes()]
+    assert [path for path in folder.rglob("file*.txt") if b"MFR-" in path.read_bytes()]
     with Engine(db, read_only=True):
         assert not folder.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, records
+from srsql.engine.ingest.sources import Member
 from srsql.engine.warehouse.catalog import dataset_names, register_dataset, registered_dataset
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import load_dataset, parse_dataset
@@ -184,6 +186,26 @@ def test_a_full_disk_is_one_line_and_changes_nothing(
         take(faers())
     assert state(warehouse) == before
     assert not (tmp_path / "test.duckdb.tmp").exists()
+
+
+def test_what_goes_wrong_with_a_file_that_is_unpacked_ahead_changes_nothing(
+    take: Take, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, threads = state(warehouse), threading.active_count()
+    ahead: list[bool] = []
+
+    def full_at_the_second(member: Member, target: Path) -> records.ExtractedFile:
+        ahead.append(threading.current_thread() is not threading.main_thread())
+        if len(ahead) > 1:
+            raise OSError(28, "No space left on device")
+        return records.extract_text(member, target)
+
+    monkeypatch.setattr("srsql.engine.ingest.extract_text", full_at_the_second)
+    with pytest.raises(IngestError, match="No space left on device; nothing was changed"):
+        take(faers())
+    assert ahead == [False, True]
+    assert state(warehouse) == before
+    assert threading.active_count() == threads
 
 
 def test_the_workspace_is_removed_and_leftovers_of_a_killed_run_with_it(tmp_path: Path) -> None:

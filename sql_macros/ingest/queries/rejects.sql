@@ -1,6 +1,30 @@
 -- Rejected records: where they are stored, and how they count.
 -- Source: SPEC section 16 (malformed input is counted, and kept with file, line and reason).
 
+-- name: repeated_reports
+-- Of the records of one report that could be loaded, all but the first are rejected.
+UPDATE temp.main.srsql_judged AS j
+SET reason = 'duplicate report id'
+WHERE j.line IN (
+    SELECT n.line
+    FROM (
+        SELECT
+            r.line,
+            row_number() OVER (PARTITION BY r.report_id ORDER BY r.line) AS place
+        FROM temp.main.srsql_judged AS r
+        WHERE
+            r.reason IS NULL
+            AND r.report_id IN (
+                SELECT d.report_id
+                FROM temp.main.srsql_judged AS d
+                WHERE d.reason IS NULL
+                GROUP BY d.report_id
+                HAVING count(*) > 1
+            )
+    ) AS n
+    WHERE n.place > 1
+);
+
 -- name: store_records
 -- Store the records of a file that cannot be loaded, with the first $length characters of each.
 INSERT INTO srsql.reject (

@@ -8,17 +8,26 @@
 
 -- A line read from outside quotes may end inside ($opens) and one read from inside may stay inside
 -- ($stays); composing these two-state maps by a running window gives the state before each line.
--- A quote counts only at the start of a field; what is never closed faults each of its lines.
--- $field is a regular expression of one field and the delimiter behind it, $blank one that a blank
--- record matches.
+-- A line without a quote changes no state, so that only the others go through the windows, and only
+-- lines that a span covers are put together. A quote counts only at the start of a field; what is
+-- never closed faults each of its lines. $field is a regular expression of one field and the
+-- delimiter behind it, $blank one that a blank record matches.
 CREATE OR REPLACE TEMP TABLE srsql_record AS
-WITH effect AS (
+WITH physical AS MATERIALIZED (
     SELECT
         line,
         text,
-        contains(text, '"') AND regexp_matches(text, $opens) AS from_outside,
-        NOT contains(text, '"') OR regexp_matches(text, $stays) AS from_inside
+        contains(text, '"') AS quoted
     FROM srsql.physical_lines($path, $separator, $returns, $return_mark)
+),
+
+effect AS (
+    SELECT
+        line,
+        regexp_matches(text, $opens) AS from_outside,
+        regexp_matches(text, $stays) AS from_inside
+    FROM physical
+    WHERE quoted
 ),
 
 flips AS (
@@ -32,7 +41,6 @@ flips AS (
 states AS (
     SELECT
         line,
-        text,
         (
             coalesce(
                 last_value(
@@ -48,7 +56,6 @@ states AS (
 starts AS (
     SELECT
         line,
-        text,
         ends_inside,
         coalesce(lag(ends_inside) OVER (ORDER BY line), false) AS begins_inside
     FROM states
@@ -57,60 +64,76 @@ starts AS (
 numbered AS (
     SELECT
         line,
-        text,
         ends_inside,
         max(CASE WHEN NOT begins_inside THEN line END)
             OVER (ORDER BY line ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start
     FROM starts
+    WHERE ends_inside OR begins_inside
 ),
 
-closed AS (
+spans AS (
     SELECT
-        line,
-        text,
         start,
-        bool_or(ends_inside AND line = (SELECT max(n.line) FROM numbered AS n))
-            OVER (PARTITION BY start) AS unclosed
+        max(line) AS close,
+        bool_and(ends_inside) AS unclosed
     FROM numbered
+    GROUP BY start
+),
+
+covered AS (
+    SELECT
+        start,
+        unclosed,
+        unnest(
+            range(
+                start,
+                1 + CASE WHEN unclosed THEN (SELECT max(p.line) FROM physical AS p) ELSE close END
+            )
+        ) AS line
+    FROM spans
 ),
 
 joined AS (
     SELECT
-        CASE WHEN unclosed THEN line ELSE start END AS first_line,
-        count(*) AS lines,
-        string_agg(text, chr(10) ORDER BY line) AS text,
-        bool_or(unclosed) AS unclosed
-    FROM closed
-    GROUP BY first_line
-),
-
-split AS (
+        p.line AS first_line,
+        1::BIGINT AS lines,
+        p.text,
+        p.quoted,
+        c.line IS NOT NULL AS unclosed
+    FROM physical AS p
+    LEFT JOIN covered AS c ON p.line = c.line
+    WHERE c.line IS NULL OR c.unclosed
+    UNION ALL
     SELECT
-        first_line AS line,
-        lines,
-        unclosed,
-        regexp_full_match(text, $blank) AS blank,
-        CASE
-            WHEN unclosed OR NOT contains(text, '"') THEN string_split(text, $delimiter)
-            ELSE regexp_extract_all(text || $delimiter, $field, 1)
-        END AS field
-    FROM joined
+        c.start AS first_line,
+        count(*) AS lines,
+        string_agg(p.text, chr(10) ORDER BY p.line) AS text,
+        true AS quoted,
+        false AS unclosed
+    FROM physical AS p
+    INNER JOIN covered AS c ON p.line = c.line
+    WHERE NOT c.unclosed
+    GROUP BY c.start
 )
 
 SELECT
-    line,
+    first_line AS line,
     lines,
     CASE
-        WHEN unclosed THEN field
-        ELSE list_transform(
-            field,
-            LAMBDA part: CASE
-                WHEN NOT starts_with(part, '"') THEN part
-                ELSE
-                    replace(regexp_extract(part, '^"((?:[^"]|"")*)"', 1), '""', '"')
-                    || regexp_extract(part, '^"(?:[^"]|"")*"((?s:.*))$', 1)
-            END
-        )
+        WHEN unclosed OR NOT quoted THEN string_split(text, $delimiter)
+        ELSE
+            list_transform(
+                regexp_extract_all(text || $delimiter, $field, 1),
+                LAMBDA part: CASE
+                    WHEN NOT starts_with(part, '"') THEN part
+                    ELSE
+                        replace(regexp_extract(part, '^"((?:[^"]|"")*)"', 1), '""', '"')
+                        || regexp_extract(part, '^"(?:[^"]|"")*"((?s:.*))$', 1)
+                END
+            )
     END AS field,
-    CASE WHEN unclosed THEN 'a quote is never closed' WHEN blank THEN 'blank line' END AS fault
-FROM split;
+    CASE
+        WHEN unclosed THEN 'a quote is never closed'
+        WHEN regexp_full_match(text, $blank) THEN 'blank line'
+    END AS fault
+FROM joined;

@@ -2,6 +2,8 @@ CREATE OR REPLACE TEMPORARY TABLE srsql_foreign_parsed AS
 SELECT
   "parsed"."line",
   CASE
+    WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
+    THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
       NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
       '[0-9]+'
@@ -37,6 +39,8 @@ SELECT
     THEN 'no case id'
     WHEN (
       CASE
+        WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
+        THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
           NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
           '[0-9]+'

@@ -96,7 +96,11 @@ FROM (
             *
           FROM "raw_faers"."demo"
           WHERE
-            "quarter" = $quarter
+            "quarter" = $quarter AND NOT (
+              "age"
+            ) IS NULL AND (
+              "srsql_age"
+            ) IS NULL
         ) AS rows
       ) AS parts
     ) AS numbers

@@ -94,7 +94,11 @@ FROM (
             *
           FROM "raw_faers"."demo"
           WHERE
-            "quarter" = $quarter
+            "quarter" = $quarter AND NOT (
+              "wt"
+            ) IS NULL AND (
+              "srsql_wt"
+            ) IS NULL
         ) AS rows
       ) AS parts
     ) AS numbers

@@ -37,7 +37,11 @@ FROM (
       *
     FROM "raw_faers"."demo"
     WHERE
-      "quarter" = $quarter
+      "quarter" = $quarter AND NOT (
+        "sex"
+      ) IS NULL AND (
+        "srsql_sex"
+      ) IS NULL
   ) AS raw
   LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
     ON "code_sex"."qid" = 'sex'

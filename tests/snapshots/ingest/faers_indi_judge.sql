@@ -15,11 +15,9 @@ SELECT
     WHEN LENGTH("field") > 4
     THEN 'too many fields (a separator inside a value)'
     WHEN (
-      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
-    ) IS NULL
-    THEN 'blank report id'
-    WHEN (
       CASE
+        WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
+        THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
           NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
           '[0-9]+'
@@ -27,15 +25,14 @@ SELECT
         THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
       END
     ) IS NULL
-    THEN 'report id is not an integer'
-  END AS reason,
-  CASE
-    WHEN REGEXP_FULL_MATCH(
-      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
-      '[0-9]+'
-    )
-    THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
-  END AS report_id
+    THEN CASE
+      WHEN (
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      ) IS NULL
+      THEN 'blank report id'
+      ELSE 'report id is not an integer'
+    END
+  END AS reason
 FROM "temp"."main"."srsql_record"
 WHERE
   line > 1

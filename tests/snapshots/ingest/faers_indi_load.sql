@@ -39,38 +39,30 @@ SELECT
   END
 FROM (
   SELECT
-    *
-  FROM (
-    SELECT
-      *
-    FROM (
-      SELECT
-        *
-      FROM (
-        SELECT
-          line,
-          CASE
-            WHEN REGEXP_FULL_MATCH(
-              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
-              '[0-9]+'
-            )
-            THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
-          END AS "primaryid",
-          CASE
-            WHEN REGEXP_FULL_MATCH(
-              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
-              '[0-9]+'
-            )
-            THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
-          END AS "caseid",
-          NULLIF(LIST_EXTRACT("field", 3), '') AS "indi_drug_seq",
-          NULLIF(LIST_EXTRACT("field", 4), '') AS "indi_pt"
-        FROM "temp"."main"."srsql_judged"
-        WHERE
-          reason IS NULL
-      ) AS rows
-    ) AS parts
-  ) AS numbers
+    line,
+    CASE
+      WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
+      THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
+      WHEN REGEXP_FULL_MATCH(
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        '[0-9]+'
+      )
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    END AS "primaryid",
+    CASE
+      WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
+      THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
+      WHEN REGEXP_FULL_MATCH(
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        '[0-9]+'
+      )
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    END AS "caseid",
+    NULLIF(LIST_EXTRACT("field", 3), '') AS "indi_drug_seq",
+    NULLIF(LIST_EXTRACT("field", 4), '') AS "indi_pt"
+  FROM "temp"."main"."srsql_judged"
+  WHERE
+    reason IS NULL
 ) AS parsed
 ORDER BY
   "parsed"."line"

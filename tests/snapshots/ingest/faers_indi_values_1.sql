@@ -29,6 +29,8 @@ FROM (
       ) IS NULL
       AND (
         CASE
+          WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
+          THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
           WHEN REGEXP_FULL_MATCH(
             NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
             '[0-9]+'

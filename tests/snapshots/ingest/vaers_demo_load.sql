@@ -66,111 +66,126 @@ SELECT
   "parsed"."history",
   "parsed"."prior_vax",
   "parsed"."splttype",
-  CASE
-    WHEN (
-      CASE
-        WHEN "text age" IS NULL
-        THEN NULL
-        WHEN NOT REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
-        THEN 'not a number'
-        WHEN "digits age" < CAST('0' AS INT128)
-        THEN 'negative'
-        WHEN "granules age" IS NULL
-        OR "granules age" < CAST('0' AS INT128)
-        OR "granules age" > CAST('120' AS INT128)
-        THEN 'outside 0 to 120 years'
-      END
-    ) IS NULL
-    AND NOT (
-      "text age" IS NULL
-    )
-    THEN TRY_CAST("granules age" AS BIGINT)
-  END,
+  "number_age"."granules",
   "code_sex"."label",
   "code_state"."label"
 FROM (
   SELECT
-    *,
-    (
-      (
-        "digits age" * "factor age"
-      ) - (
-        (
-          (
-            (
-              "digits age" * "factor age"
-            ) % CAST('1000000000000000000' AS INT128)
-          ) + CAST('1000000000000000000' AS INT128)
-        ) % CAST('1000000000000000000' AS INT128)
+    line,
+    CASE
+      WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
+      THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
+      WHEN REGEXP_FULL_MATCH(
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        '[0-9]+'
       )
-    ) // CAST('1000000000000000000' AS INT128) AS "granules age"
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    END AS "vaers_id",
+    NULLIF(LIST_EXTRACT("field", 2), '') AS "recvdate",
+    NULLIF(LIST_EXTRACT("field", 3), '') AS "state",
+    NULLIF(LIST_EXTRACT("field", 4), '') AS "age_yrs",
+    CAST(NULL AS TEXT) AS "cage_yr",
+    CAST(NULL AS TEXT) AS "cage_mo",
+    NULLIF(LIST_EXTRACT("field", 5), '') AS "sex",
+    CAST(NULL AS TEXT) AS "rpt_date",
+    CAST(NULL AS TEXT) AS "symptom_text",
+    CAST(NULL AS TEXT) AS "died",
+    CAST(NULL AS TEXT) AS "datedied",
+    CAST(NULL AS TEXT) AS "l_threat",
+    CAST(NULL AS TEXT) AS "er_visit",
+    CAST(NULL AS TEXT) AS "hospital",
+    CAST(NULL AS TEXT) AS "hospdays",
+    CAST(NULL AS TEXT) AS "x_stay",
+    CAST(NULL AS TEXT) AS "disable",
+    CAST(NULL AS TEXT) AS "recovd",
+    CAST(NULL AS TEXT) AS "vax_date",
+    CAST(NULL AS TEXT) AS "onset_date",
+    CAST(NULL AS TEXT) AS "numdays",
+    CAST(NULL AS TEXT) AS "lab_data",
+    CAST(NULL AS TEXT) AS "v_adminby",
+    CAST(NULL AS TEXT) AS "v_fundby",
+    CAST(NULL AS TEXT) AS "other_meds",
+    CAST(NULL AS TEXT) AS "cur_ill",
+    CAST(NULL AS TEXT) AS "history",
+    CAST(NULL AS TEXT) AS "prior_vax",
+    CAST(NULL AS TEXT) AS "splttype"
+  FROM "temp"."main"."srsql_judged"
+  WHERE
+    reason IS NULL
+) AS parsed
+LEFT JOIN (
+  SELECT
+    "known"."age_yrs",
+    CASE
+      WHEN (
+        CASE
+          WHEN "text age" IS NULL
+          THEN NULL
+          WHEN NOT REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          THEN 'not a number'
+          WHEN "digits age" < CAST('0' AS INT128)
+          THEN 'negative'
+          WHEN "granules age" IS NULL
+          OR "granules age" < CAST('0' AS INT128)
+          OR "granules age" > CAST('120' AS INT128)
+          THEN 'outside 0 to 120 years'
+        END
+      ) IS NULL
+      AND NOT (
+        "text age" IS NULL
+      )
+      THEN TRY_CAST("granules age" AS BIGINT)
+    END AS granules
   FROM (
     SELECT
       *,
-      CASE
-        WHEN REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
-        AND LENGTH(STRUCT_EXTRACT("part age", 'whole')) <= 3
-        THEN TRY_CAST(CONCAT(
-          STRUCT_EXTRACT("part age", 'sign'),
-          STRUCT_EXTRACT("part age", 'whole'),
-          RPAD(LEFT(STRUCT_EXTRACT("part age", 'fraction'), 18), 18, '0')
-        ) AS INT128)
-      END AS "digits age",
-      CAST('1' AS INT128) AS "factor age"
+      (
+        (
+          "digits age" * "factor age"
+        ) - (
+          (
+            (
+              (
+                "digits age" * "factor age"
+              ) % CAST('1000000000000000000' AS INT128)
+            ) + CAST('1000000000000000000' AS INT128)
+          ) % CAST('1000000000000000000' AS INT128)
+        )
+      ) // CAST('1000000000000000000' AS INT128) AS "granules age"
     FROM (
       SELECT
         *,
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
-        REGEXP_EXTRACT(
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
-          '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
-          ['sign', 'whole', 'fraction']
-        ) AS "part age"
+        CASE
+          WHEN REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          AND LENGTH(STRUCT_EXTRACT("part age", 'whole')) <= 3
+          THEN TRY_CAST(CONCAT(
+            STRUCT_EXTRACT("part age", 'sign'),
+            STRUCT_EXTRACT("part age", 'whole'),
+            RPAD(LEFT(STRUCT_EXTRACT("part age", 'fraction'), 18), 18, '0')
+          ) AS INT128)
+        END AS "digits age",
+        CAST('1' AS INT128) AS "factor age"
       FROM (
         SELECT
-          line,
-          CASE
-            WHEN REGEXP_FULL_MATCH(
-              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
-              '[0-9]+'
-            )
-            THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
-          END AS "vaers_id",
-          NULLIF(LIST_EXTRACT("field", 2), '') AS "recvdate",
-          NULLIF(LIST_EXTRACT("field", 3), '') AS "state",
-          NULLIF(LIST_EXTRACT("field", 4), '') AS "age_yrs",
-          CAST(NULL AS TEXT) AS "cage_yr",
-          CAST(NULL AS TEXT) AS "cage_mo",
-          NULLIF(LIST_EXTRACT("field", 5), '') AS "sex",
-          CAST(NULL AS TEXT) AS "rpt_date",
-          CAST(NULL AS TEXT) AS "symptom_text",
-          CAST(NULL AS TEXT) AS "died",
-          CAST(NULL AS TEXT) AS "datedied",
-          CAST(NULL AS TEXT) AS "l_threat",
-          CAST(NULL AS TEXT) AS "er_visit",
-          CAST(NULL AS TEXT) AS "hospital",
-          CAST(NULL AS TEXT) AS "hospdays",
-          CAST(NULL AS TEXT) AS "x_stay",
-          CAST(NULL AS TEXT) AS "disable",
-          CAST(NULL AS TEXT) AS "recovd",
-          CAST(NULL AS TEXT) AS "vax_date",
-          CAST(NULL AS TEXT) AS "onset_date",
-          CAST(NULL AS TEXT) AS "numdays",
-          CAST(NULL AS TEXT) AS "lab_data",
-          CAST(NULL AS TEXT) AS "v_adminby",
-          CAST(NULL AS TEXT) AS "v_fundby",
-          CAST(NULL AS TEXT) AS "other_meds",
-          CAST(NULL AS TEXT) AS "cur_ill",
-          CAST(NULL AS TEXT) AS "history",
-          CAST(NULL AS TEXT) AS "prior_vax",
-          CAST(NULL AS TEXT) AS "splttype"
-        FROM "temp"."main"."srsql_judged"
-        WHERE
-          reason IS NULL
-      ) AS rows
-    ) AS parts
-  ) AS numbers
-) AS parsed
+          *,
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
+          REGEXP_EXTRACT(
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
+            '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
+            ['sign', 'whole', 'fraction']
+          ) AS "part age"
+        FROM (
+          SELECT DISTINCT
+            NULLIF(LIST_EXTRACT("field", 4), '') AS "age_yrs"
+          FROM "temp"."main"."srsql_judged"
+          WHERE
+            reason IS NULL
+        ) AS rows
+      ) AS parts
+    ) AS numbers
+  ) AS known
+) AS number_age
+  ON "parsed"."age_yrs" = "number_age"."age_yrs"
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
   AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g'))), '')

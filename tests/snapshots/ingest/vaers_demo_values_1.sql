@@ -78,7 +78,11 @@ FROM (
             *
           FROM "raw_vaers"."demo"
           WHERE
-            "quarter" = $quarter
+            "quarter" = $quarter AND NOT (
+              "age_yrs"
+            ) IS NULL AND (
+              "srsql_age"
+            ) IS NULL
         ) AS rows
       ) AS parts
     ) AS numbers

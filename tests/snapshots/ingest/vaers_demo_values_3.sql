@@ -37,7 +37,11 @@ FROM (
       *
     FROM "raw_vaers"."demo"
     WHERE
-      "quarter" = $quarter
+      "quarter" = $quarter AND NOT (
+        "state"
+      ) IS NULL AND (
+        "srsql_state"
+      ) IS NULL
   ) AS raw
   LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
     ON "code_state"."qid" = 'state'

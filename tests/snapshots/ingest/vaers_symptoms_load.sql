@@ -16,38 +16,28 @@ SELECT
   )
 FROM (
   SELECT
-    *
-  FROM (
-    SELECT
-      *
-    FROM (
-      SELECT
-        *
-      FROM (
-        SELECT
-          line,
-          CASE
-            WHEN REGEXP_FULL_MATCH(
-              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
-              '[0-9]+'
-            )
-            THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
-          END AS "vaers_id",
-          UNNEST(
-            CAST([
-              LIST_EXTRACT("field", 2),
-              LIST_EXTRACT("field", 3),
-              LIST_EXTRACT("field", 4),
-              LIST_EXTRACT("field", 5),
-              LIST_EXTRACT("field", 6)
-            ] AS TEXT[])
-          ) AS "symptom"
-        FROM "temp"."main"."srsql_judged"
-        WHERE
-          reason IS NULL
-      ) AS rows
-    ) AS parts
-  ) AS numbers
+    line,
+    CASE
+      WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
+      THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
+      WHEN REGEXP_FULL_MATCH(
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        '[0-9]+'
+      )
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    END AS "vaers_id",
+    UNNEST(
+      CAST([
+        LIST_EXTRACT("field", 2),
+        LIST_EXTRACT("field", 3),
+        LIST_EXTRACT("field", 4),
+        LIST_EXTRACT("field", 5),
+        LIST_EXTRACT("field", 6)
+      ] AS TEXT[])
+    ) AS "symptom"
+  FROM "temp"."main"."srsql_judged"
+  WHERE
+    reason IS NULL
 ) AS parsed
 WHERE
   NOT (
