@@ -96,22 +96,35 @@ def _exposure(
     published: pa.ChunkedArray,
     items: pa.ChunkedArray,
     values: pa.ChunkedArray,
+    targets: pa.ChunkedArray,
     options: pa.ChunkedArray,
 ) -> pa.Array:
-    """``singling_out.exposure``, added up over the cases that the options draw."""
-    from srsql.udfs.risk.singling_out import drawn_cases, exposure, summaries, told_boxes
+    """``singling_out.exposure``, added up over the targets."""
+    from srsql.udfs.risk.singling_out import exposure, summaries, told_boxes
 
     results = []
-    for row in rows_of(cases, own, published, items, values, options):
+    for row in rows_of(cases, own, published, items, values, targets, options):
         case_nos = flat(row[0])
-        k, count, seed = (row[5][name].as_py() for name in ("k", "cases", "seed"))
+        k, seed = (row[6][name].as_py() for name in ("k", "seed"))
         boxes = told_boxes(case_nos, [fields(column.values) for column in row[1:3]])
         case, item = fields(row[3].values)
         held = places_of(case, case_nos), item
-        target = drawn_cases(case_nos, count, seed)
+        target = np.zeros(len(case_nos), np.bool_)
+        target[places_of(flat(row[5]), case_nos)] = True
         found = exposure(boxes, held, flat(row[4]), k, seed, target)
         results.append([summary._asdict() for summary in summaries(found, k)])
     return pa.array(results, pa.list_(_EXPOSURE_TYPE))
+
+
+def _drawn_cases(cases: pa.ChunkedArray, count: pa.ChunkedArray, seed: pa.ChunkedArray) -> pa.Array:
+    """``singling_out.drawn_cases``."""
+    from srsql.udfs.risk.singling_out import drawn_cases
+
+    drawn = [
+        drawn_cases(flat(row[0]), row[1].as_py(), row[2].as_py())
+        for row in rows_of(cases, count, seed)
+    ]
+    return lists(drawn, pa.int32())
 
 
 def _gps_prior(
@@ -284,10 +297,11 @@ _UDFS: dict[str, _Udf] = {
         _exposure,
         [
             "INTEGER[]", _BOXES, _BOXES, "STRUCT(case_no INTEGER, item_no INTEGER)[]",
-            "INTEGER[]", "STRUCT(k INTEGER, cases INTEGER, seed BIGINT)",
+            "INTEGER[]", "INTEGER[]", "STRUCT(k INTEGER, seed BIGINT)",
         ],
         f"STRUCT({_EXPOSURE})[]",
     ),
+    "srsql_drawn_cases": (_drawn_cases, ["INTEGER[]", "INTEGER", "BIGINT"], "INTEGER[]"),
     "srsql_knowledge_weight": (grouping.knowledge_weight, ["BIGINT[]", "BIGINT"], "BIGINT"),
     "srsql_gps_prior": (_gps_prior, ["DOUBLE[]", "DOUBLE[]", "DOUBLE[]"], _PRIOR),
     "srsql_ebgm": (

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.term_counts import raw_values
+from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
     column,
@@ -23,7 +23,7 @@ from srsql.engine.warehouse.statements import (
     union_all,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset, Sensitive
+from srsql.schemas import Dataset
 
 EVERY_CASE = 2**31 - 1
 SOME_CASES = 2_000
@@ -124,11 +124,11 @@ def known_items(
     of cases. ``hides``: some sensitive values are suppressed.
     """
     published = {source.name: source.publish for source in visible_dataset.row_tables}
-    parts: list[exp.Query] = [
-        _shown_values(visible_dataset, release_id, attribute, hides=hides and sensitive).select(
-            column("case_no", "m"),
+    parts = [
+        _reported(visible_dataset, attribute.table).select(
+            column(visible_dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
-            column(f"srsql_{attribute.column}", "t").as_("term"),
+            column(derived(attribute.column), "t").as_("term"),
             exp.convert(sensitive).as_("sensitive"),
         )
         for sensitive, attributes in (
@@ -138,16 +138,40 @@ def known_items(
         for attribute in attributes
         if attribute.column in published.get(attribute.table, ())
     ]
-    return union_all(parts) if parts else None
+    if not parts:
+        return None
+    named = [column(name, "v") for name in ("attribute", "term", "sensitive")]
+    shown = (
+        exp.select(column("case_no", "r"), *named)
+        .from_(union_all(list(parts)).subquery("v"))
+        .join(
+            _numbered_reports(visible_dataset, release_id).subquery("r"),
+            on=column("report_id", "v").eq(column("report_id", "r")),
+        )
+        .where(column("term", "v").is_(exp.null()).not_())
+    )
+    return _without_suppressed(shown, release_id) if hides else shown
 
 
-def _shown_values(
-    dataset: Dataset, release_id: int, attribute: Sensitive, *, hides: bool
-) -> exp.Select:
-    """The values of one column as ``raw_values`` has them, without those that are suppressed."""
-    rows = raw_values(dataset, release_id, attribute.column, attribute.table)
-    if not hides:
-        return rows
+def _reported(dataset: Dataset, source: str) -> exp.Select:
+    """FROM the rows ``t`` of a table in $quarter."""
+    of_quarter = column("quarter", "t").eq(exp.Placeholder(this="quarter"))
+    return exp.select().from_(raw_table(dataset, source, alias="t")).where(of_quarter)
+
+
+def _numbered_reports(dataset: Dataset, release_id: int) -> exp.Select:
+    """(report_id, case_no) of the reports of the released cases in $quarter."""
+    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
+    return (
+        _reported(dataset, dataset.report_table)
+        .select(column(dataset.report_id, "t").as_("report_id"), column("case_no", "m"))
+        .join(table("srsql", "member", alias="m"), on=case_id.eq(column("case_id", "m")))
+        .where(column("release_id", "m").eq(release_id))
+    )
+
+
+def _without_suppressed(shown: exp.Select, release_id: int) -> exp.Select:
+    """The rows of ``shown`` but for the sensitive values that their cases have lost."""
     gone = (
         exp.select(column("case_no", "s"), column("term", "h"))
         .from_(table("srsql", "suppressed", alias="s"))
@@ -160,11 +184,12 @@ def _shown_values(
         )
         .where(column("release_id", "s").eq(release_id))
     )
-    return rows.join(
+    return shown.join(
         gone.subquery("gone"),
         on=exp.and_(
-            column("case_no", "m").eq(column("case_no", "gone")),
-            column(f"srsql_{attribute.column}", "t").eq(column("term", "gone")),
+            column("sensitive", "v"),
+            column("case_no", "r").eq(column("case_no", "gone")),
+            column("term", "v").eq(column("term", "gone")),
         ),
         join_type="anti",
     )

@@ -18,6 +18,36 @@
 -- Source:  SPEC section 18.
 CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed) AS TABLE
 WITH
+members AS MATERIALIZED (
+    SELECT coalesce(list(m.case_no::INTEGER ORDER BY m.case_no), []) AS case_nos
+    FROM srsql.member AS m
+    WHERE m.release_id = of_release
+),
+
+targets AS MATERIALIZED (
+    SELECT srsql_drawn_cases(m.case_nos, cases::INTEGER, seed::BIGINT) AS case_nos
+    FROM members AS m
+),
+
+known AS MATERIALIZED (
+    SELECT DISTINCT i.attribute, i.term, i.sensitive
+    FROM query_table(items) AS i
+    SEMI JOIN (SELECT unnest(t.case_nos) AS case_no FROM targets AS t) AS t ON i.case_no = t.case_no
+),
+
+-- what no target holds is no known item, unless it tells of a value that a target has
+told AS (
+    SELECT k.attribute, k.term, false AS sensitive FROM known AS k WHERE NOT k.sensitive
+    UNION ALL
+    SELECT
+        unnest((
+            SELECT list(DISTINCT i.attribute) FROM query_table(items) AS i WHERE i.sensitive
+        )) AS attribute,
+        v.term,
+        true AS sensitive
+    FROM (SELECT DISTINCT k.term FROM known AS k WHERE k.sensitive) AS v
+),
+
 names AS MATERIALIZED (
     SELECT
         n.attribute,
@@ -27,16 +57,12 @@ names AS MATERIALIZED (
             WHEN n.sensitive THEN dense_rank() OVER (PARTITION BY n.sensitive ORDER BY n.term) - 1
             ELSE -1
         END::INTEGER AS value_no
-    FROM (SELECT DISTINCT i.attribute, i.term, i.sensitive FROM query_table(items) AS i) AS n
+    FROM told AS n
 ),
 
 found AS (
     SELECT unnest(srsql_exposure(
-        (
-            SELECT coalesce(list(m.case_no::INTEGER ORDER BY m.case_no), [])
-            FROM srsql.member AS m
-            WHERE m.release_id = of_release
-        ),
+        (SELECT m.case_nos FROM members AS m),
         (
             SELECT coalesce(list(struct_pack(
                 case_no := q.case_no::INTEGER,
@@ -60,17 +86,17 @@ found AS (
             WHERE m.release_id = of_release AND g.low IS NOT NULL
         ),
         (
-            SELECT coalesce(list(struct_pack(case_no := h.case_no, item_no := h.item_no)), [])
-            FROM (
-                SELECT DISTINCT i.case_no::INTEGER AS case_no, n.item_no
-                FROM query_table(items) AS i
-                INNER JOIN names AS n ON i.attribute = n.attribute AND i.term = n.term
-            ) AS h
+            SELECT
+                coalesce(
+                    list(struct_pack(case_no := i.case_no::INTEGER, item_no := n.item_no)), []
+                )
+            FROM query_table(items) AS i
+            INNER JOIN names AS n ON i.attribute = n.attribute AND i.term = n.term
         ),
         (SELECT coalesce(list(n.value_no ORDER BY n.item_no), []) FROM names AS n),
+        (SELECT t.case_nos FROM targets AS t),
         struct_pack(
             k := (SELECT r.k::INTEGER FROM srsql.release AS r WHERE r.release_id = of_release),
-            cases := cases::INTEGER,
             seed := seed::BIGINT
         )
     ), recursive := true)
@@ -178,7 +204,9 @@ WITH
 places AS (
     SELECT
         g.group_id,
-        list(struct_pack(low := g.low, high := g.high) ORDER BY g.position) AS region
+        list_sort(
+            list(struct_pack(place := g.position, low := g.low, high := g.high))
+        ) AS region
     FROM srsql.region AS g
     WHERE g.release_id = of_release
     GROUP BY g.group_id

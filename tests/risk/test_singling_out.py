@@ -64,6 +64,7 @@ def store(sql: Any, patients: list[Patient], k: int) -> None:
         for attribute, term in patient.items(KINDS[2])
     ]
     columns = "case_no INTEGER, attribute VARCHAR, term VARCHAR, sensitive BOOLEAN"
+    rows += rows[::3]
     sql.table("item", columns, random.Random(1).sample(rows, len(rows)))
 
 
@@ -74,13 +75,19 @@ def summaries(sql: Any, cases: int = 10**6) -> dict[tuple[str, int | None], dict
 
 
 @REPEATABLE
-@given(st.integers(0, 10**9), st.sampled_from([2, 5]))
-def test_known_items_leave_what_the_definitions_say(sql: Any, seed: int, k: int) -> None:
+@given(st.integers(0, 10**9), st.sampled_from([2, 5]), st.sampled_from([3, 20, 10**6]))
+def test_known_items_leave_what_the_definitions_say_of_all_cases_and_of_those_drawn(
+    sql: Any, seed: int, k: int, most: int
+) -> None:
     patients = patients_of(seed)
     store(sql, patients, k)
-    found = summaries(sql)
+    found = summaries(sql, cases=most)
+    numbers = list(range(len(patients)))
+    ((drawn,),) = sql.rows(f"SELECT srsql_drawn_cases({numbers}, {most}, 7)")
+    assert len(set(drawn)) == min(most, len(patients))
     for kind, known in [(kind, known) for kind in KINDS for known in (0, 1, 2, None)]:
-        cases = [left for left in exposed(patients, kind, known, k) if left]
+        of_each = exposed(patients, kind, known, k)
+        cases = [left for number in drawn if (left := of_each[number])]
         if not cases:
             assert (kind, known) not in found
             continue

@@ -121,11 +121,43 @@ def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:
 
 
 def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
-    """Lists from rows (owner, entry); each row once."""
-    order = np.argsort(owner * (entry.max(initial=0) + 1) + entry)
-    start = np.zeros(owners + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owner, minlength=owners), out=start[1:])
-    return Lists(start, np.ascontiguousarray(entry[order]))
+    """Lists from rows (owner, entry), in any order; a row that is there twice is one entry."""
+    entries = int(entry.max(initial=0)) + 1
+    return _listed(np.sort(owner * entries + entry), owners, entries)
+
+
+@njit()
+def _listed(rows: Ints, owners: int, entries: int) -> Lists:
+    """Lists from numbers owner * entries + entry, ascending."""
+    start = np.zeros(owners + 1, np.int64)
+    entry = np.empty(len(rows), np.int64)
+    count = 0
+    for i in range(len(rows)):
+        if i == 0 or rows[i] != rows[i - 1]:
+            owner = rows[i] // entries
+            start[owner + 1] += 1
+            entry[count] = rows[i] - owner * entries
+            count += 1
+    return Lists(np.cumsum(start), entry[:count].copy())
+
+
+@njit()
+def holders_of(of_case: Lists, items: int) -> Lists:
+    """The cases that hold each item; one list more, the last, has every case."""
+    count = len(of_case.start) - 1
+    start = np.zeros(items + 2, np.int64)
+    for item in of_case.entry:
+        start[item + 1] += 1
+    start[items + 1] = count
+    start = np.cumsum(start)
+    entry = np.empty(start[items + 1], np.int64)
+    end = start.copy()
+    for case in range(count):
+        for item in entries_of(of_case, case):
+            entry[end[item]] = case
+            end[item] += 1
+        entry[start[items] + case] = case
+    return Lists(start, entry)
 
 
 @njit()
@@ -195,8 +227,14 @@ def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
 @njit()
 def has(entries: Ints, wanted: int) -> bool:
     """Whether an ascending list has that number."""
-    i = np.searchsorted(entries, wanted)
-    return bool(i < len(entries) and entries[i] == wanted)
+    first, last = 0, len(entries)
+    while first < last:
+        middle = (first + last) // 2
+        if entries[middle] < wanted:
+            first = middle + 1
+        else:
+            last = middle
+    return first < len(entries) and bool(entries[first] == wanted)
 
 
 @njit()

@@ -34,6 +34,8 @@ NONE, ONE, TWO, THREE, ALL = range(5)
 """How many of them."""
 _SMALL = 32
 """Lists below are compared case by case."""
+_FEW = 4
+"""So are those with at most so many targets."""
 
 
 class Items(NamedTuple):
@@ -155,9 +157,9 @@ def _many_holders(
     having = np.zeros(start[len(targets)], np.int64)
     candidates = np.empty(len(held), np.int64)
     first = 0
-    while first < len(held) and len(targets):
+    while first < len(held):
         pattern = cases.pattern[held[first]]
-        last = np.searchsorted(cases.pattern[held], pattern, side="right")
+        last = _pattern_end(cases, held, first)
         part = held[first:last]
         low = np.empty((2 * leaves_of(len(part)), cases.low.shape[1]), np.int64)
         high = np.empty_like(low)
@@ -189,6 +191,19 @@ def _many_holders(
                 missed = size[row] - having[start[row] + j]
                 sure = max(sure, 2 if missed == 0 else 1 if missed * 10 <= size[row] else 0)
         _kinds(items, one, other, found, cases.target[targets[row]], size[row], k, sure)
+
+
+@njit()
+def _pattern_end(cases: Cases, held: Ints, first: int) -> int:
+    """Up to where the regions of a list tell the same values as the one at ``first`` does."""
+    pattern, last = cases.pattern[held[first]], len(held)
+    while first < last:
+        middle = (first + last) // 2
+        if cases.pattern[held[middle]] > pattern:
+            last = middle
+        else:
+            first = middle + 1
+    return first
 
 
 @njit()
@@ -226,7 +241,10 @@ def _sets_with(
     found: Exposure,
     tally: Ints,
 ) -> None:
-    if len(held) < _SMALL:
+    targets = 0
+    for case in held:
+        targets += cases.target[case] >= 0
+    if len(held) < _SMALL or targets <= _FEW:
         _few_holders(cases, items, held, one, other, k, found)
     else:
         _many_holders(cases, items, held, one, other, k, found, tally)
@@ -246,7 +264,9 @@ def ones_and_twos(
         # the lists of the cases that hold one and another, one list after the other
         total = 0
         for case in held:
-            for other in _lower(items, case, one):
+            for other in entries_of(items.of_case, case):
+                if other >= one:
+                    break
                 if slot[other] > 0:
                     slot[other] += 1
                     total += 1
@@ -257,7 +277,9 @@ def ones_and_twos(
             end += size
         together = np.empty(total, np.int64)
         for case in held:
-            for other in _lower(items, case, one):
+            for other in entries_of(items.of_case, case):
+                if other >= one:
+                    break
                 if slot[other] > 0:
                     together[slot[other] - 1] = case
                     slot[other] += 1
@@ -270,20 +292,15 @@ def ones_and_twos(
 
 
 @njit()
-def _lower(items: Items, case: int, one: int) -> Ints:
-    """The items of a case with a lower number than ``one``."""
-    own = entries_of(items.of_case, case)
-    return own[: np.searchsorted(own, one)]
-
-
-@njit()
 def _others(cases: Cases, items: Items, held: Ints, one: int, slot: Ints) -> Ints:
     """The items of a lower number that some target among the holders has, marked by a 1."""
     others = np.empty(len(slot), np.int64)
     count = 0
     for case in held:
         if cases.target[case] >= 0:
-            for other in _lower(items, case, one):
+            for other in entries_of(items.of_case, case):
+                if other >= one:
+                    break
                 if slot[other] == 0:
                     slot[other] = 1
                     others[count] = other

@@ -14,17 +14,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs import Ints, places_of
 from srsql.udfs.compiled import njit
 from srsql.udfs.risk.holders import (
     BLOCK,
     UNBOUNDED,
     Cases,
-    Lists,
     after,
     covers,
     entries_of,
     has,
+    holders_of,
     hulls_of,
     leaves_of,
     lists_of,
@@ -137,7 +137,8 @@ def warm_up() -> None:
     ends = np.zeros((40, 1), np.int64)
     cases, items = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
     value = np.array([-1, 0, 1, 2])
-    exposure([ends] * 4, (cases, items), value, 2, 0, drawn_cases(cases[::4], 40, 0))
+    target = np.isin(cases[::4], drawn_cases(cases[::4], 39, 0))
+    exposure([ends] * 4, (cases, items), value, 2, 0, target)
 
 
 class Summary(NamedTuple):
@@ -181,12 +182,14 @@ def told_boxes(case_nos: Ints, boxes: list[list[Ints]]) -> list[Ints]:
         boxes: of what is known of the cases, and of their regions, rows of case, place, low, high.
     """
     positions = np.unique(np.concatenate([rows[1] for rows in boxes]))
+    width = max(len(positions), 1)
     ends = []
     for case, place, low, high in boxes:
+        cell = places_of(case, case_nos) * width + np.searchsorted(positions, place)
         for end, missing in ((low, -UNBOUNDED), (high, UNBOUNDED)):
-            filled = np.full((len(case_nos), max(len(positions), 1)), missing, np.int64)
-            filled[np.searchsorted(case_nos, case), np.searchsorted(positions, place)] = end
-            ends.append(filled)
+            filled = np.full(len(case_nos) * width, missing, np.int64)
+            filled[cell] = end
+            ends.append(filled.reshape(-1, width))
     return ends
 
 
@@ -198,12 +201,12 @@ def _chances(numbers: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]
     return found
 
 
-def drawn_cases(case_nos: Ints, count: int, seed: int) -> NDArray[np.bool_]:
-    """So many cases drawn at random, [n]; all where there are no more."""
+def drawn_cases(case_nos: Ints, count: int, seed: int) -> Ints:
+    """So many cases drawn at random, ascending; all where there are no more."""
+    if count >= len(case_nos):
+        return case_nos
     chance = _chances(case_nos.astype(np.uint64), np.uint64(seed))
-    drawn = np.zeros(len(case_nos), np.bool_)
-    drawn[np.argsort(chance, kind="stable")[:count]] = True
-    return drawn
+    return case_nos[np.sort(np.argsort(chance, kind="stable")[:count])]
 
 
 def exposure(
@@ -219,7 +222,7 @@ def exposure(
     Args:
         boxes: low and high ends of what is known of each case and of its region, [n, d] each;
             -UNBOUNDED and UNBOUNDED where a value is missing.
-        held: case and item of each row, [rows] each; no row twice.
+        held: case and item of each row, [rows] each; a row once or more often.
         value: [items] the sensitive value that it is, of 0, 1, ...; -1 for a drug.
         k: candidates beyond so many are not counted.
         seed: of the sets that are drawn.
@@ -235,26 +238,20 @@ def exposure(
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     case, item = place[held[0]], held[1]
-    holders = lists_of(item, case, len(value))
-    everyone = np.arange(len(order), dtype=np.int64)
-    holders = Lists(
-        np.append(holders.start, holders.start[-1] + len(order)),
-        np.concatenate((holders.entry, everyone)),
-    )
+    of_case = lists_of(case, item, len(order))
+    holders = holders_of(of_case, len(value))
     values = int(value.max(initial=-1)) + 1
     sensitive = value[item] >= 0
-    pairs = np.sort(case[sensitive] * values + value[item[sensitive]])
-    pairs = pairs[np.append(True, np.diff(pairs) > 0)[: len(pairs)]]
     items = Items(
-        lists_of(case, item, len(order)),
+        of_case,
         holders,
         hulls_of(holders, cases),
-        lists_of(pairs // max(values, 1), pairs % max(values, 1), len(order)),
+        lists_of(case[sensitive], value[item[sensitive]], len(order)),
         value >= 0,
         value,
     )
     looked_at = np.flatnonzero(cases.target >= 0)
-    asked = np.flatnonzero(np.bincount(item[cases.target[case] >= 0], minlength=len(value)))
+    asked = np.unique(item[cases.target[case] >= 0])
     found = _shared_out(
         asked,
         len(looked_at),
