@@ -2,14 +2,20 @@
 
 It is kept in a folder of the user (``XDG_CACHE_HOME``, or what the system has in its place), never
 beside the source: that is often not ours to write. An account without such a folder compiles anew
-in every process. Who sets ``NUMBA_CACHE_DIR`` decides.
+in every process. Who sets ``NUMBA_CACHE_DIR`` decides where.
+
+What a kernel calls is compiled into it, and numba takes compiled code for current while the file of
+the kernel itself is what it was. So the folder is named by all sources: a version of srsql in which
+any of them is another one never runs what an earlier one compiled.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,18 +44,31 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
 
     def decorate(function: Kernel) -> Kernel:
         settings: Any = numba.config
-        if settings.CACHE_DIR:
-            return compiled(cached, function)
-        folder = cache_folder()
+        named = settings.CACHE_DIR
+        folder = Path(named) if named else cache_folder()
         if folder is None:
             return compiled(options, function)
-        settings.CACHE_DIR = str(folder)
+        settings.CACHE_DIR = str(folder / _own_digest())
         try:
             return compiled(cached, function)
         finally:
-            settings.CACHE_DIR = ""
+            settings.CACHE_DIR = named
 
     return decorate
+
+
+@cache
+def _own_digest() -> str:
+    return digest_of(Path(__file__).parent)
+
+
+def digest_of(folder: Path) -> str:
+    """What all modules in a folder and below are, names and texts, as a short name."""
+    found = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        text = file.read_bytes()
+        found.update(f"{file.relative_to(folder).as_posix()}\0{len(text)}\0".encode() + text)
+    return found.hexdigest()[:16]
 
 
 class _Told(event.Listener):

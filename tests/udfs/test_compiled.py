@@ -64,6 +64,63 @@ def test_who_names_a_folder_for_numba_decides(tmp_path: Path) -> None:
     assert len(files(named, ".nbc")) == 1
 
 
+CALLED = """
+from srsql.udfs.compiled import njit
+@njit()
+def called(x):
+    return {factor} * x
+"""
+CALLER = """
+import sys
+import called
+from srsql.udfs import compiled
+compiled._own_digest = lambda: compiled.digest_of(compiled.Path(sys.path[0]))
+@compiled.njit()
+def caller(x):
+    return called.called(x)
+if __name__ == "__main__":
+    print(caller(21))
+"""
+
+
+def test_a_kernel_is_compiled_anew_when_another_module_that_it_calls_changes(
+    tmp_path: Path,
+) -> None:
+    found = []
+    (tmp_path / "caller.py").write_text(CALLER, encoding="utf-8")
+    for factor in (2, 2, 3):
+        (tmp_path / "called.py").write_text(CALLED.format(factor=factor), encoding="utf-8")
+        made = subprocess.run(
+            [sys.executable, "-B", str(tmp_path / "caller.py")],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        found.append(made.stdout)
+    assert found == ["42\n", "42\n", "63\n"]
+
+
+def test_the_name_of_the_folder_follows_every_module(tmp_path: Path) -> None:
+    def digest(**modules: str) -> str:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        for name, text in modules.items():
+            file = folder / f"{name.replace('_', '/')}.py"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return compiled.digest_of(folder)
+
+    first = digest(a="x = 1", b_c="y = 2")
+    assert first == digest(b_c="y = 2", a="x = 1")
+    others = [
+        digest(a="x = 1"),
+        digest(a="x = 1", b_c="y = 3"),
+        digest(a="x = 1", b_d="y = 2"),
+        digest(a="x = 1", b_c="y = 2", e=""),
+        digest(a="x = 1\nb/c", b_c="y = 2"),
+    ]
+    assert len({first, *others}) == 6
+    assert compiled._own_digest() == compiled.digest_of(Path(compiled.__file__).parent)
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
 def test_a_folder_of_somebody_else_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
