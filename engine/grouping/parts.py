@@ -24,7 +24,8 @@ Source: SPEC section 17; which quasi-identifiers, and joining, are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,9 +133,8 @@ class Parts:
             )
         }
         work = Work(query(TOPIC, name), shared, parameters)
-        found = pa.concat_tables(
-            list(self.grouping.carrier.carry(work, self._parts(rows, pattern)))
-        )
+        with closing(self._parts(rows, pattern)) as parts:
+            found = pa.concat_tables(list(self.grouping.carrier.carry(work, parts)))
         con.register(CARRIED, found)
         try:
             if name == "refine_part":
@@ -143,19 +143,20 @@ class Parts:
         finally:
             con.unregister(CARRIED)
 
-    def _parts(self, rows: str, pattern: dict[str, Any]) -> Iterator[pa.Table]:
+    def _parts(self, rows: str, pattern: dict[str, Any]) -> Generator[pa.Table, None, None]:
         """One table a part, of rows in the order of parts."""
         held: list[pa.RecordBatch] = []
-        for batch in self.warehouse.con.sql(rows, params=pattern).to_arrow_reader(_BATCH):
-            part = batch.column("part").to_numpy()
-            start = 0
-            while start < len(part):
-                end = start + int((part[start:] == part[start]).sum())
-                if held and held[0].column("part")[0].as_py() != part[start]:
-                    yield pa.Table.from_batches(held)
-                    held = []
-                held.append(batch.slice(start, end - start))
-                start = end
+        with self.warehouse.con.sql(rows, params=pattern).to_arrow_reader(_BATCH) as reader:
+            for batch in reader:
+                part = batch.column("part").to_numpy()
+                start = 0
+                while start < len(part):
+                    end = start + int((part[start:] == part[start]).sum())
+                    if held and held[0].column("part")[0].as_py() != part[start]:
+                        yield pa.Table.from_batches(held)
+                        held = []
+                    held.append(batch.slice(start, end - start))
+                    start = end
         if held:
             yield pa.Table.from_batches(held)
 

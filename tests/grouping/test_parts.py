@@ -1,4 +1,4 @@
-"""What a pattern is cut into, what goes to whoever carries a part, and who may join whom at last."""
+"""What a pattern is cut into, what goes to whoever carries a part, who may join whom at last."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
@@ -15,12 +16,9 @@ from oracles.examples import REPEATABLE
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import make_model
 
-import pytest  # isort: skip
-
 Interval = tuple[int, int] | None
 MemberRow = tuple[int, int, bool, tuple[Interval, ...]]
 """Case, pattern, carrier and boxes."""
-WHOLE = 6
 
 
 def cut(
@@ -247,7 +245,7 @@ def joined(standing: dict[int, int], ages: list[int], held: list[int]) -> dict[i
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "some", "", "AUTO", "1000000"])
 def test_what_is_no_number_of_parts_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(ReleaseError, match="--parts .*: give auto, or a whole number from 1"):
+    with pytest.raises(ReleaseError, match=r"--parts .*: give auto, or a whole number from 1"):
         make_model("ms", parts=text)
 
 
