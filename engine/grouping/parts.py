@@ -50,8 +50,6 @@ RULE = (
 )
 """What the manifest tells of parts; never where a cut lies."""
 CARRIED = "srsql_carried"
-_BATCH = 20_000
-"""Rows that are taken from the warehouse at a time."""
 
 
 @dataclass
@@ -144,21 +142,11 @@ class Parts:
             con.unregister(CARRIED)
 
     def _parts(self, rows: str, pattern: dict[str, Any]) -> Generator[pa.Table, None, None]:
-        """One table a part, of rows in the order of parts."""
-        held: list[pa.RecordBatch] = []
-        with self.warehouse.con.sql(rows, params=pattern).to_arrow_reader(_BATCH) as reader:
+        """One table a part, in their order."""
+        with self.warehouse.con.sql(rows, params=pattern).to_arrow_reader(1) as reader:
             for batch in reader:
-                part = batch.column("part").to_numpy()
-                start = 0
-                while start < len(part):
-                    end = start + int((part[start:] == part[start]).sum())
-                    if held and held[0].column("part")[0].as_py() != part[start]:
-                        yield pa.Table.from_batches(held)
-                        held = []
-                    held.append(batch.slice(start, end - start))
-                    start = end
-        if held:
-            yield pa.Table.from_batches(held)
+                for row in range(batch.num_rows):
+                    yield pa.Table.from_batches([batch.slice(row, 1)])
 
 
 def group_in_parts(grouping: Grouping, parts: str, attempt: Callable[[int | None], int]) -> None:

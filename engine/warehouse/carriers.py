@@ -3,8 +3,9 @@
 A part is an Arrow table, and so is what becomes of it; in between lies a statement that runs in a
 database in memory with our macros and kernels, and knows nothing but the part and what all parts
 share. So the result depends on the parts alone, never on who carries them, in which order, or how
-many at once. A carrier for a cluster needs one method more than nothing: :meth:`Carrier.carry`
-(on Spark ``groupBy("part").applyInArrow``, with the work as the function; SPEC section 17).
+many at once. A carrier for a cluster needs one method, :meth:`Carrier.carry` (on Spark
+``groupBy("part").applyInArrow`` with the work as the function: a part is one row of lists, so that
+its number and all of it travel together; SPEC section 17).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import pyarrow as pa
 from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.warehouse.warehouse import Warehouse
 
-PART = "srsql_part_case"
+PART = "srsql_part_row"
 """The temporary table that a part is, where it is carried."""
 _WORKER = (
     "import sys; sys.path[:] = sys.argv[2:]; "
@@ -37,7 +38,7 @@ class Work:
     """What becomes of every part; it can be sent to wherever a part is carried."""
 
     statement: str
-    """A query about ``temp.main.srsql_part_case`` and the shared tables."""
+    """A query about ``temp.main.srsql_part_row`` and the shared tables."""
     shared: Mapping[str, pa.Table]
     """What all parts need, by the names of temporary tables."""
     parameters: Mapping[str, Any]

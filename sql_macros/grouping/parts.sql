@@ -136,43 +136,52 @@ SELECT
     (dense_rank() OVER (ORDER BY r.section, r.range_no) - 1)::INTEGER AS part
 FROM ranges AS r;
 
--- What:    cases as they go to whoever carries a part: a row each, boxes and values as lists.
+-- What:    parts as they go to whoever carries them: a row each, in which everything is a list.
 -- Inputs:  members(part, case_no, known, carrier, kind, group_no); boxes(case_no, position, low,
 --          high); case_terms(case_no, term_no, weight).
--- Outputs: part, case_no, known, carrier, kind, group_no, boxes STRUCT(position, low, high)[], terms
---          STRUCT(term_no, weight)[]; lists are in order, no list stands for none.
+-- Outputs: part, cases STRUCT(case_no, known, carrier, kind, group_no)[] by case, boxes
+--          STRUCT(case_no, position, low, high)[], terms STRUCT(case_no, term_no, weight)[]; NULL
+--          where there is none.
 -- Source:  SPEC section 17 (what crosses to a task are public Arrow types).
 CREATE OR REPLACE MACRO srsql.part_rows(members, boxes, case_terms) AS TABLE
 WITH
+everybody AS (
+    SELECT
+        m.part,
+        list(struct_pack(
+            case_no := m.case_no,
+            known := m.known,
+            carrier := m.carrier,
+            kind := m.kind::INTEGER,
+            group_no := m.group_no
+        ) ORDER BY m.case_no) AS cases
+    FROM query_table(members) AS m
+    GROUP BY m.part
+),
+
 ends AS (
     SELECT
-        b.case_no,
-        list(
-            struct_pack(position := b.position, low := b.low, high := b.high) ORDER BY b.position
-        ) AS boxes
+        m.part,
+        list(struct_pack(
+            case_no := b.case_no, position := b.position, low := b.low, high := b.high
+        )) AS boxes
     FROM query_table(boxes) AS b
-    SEMI JOIN query_table(members) AS m ON b.case_no = m.case_no
-    GROUP BY b.case_no
+    INNER JOIN query_table(members) AS m ON b.case_no = m.case_no
+    GROUP BY m.part
 ),
 
 held AS (
     SELECT
-        t.case_no,
-        list(struct_pack(term_no := t.term_no, weight := t.weight) ORDER BY t.term_no) AS terms
+        m.part,
+        list(struct_pack(
+            case_no := t.case_no, term_no := t.term_no, weight := t.weight
+        )) AS terms
     FROM query_table(case_terms) AS t
-    SEMI JOIN query_table(members) AS m ON t.case_no = m.case_no
-    GROUP BY t.case_no
+    INNER JOIN query_table(members) AS m ON t.case_no = m.case_no
+    GROUP BY m.part
 )
 
-SELECT
-    m.part,
-    m.case_no,
-    m.known,
-    m.carrier,
-    m.kind::INTEGER AS kind,
-    m.group_no,
-    e.boxes,
-    h.terms
-FROM query_table(members) AS m
-LEFT JOIN ends AS e ON m.case_no = e.case_no
-LEFT JOIN held AS h ON m.case_no = h.case_no;
+SELECT p.part, p.cases, e.boxes, h.terms
+FROM everybody AS p
+LEFT JOIN ends AS e ON p.part = e.part
+LEFT JOIN held AS h ON p.part = h.part;

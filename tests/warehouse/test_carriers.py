@@ -19,7 +19,7 @@ from srsql.engine.warehouse.carriers import Carrier, InProcess, LocalWorkers, Wo
 from srsql.engine.warehouse.warehouse import Warehouse
 
 SUMS = Work(
-    "SELECT c.part, sum(c.x * f.x)::BIGINT + $more AS total FROM temp.main.srsql_part_case AS c "
+    "SELECT c.part, sum(c.x * f.x)::BIGINT + $more AS total FROM temp.main.srsql_part_row AS c "
     "CROSS JOIN temp.main.srsql_factor AS f GROUP BY c.part",
     {"srsql_factor": pa.table({"x": [10]})},
     {"more": 1},

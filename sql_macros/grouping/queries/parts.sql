@@ -1,6 +1,5 @@
--- The cases of a missingness pattern ($pattern, a bit mask of QIDs) are grouped part by part. A part
--- is one table, with a row for each case that has its boxes and values as lists, since that is what
--- goes to whoever carries it; there it is called srsql_part_case.
+-- The cases of a missingness pattern ($pattern, a bit mask of QIDs) are grouped part by part. What
+-- goes to whoever carries a part is one row; there the table is called srsql_part_row.
 
 -- name: none
 -- No pattern is cut yet; part 0 is of all cases whose pattern is not.
@@ -51,31 +50,30 @@ WITH members AS MATERIALIZED (
 )
 
 FROM srsql.part_rows('members', 'temp.main.srsql_bounded', 'temp.main.srsql_case_term') AS r
-ORDER BY r.part, r.case_no;
+ORDER BY r.part;
 
 -- name: group_part
 -- Where a part is carried: its groups, by the greedy clustering.
 WITH
 profiles AS MATERIALIZED (
-    SELECT c.case_no, c.known AS pattern, c.carrier, c.kind FROM temp.main.srsql_part_case AS c
+    SELECT c.one.case_no, c.one.known AS pattern, c.one.carrier, c.one.kind
+    FROM (
+        SELECT unnest(p.cases) AS one FROM temp.main.srsql_part_row AS p
+    ) AS c
 ),
 
 boxes AS MATERIALIZED (
-    SELECT b.case_no, b.box.position, b.box.low, b.box.high
+    SELECT b.box.case_no, b.box.position, b.box.low, b.box.high
     FROM (
-        SELECT c.case_no, unnest(c.boxes) AS box FROM temp.main.srsql_part_case AS c
+        SELECT unnest(p.boxes) AS box FROM temp.main.srsql_part_row AS p
     ) AS b
 ),
 
 held AS MATERIALIZED (
-    SELECT h.case_no, h.term.term_no, h.term.weight
+    SELECT h.term.case_no, h.term.term_no, h.term.weight
     FROM (
-        SELECT c.case_no, unnest(c.terms) AS term FROM temp.main.srsql_part_case AS c
+        SELECT unnest(p.terms) AS term FROM temp.main.srsql_part_row AS p
     ) AS h
-),
-
-this AS (
-    SELECT max(c.part) AS part FROM temp.main.srsql_part_case AS c
 )
 
 SELECT t.part, g.case_no, g.group_no, $pattern::INTEGER AS pattern
@@ -88,11 +86,11 @@ FROM srsql.group_cases(
     $pattern,
     $weight_scale,
     $k,
-    (SELECT $draw::BIGINT + t.part FROM this AS t),
+    (SELECT $draw::BIGINT + p.part FROM temp.main.srsql_part_row AS p),
     $leftovers,
     $rules
 ) AS g
-CROSS JOIN this AS t;
+CROSS JOIN temp.main.srsql_part_row AS t;
 
 -- name: take_groups
 -- What came back of all parts: groups are numbered on, part by part.
@@ -196,32 +194,34 @@ members AS MATERIALIZED (
 )
 
 FROM srsql.part_rows('members', 'temp.main.srsql_bounded', 'temp.main.srsql_case_term') AS r
-ORDER BY r.part, r.case_no;
+ORDER BY r.part;
 
 -- name: refine_part
 -- Where a part is carried: its groups, refined.
 WITH
 placed AS MATERIALIZED (
     SELECT
-        c.case_no,
-        c.known,
-        c.carrier,
-        c.kind,
-        dense_rank() OVER (ORDER BY c.group_no) - 1 AS group_no
-    FROM temp.main.srsql_part_case AS c
+        c.one.case_no,
+        c.one.known,
+        c.one.carrier,
+        c.one.kind,
+        dense_rank() OVER (ORDER BY c.one.group_no) - 1 AS group_no
+    FROM (
+        SELECT unnest(p.cases) AS one FROM temp.main.srsql_part_row AS p
+    ) AS c
 ),
 
 boxes AS MATERIALIZED (
-    SELECT b.case_no, b.box.position, b.box.low, b.box.high
+    SELECT b.box.case_no, b.box.position, b.box.low, b.box.high
     FROM (
-        SELECT c.case_no, unnest(c.boxes) AS box FROM temp.main.srsql_part_case AS c
+        SELECT unnest(p.boxes) AS box FROM temp.main.srsql_part_row AS p
     ) AS b
 ),
 
 held AS MATERIALIZED (
-    SELECT h.case_no, h.term.term_no, h.term.weight
+    SELECT h.term.case_no, h.term.term_no, h.term.weight
     FROM (
-        SELECT c.case_no, unnest(c.terms) AS term FROM temp.main.srsql_part_case AS c
+        SELECT unnest(p.terms) AS term FROM temp.main.srsql_part_row AS p
     ) AS h
 ),
 
@@ -241,10 +241,6 @@ refined AS MATERIALIZED (
         $k,
         $rules
     ) AS f
-),
-
-this AS (
-    SELECT max(c.part) AS part FROM temp.main.srsql_part_case AS c
 )
 
 SELECT
@@ -254,7 +250,7 @@ SELECT
     bit_and(p.known) OVER (PARTITION BY f.group_no)::INTEGER AS pattern
 FROM refined AS f
 INNER JOIN placed AS p ON f.case_no = p.case_no
-CROSS JOIN this AS t;
+CROSS JOIN temp.main.srsql_part_row AS t;
 
 -- name: drop_groups
 -- Refined groups take the place of those that there were.
