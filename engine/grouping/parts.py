@@ -74,7 +74,7 @@ class Parts:
         """Where the cases are."""
         return self.grouping.warehouse
 
-    def group(self, parameters: Mapping[str, Any]) -> None:
+    def group(self, parameters: dict[str, Any]) -> None:
         """Fill ``srsql_grouped`` with the groups of a pattern; a leftover is in group -1.
 
         Args:
@@ -132,8 +132,10 @@ class Parts:
         }
         work = Work(query(TOPIC, name), shared, parameters)
         with closing(self._parts(rows, pattern)) as parts:
-            found = pa.concat_tables(list(self.grouping.carrier.carry(work, parts)))
-        con.register(CARRIED, found)
+            found = list(self.grouping.carrier.carry(work, parts))
+        if not found:
+            return
+        con.register(CARRIED, pa.concat_tables(found))
         try:
             if name == "refine_part":
                 self.warehouse.run(query(TOPIC, "drop_groups"))

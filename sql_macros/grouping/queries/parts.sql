@@ -49,6 +49,7 @@ WITH members AS MATERIALIZED (
     WHERE p.pattern = $pattern
 )
 
+SELECT r.part, r.cases, r.boxes, r.terms
 FROM srsql.part_rows('members', 'temp.main.srsql_bounded', 'temp.main.srsql_case_term') AS r
 ORDER BY r.part;
 
@@ -193,6 +194,7 @@ members AS MATERIALIZED (
     INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no
 )
 
+SELECT r.part, r.cases, r.boxes, r.terms
 FROM srsql.part_rows('members', 'temp.main.srsql_bounded', 'temp.main.srsql_case_term') AS r
 ORDER BY r.part;
 
