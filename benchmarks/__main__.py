@@ -13,7 +13,7 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force"}
-WITH_ARGUMENTS = {"faers", "guessing", "minimality", "refinement", "same_release"}
+WITH_ARGUMENTS = {"faers", "guessing", "minimality", "parts", "refinement", "same_release"}
 
 
 def available() -> list[str]:

@@ -122,6 +122,9 @@ class Bounding:
     more_seeds: int = 0
     """First records that may fail to complete a group before groups are grown no more; the papers'
     algorithms end with the first that does."""
+    standing: NDArray[np.int32] | None = None
+    """[n] groups that there are, numbered from 0 on without gaps, -1 for a leftover: none is grown,
+    leftovers join these; None: groups are grown."""
 
     @staticmethod
     def of_all(n: int, leftovers: Leftovers = "withhold") -> Bounding:
@@ -139,6 +142,8 @@ class Bounding:
             raise ValueError("kind must be 0 to 4")
         if not 0 <= self.alpha_num <= self.alpha_den or self.alpha_den < 1:
             raise ValueError("alpha must lie between 0 and 1")
+        if self.standing is not None and len(self.standing) != len(self.carrier):
+            raise ValueError("standing must have one entry per case")
         if self.more_seeds < 0:
             raise ValueError("more_seeds cannot be fewer than none")
         if self.leftovers not in ("withhold", "merge"):

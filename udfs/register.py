@@ -238,8 +238,8 @@ _UDFS: dict[str, _Udf] = {
     "srsql_group_cases": (
         grouping.group_cases,
         [
-            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER)[]", _BOXES, _TERMS, _QIDS,
-            "STRUCT(num BIGINT, den BIGINT)[]",
+            "INTEGER[]", "STRUCT(carrier BOOLEAN, kind INTEGER, group_no INTEGER)[]", _BOXES,
+            _TERMS, _QIDS, "STRUCT(num BIGINT, den BIGINT)[]",
             "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, more_seeds INTEGER,"
             " alpha_num BIGINT, alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT,"
             " leftovers VARCHAR)",

@@ -12,7 +12,7 @@ could still reach. What the empty pattern cannot take is withheld.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from srsql.engine.grouping.feasibility import (
@@ -22,6 +22,7 @@ from srsql.engine.grouping.feasibility import (
     move_surplus,
     withhold_surplus,
 )
+from srsql.engine.warehouse.carriers import Carrier, InProcess
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -56,6 +57,8 @@ class Grouping:
     """Text from which every random choice is derived."""
     suppression: Suppression | None = None
     """Values that are suppressed where cases would be withheld; None: none."""
+    carrier: Carrier = field(default_factory=InProcess)
+    """Who carries parts, which changes nothing of what becomes of them."""
 
     @property
     def warehouse(self) -> Warehouse:

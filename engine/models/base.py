@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Records
 from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
-from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_groups
+from srsql.engine.grouping.parts import Parts, group_in_parts
+from srsql.engine.grouping.patterns import Grouping, group_by_pattern
 from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
-from srsql.engine.parameters.takes import OneOf, Whole
+from srsql.engine.parameters.takes import OneOf, Parsed, RefusedError, Whole
 from srsql.engine.warehouse.releases import Release, TermFormat
 from srsql.schemas import Dataset
 
@@ -22,6 +23,9 @@ MOST = 1_000_000
 K = 5
 MORE_SEEDS = 64
 """First records of a pattern that may complete no group, where groups are refined afterwards."""
+AUTO = "auto"
+MOST_DIGITS = 6
+PARTS = "auto, or a whole number from 1 to 999,999"
 SUPPRESS = "suppress"
 """Values are suppressed where cases would be withheld."""
 SUPPRESSES = (
@@ -32,6 +36,20 @@ SUPPRESSES = (
 """What the guarantee of such a release says beside that of its model."""
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
+
+
+def parse_parts(text: str) -> str:
+    """Into how many parts a pattern is cut at most, as a series remembers it.
+
+    Raises:
+        RefusedError: it is neither ``auto`` nor a whole number from 1 on.
+    """
+    asked = text.strip()
+    if asked == AUTO:
+        return asked
+    if not (asked.isascii() and asked.isdigit() and 1 <= len(asked) <= MOST_DIGITS and int(asked)):
+        raise RefusedError(f"--parts {text[:20]!r}: give {PARTS}")
+    return str(int(asked))
 
 
 @dataclass(frozen=True)
@@ -80,6 +98,13 @@ class GroupingModel(ABC):
         "all, quickly, or until no change of theirs is for the better",
         compared=("off",),
         advised=("fast",),
+    )
+    parts: str = parameter(
+        "1",
+        takes=Parsed(type(None), parse_parts, PARTS, numbers=True),
+        help="Parts at most that a set of known quasi-identifiers is cut into and grouped by, or "
+        "auto: as many as have about 10,000 cases; the bounds are the same",
+        told_default=False,
     )
 
     name: ClassVar[str]
@@ -216,41 +241,35 @@ class GroupingModel(ABC):
 
     def group(self, grouping: Grouping) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""
-        rest = "merge" if self.leftovers == "merge" else "withhold"
+        group_in_parts(grouping, self.parts, lambda most: self._group(grouping, most))
+
+    def _group(self, grouping: Grouping, most: int | None) -> int:
+        """Group and refine, by so many parts of a pattern at most; says how many there were."""
         alpha = self.symptoms_limit or Fraction(1)
+        limit = {"alpha_num": alpha.numerator, "alpha_den": alpha.denominator}
         rules: dict[str, Any] = {
             "core_only": self.growth.carriers_only,
             "after_join": self.growth.risk_after_joining,
             "from_last": self.growth.seed_from_last_added,
             "more_seeds": 0 if self.refine == "off" else MORE_SEEDS,
-            "alpha_num": alpha.numerator,
-            "alpha_den": alpha.denominator,
+            **limit,
         }
-
-        statement = self.bounds.query("grouping/patterns", "group_cases")
+        parts = Parts(grouping, most, self.bounds)
 
         def one_pattern(pattern: int) -> None:
             digest = hashlib.sha256(f"{grouping.draw}/{pattern}".encode()).digest()
-            grouping.warehouse.run(
-                statement,
+            parts.group(
                 {
                     "pattern": pattern,
                     "weight_scale": grouping.weight_scale,
                     "k": grouping.k,
                     "draw": int.from_bytes(digest[:7]),
-                    "leftovers": rest,
+                    "leftovers": "merge" if self.leftovers == "merge" else "withhold",
                     "rules": rules,
-                },
+                }
             )
 
         group_by_pattern(grouping, grouping.k, one_pattern)
         if self.refine != "off":
-            refine_groups(
-                grouping,
-                self.bounds.query("grouping/patterns", "refine_groups"),
-                {
-                    "effort": self.refine,
-                    "alpha_num": alpha.numerator,
-                    "alpha_den": alpha.denominator,
-                },
-            )
+            parts.refine({"effort": self.refine, **limit})
+        return parts.largest

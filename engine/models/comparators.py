@@ -182,6 +182,8 @@ class LDiversity(Comparator):
         compared=(),
     )
 
+    parts: ClassVar[str] = "1"  # type: ignore[misc]
+    """It cuts all cases of a pattern itself."""
     name: ClassVar[str] = "l-diversity"
     family: ClassVar[str] = "l-diversity"
 

@@ -20,6 +20,8 @@ class TermsOnlyModel(GroupingModel):
 
     refine: ClassVar[Literal["off", "fast", "full"]] = "off"  # type: ignore[misc]
     """One group is not refined: a parameter of the others, not of these."""
+    parts: ClassVar[str] = "1"  # type: ignore[misc]
+    """Nor is it made by parts."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
     bounds: ClassVar[Bounds] = BY_SHARE
     output: ClassVar[Output] = "terms"

@@ -61,6 +61,8 @@ class Parameter:
     """What it applies to; empty: the models that have it, by name."""
     in_facts: bool = True
     """The public manifest tells it among the facts of the model."""
+    told_default: bool = True
+    """It tells the default, too."""
     weaker: str = ""
     """Which values protect less than others: ``lower`` or ``higher`` ones, this one of the choices,
     or, as far as anybody can tell, any ``different`` one."""
@@ -160,7 +162,12 @@ def read_fields(made: Any, error: type[SrsqlError]) -> None:
 def facts_of(made: Any, of: type | None = None) -> dict[str, str | int]:
     """The parameters of a model as the public manifest tells them; ``of``: those of that class."""
     told = declared(of or type(made))
-    values = {name: getattr(made, each.field) for name, each in told.items() if each.in_facts}
+    values = {
+        name: value
+        for name, each in told.items()
+        if each.in_facts
+        and ((value := getattr(made, each.field)) != each.default or each.told_default)
+    }
     return {name: value if isinstance(value, int) else str(value) for name, value in values.items()}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.grouping.feasibility import InfeasibleValue
+from srsql.engine.grouping.parts import RULE
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models.base import SUPPRESSES, GroupingModel
@@ -87,6 +88,7 @@ class Parameters:
             "leftovers": self.model.leftovers,
             "attacks": ",".join(self.model.defended_attacks) or "none",
             **self.model.public_facts,
+            **({"parts_rule": RULE} if self.model.parts != "1" else {}),
             **(self.terms.facts(self.model.k, self.model.term_format) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
             **({"ids": self.ids} if self.ids else {}),

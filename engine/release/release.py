@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, astuple, replace
 from typing import Any
 
@@ -84,6 +85,7 @@ from srsql.engine.risk.singling_out import (
 from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
+from srsql.engine.warehouse.carriers import Carrier, local_carrier
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
 from srsql.engine.warehouse.series import Series, create_views, gaps, open_series
@@ -142,7 +144,8 @@ def release(
                 if request.terms:
                     MAKING[model.term_format].prepare()
             with clock.stage("grouping"):
-                model.group(grouping)
+                with _carrier(grouping, request) as carrier:
+                    model.group(replace(grouping, carrier=carrier))
                 if grouping.suppression:
                     suppress_withheld(grouping, grouping.suppression, model.symptoms_limit)
                 if request.terms:
@@ -352,6 +355,13 @@ def _prepare(
         infeasible = make_feasible(warehouse, rule, bounds, choice, suppression)
         k = k_effective(warehouse, bounds, model.k)
     return Grouping(current, bounds, weight_scale, k, draw, suppression), infeasible
+
+
+def _carrier(grouping: Grouping, request: Request) -> AbstractContextManager[Carrier]:
+    """Who carries parts; as long as nothing is cut, nobody is asked."""
+    if request.model.parts == "1":
+        return nullcontext(grouping.carrier)
+    return local_carrier(grouping.warehouse, request.workers)
 
 
 def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:

@@ -44,6 +44,7 @@ from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
 from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, Remembered
 
 Progress = Callable[[str], None]
+MOST_WORKERS = 64
 FREQUENCY = "frequency"
 _THETA = "a number or fraction, frequency, or levels:FILE"
 _SS_RULE = "mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5"
@@ -182,6 +183,12 @@ class Request:
         takes=Flag(),
         help="Nothing is done, and that is no error, where it is out just as asked: with the same "
         "parameters, from the same data; what differs is refused as ever",
+        of_run=True,
+    )
+    workers: int = parameter(
+        1,
+        takes=Whole(1, MOST_WORKERS),
+        help="Processes that carry parts, where --parts makes any; the release is the same",
         of_run=True,
     )
     may_be_empty: bool = False

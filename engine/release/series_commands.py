@@ -183,7 +183,7 @@ def chosen_text(parameters: Mapping[str, str | None]) -> str:
     usual = {
         name: told.takes.show(told.default)
         for name, option in release_options().items()
-        if option.common and (told := option.first).default is not None
+        if (told := option.first).default is not None and (option.common or not told.told_default)
     }
     always = [name for name in ("model", "k", "theta") if name in parameters]
     others = [name for name in parameters if name not in always]

@@ -1,7 +1,9 @@
 -- Grouping: the kernel as a table macro, and the regions of the groups it makes.
 
--- What:    the greedy grouping of the cases of one missingness pattern.
--- Inputs:  profiles(case_no, pattern, carrier, kind); boxes(case_no, position, low, high);
+-- What:    the greedy grouping of the cases of one missingness pattern; where groups stand already,
+--          the second stage alone: the other cases join them.
+-- Inputs:  profiles(case_no, pattern, carrier, kind); standing(case_no, group_no from 0 on, or -1);
+--          boxes(case_no, position, low, high);
 --          case_terms(case_no, term_no, weight); attributes(position, span, parent[], last[],
 --          height[]); thresholds(term_no dense from 0, theta_num, theta_den); chosen: the pattern
 --          (bit mask of the QIDs grouped by); weight_scale: the weight of a certain value;
@@ -14,19 +16,24 @@
 --          pattern's groups are grown no more (0 in the papers).
 -- Outputs: case_no, group_no (-1: no group could take the case).
 -- Source:  Lin 2016, Algorithms 1 and 2; Huang 2021, procedures 1 to 3; SPEC sections 7 and 8.
-CREATE OR REPLACE MACRO srsql.group_cases(
-    profiles, boxes, case_terms, attributes, thresholds, chosen, weight_scale, at_least, draw,
-    leftovers, rules
+CREATE OR REPLACE MACRO srsql.group_onto(
+    profiles, standing, boxes, case_terms, attributes, thresholds, chosen, weight_scale, at_least,
+    draw, leftovers, rules
 ) AS TABLE
 WITH
 members AS (
-    SELECT p.case_no, p.carrier, p.kind FROM query_table(profiles) AS p WHERE p.pattern = chosen
+    SELECT p.case_no, p.carrier, p.kind, coalesce(s.group_no, -1) AS group_no
+    FROM query_table(profiles) AS p
+    LEFT JOIN query_table(standing) AS s ON p.case_no = s.case_no
+    WHERE p.pattern = chosen
 ),
 
 cases AS (
     SELECT
         list(m.case_no ORDER BY m.case_no) AS case_nos,
-        list(struct_pack(carrier := m.carrier, kind := m.kind::INTEGER) ORDER BY m.case_no) AS roles
+        list(struct_pack(
+            carrier := m.carrier, kind := m.kind::INTEGER, group_no := m.group_no
+        ) ORDER BY m.case_no) AS roles
     FROM members AS m
 ),
 
@@ -84,6 +91,24 @@ CROSS JOIN held AS h
 CROSS JOIN qids AS q
 CROSS JOIN theta AS t
 WHERE len(c.case_nos) > 0;
+
+-- What:    the same, where no group stands yet.
+-- Inputs:  as of srsql.group_onto.
+-- Outputs: as of srsql.group_onto.
+-- Source:  as of srsql.group_onto.
+CREATE OR REPLACE MACRO srsql.group_cases(
+    profiles, boxes, case_terms, attributes, thresholds, chosen, weight_scale, at_least, draw,
+    leftovers, rules
+) AS TABLE
+WITH nothing AS (
+    SELECT NULL::INTEGER AS case_no, NULL::INTEGER AS group_no WHERE false
+)
+
+SELECT g.case_no, g.group_no
+FROM srsql.group_onto(
+    profiles, 'nothing', boxes, case_terms, attributes, thresholds, chosen, weight_scale, at_least,
+    draw, leftovers, rules
+) AS g;
 
 -- What:    what refinement begins with: the cases that have a group, and those that have none for
 --          want of one.

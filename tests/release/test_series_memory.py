@@ -24,7 +24,7 @@ QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2012Q2")
 FIRST: dict[str, Any] = {"model": "ms", "k": 4, "theta": "0.5", "seed": 1}
 RUN = {
     "seed", "series", "ids", "draft", "supersede", "change", "weaker", "max_linkable",
-    "allow_linkable", "if_needed", "date",
+    "allow_linkable", "if_needed", "date", "workers",
 }  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def test_a_later_release_takes_what_the_series_has(begun: Engine) -> None:
     assert parameters(begun) == {
         "model": "ms", "k": "4", "leftovers": "withhold", "theta": "1/2", "missing": "keep",
         "on_infeasible": "error", "ss_rule": "mean+sd", "refine": "fast",
+        "parts": "1",
     }  # fmt: skip
     second = begun.release("2011Q2", seed=1)
     told = ("model", "k", "theta", "leftovers", "missing", "on_infeasible", "ss_rule")

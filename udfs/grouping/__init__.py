@@ -69,6 +69,14 @@ def attributes_of(qids: pa.StructArray) -> Attributes:
     )
 
 
+def dense_groups(told: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """The group numbers that there are, ascending, and each case's place among them, or -1."""
+    known, dense = np.unique(told[told >= 0], return_inverse=True)
+    group = np.full(len(told), -1, np.int32)
+    group[told >= 0] = dense
+    return known, group
+
+
 def group_cases(
     case_nos: pa.ChunkedArray,
     roles: pa.ChunkedArray,
@@ -82,7 +90,8 @@ def group_cases(
 
     Args:
         case_nos: ascending.
-        roles: STRUCT(carrier, kind)[], aligned with the cases.
+        roles: STRUCT(carrier, kind, group_no)[], aligned with the cases; the group that a case is
+            in, or -1. Where one is in any, no group is grown: the others join those.
         boxes: STRUCT(case_no, place, low, high)[].
         terms: STRUCT(case_no, term_no, weight)[].
         attributes: STRUCT(place, span, parent[], last[], height[])[], by place.
@@ -105,6 +114,7 @@ def group_cases(
         low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
         carrier = flags(row[1].values.field("carrier"))
         grows = carrier if rule["core_only"] else np.ones_like(carrier)
+        known, standing = dense_groups(numbers(row[1].values.field("group_no")))
         bounding = Bounding(
             carrier=carrier,
             grows=grows,
@@ -115,6 +125,7 @@ def group_cases(
             from_last=rule["from_last"],
             more_seeds=rule["more_seeds"],
             leftovers=rule["leftovers"],
+            standing=standing if len(known) else None,
         )
         case_terms = terms_by_case(row[3].values, cases, len(theta_num))
         results.append(
@@ -373,10 +384,7 @@ def suppress_leftovers(
         theta = fields(row[6]["thresholds"].values)
         low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
         role = row[1].values
-        told = numbers(role.field("group_no"))
-        known, dense = np.unique(told[told >= 0], return_inverse=True)
-        group = np.full(len(cases), -1, np.int32)
-        group[told >= 0] = dense
+        known, group = dense_groups(numbers(role.field("group_no")))
         offsets, term, weight = terms_by_case(row[3].values, cases, len(theta[0]))
         held = np.repeat(np.arange(len(cases)), np.diff(offsets))
         order = np.lexsort((term, held))

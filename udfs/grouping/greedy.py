@@ -78,8 +78,8 @@ def group_cases(
         theta_den: [V] denominators.
         k: k_effective, at least 1; every term that occurs needs floor(k theta_s) >= 1.
         first: which of the cases that groups are grown on opens the first group, counted from 0.
-        bounding: which cases carry the bounds, how groups are grown, and what happens to a case
-            that no group can take.
+        bounding: which cases carry the bounds, how groups are grown, or which there are, and what
+            happens to a case that no group can take.
 
     Returns:
         [n] group numbers in order of creation, -1 for a case that was not placed.
@@ -93,20 +93,15 @@ def group_cases(
     _check(cases, attributes, theta_num, theta_den, k, len(bounding.carrier))
     n = len(cases.low)
     group = np.full(n, -1, np.int32)
-    growers = np.flatnonzero(bounding.grows)
     if int(bounding.carrier.sum()) < k:
         return group
-    if not 0 <= first < len(growers):
-        raise ValueError(f"first must be an index below {len(growers)}")
     problem = problem_of(cases, attributes, theta_num, theta_den, k, bounding)
-    terms = problem.terms
-    set_base_risks(terms)
-    masks = case_masks(terms.offsets, terms.terms, terms.bit)
-    cells = build_cells(problem.low, problem.high, masks, problem.kind, terms.base_risk, growers)
-    tree = build_box_tree(cells.low, cells.high, cells.base_risk, problem.losses)
-    bounds = new_cell_bounds(tree, cells, problem.losses)
-    start = Start(int(growers[first]), bounding.from_last, bounding.more_seeds)
-    count = _grow_groups(problem, tree, cells, bounds, start, group)
+    set_base_risks(problem.terms)
+    if bounding.standing is None:
+        count = _stage_1(problem, bounding, first, group)
+    else:
+        group[:] = bounding.standing
+        count = int(group.max()) + 1
     if count == 0:
         return group
     groups = new_groups(problem, group, count)
@@ -116,6 +111,22 @@ def group_cases(
         _, dense = np.unique(group, return_inverse=True)
         group = (dense - int((group < 0).any())).astype(np.int32)
     return group
+
+
+def _stage_1(
+    problem: GroupingProblem, bounding: Bounding, first: int, group: NDArray[np.int32]
+) -> int:
+    """Grow groups, which fill ``group`` [n]; returns how many were completed."""
+    growers = np.flatnonzero(bounding.grows)
+    if not 0 <= first < len(growers):
+        raise ValueError(f"first must be an index below {len(growers)}")
+    terms = problem.terms
+    masks = case_masks(terms.offsets, terms.terms, terms.bit)
+    cells = build_cells(problem.low, problem.high, masks, problem.kind, terms.base_risk, growers)
+    tree = build_box_tree(cells.low, cells.high, cells.base_risk, problem.losses)
+    bounds = new_cell_bounds(tree, cells, problem.losses)
+    start = Start(int(growers[first]), bounding.from_last, bounding.more_seeds)
+    return int(_grow_groups(problem, tree, cells, bounds, start, group))
 
 
 def ms_group(
