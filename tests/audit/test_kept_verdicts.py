@@ -171,7 +171,9 @@ def forget(catalog: Catalog, draw: Any) -> None:
         [case],
     )
     run("UPDATE srsql.member SET case_id = ? WHERE case_id = ?", [token, case])
-    run("INSERT INTO srsql.forgotten_case VALUES ('d', ?, '', DATE '2020-01-01')", [token])
+    run(  # it may have come back and be forgotten once more
+        "INSERT OR IGNORE INTO srsql.forgotten_case VALUES ('d', ?, '', DATE '2020-01-01')", [token]
+    )
 
 
 @settings(parent=REPEATABLE, max_examples=6)
@@ -183,10 +185,10 @@ def test_a_kept_verdict_is_that_of_a_full_audit(
     make(catalog, [coded(r) for r in made], data.draw, tuple(a for a in ATTACKS if a in attacks))
 
 
-@settings(parent=REPEATABLE, max_examples=400)
+@settings(parent=REPEATABLE, max_examples=120)
 @given(made=st.one_of(series(), careful_series()), data=anything,
        attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))  # fmt: skip
-def test_in_hundreds_of_series_every_kept_verdict_is_that_of_a_full_audit(
+def test_in_a_hundred_series_every_kept_verdict_is_that_of_a_full_audit(
     catalog: Catalog, made: list[Release], data: Any, attacks: list[str]
 ) -> None:
     make(catalog, [coded(r) for r in made], data.draw, tuple(a for a in ATTACKS if a in attacks))
