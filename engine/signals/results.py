@@ -145,6 +145,10 @@ class Pairs(Sequence[Signal]):
         """Whether the other has the same pairs in the same order, kept in whatever way."""
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
+    def __repr__(self) -> str:
+        """As a tuple of the pairs has it."""
+        return repr(tuple(self))
+
     __hash__ = None  # type: ignore[assignment]
 
     def _records(self, batch: pa.RecordBatch) -> Iterator[Signal]:

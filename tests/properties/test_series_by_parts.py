@@ -94,9 +94,20 @@ def released(engine: Engine, schema: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("model", "refine"),
-    [("ppms", "off"), ("ppms-ear", "fast"), ("ppms++", "off"), ("ppms++", "fast"),
-     ("ppms-alpha", "off"), ("ppms-alpha", "fast")],
-)  # fmt: skip
+    [
+        ("ppms++", "fast"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.thorough)
+            for pair in (
+                ("ppms", "off"),
+                ("ppms-ear", "fast"),
+                ("ppms++", "off"),
+                ("ppms-alpha", "off"),
+                ("ppms-alpha", "fast"),
+            )
+        ),
+    ],
+)
 def test_a_series_of_random_parts_stands_every_attack_that_its_model_withstands(
     model: str, refine: str, files: dict[int, list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,7 +179,7 @@ class Backwards(InProcess):
         yield from super().carry(work, list(parts)[::-1])
 
 
-@pytest.mark.parametrize("model", ["ms", "ppms++"])
+@pytest.mark.parametrize("model", ["ms", pytest.param("ppms++", marks=pytest.mark.thorough)])
 def test_a_release_does_not_depend_on_who_carries_its_parts(
     model: str, files: dict[int, list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

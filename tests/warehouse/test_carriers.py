@@ -89,7 +89,7 @@ def test_all_who_carry_share_half_of_the_limit_of_memory(monkeypatch: pytest.Mon
     limits: list[str] = []
     monkeypatch.setattr(carriers, "LocalWorkers", lambda n, limit: limits.append(limit) or own)
     own = InProcess()
-    with Warehouse(":memory:", memory_limit="1300MiB") as warehouse:
+    with Warehouse(":memory:", memory_limit="1400MiB") as warehouse:
         with local_carrier(warehouse, 4):
             half = warehouse.value("SELECT current_setting('memory_limit')")
         whole = warehouse.value("SELECT current_setting('memory_limit')")
