@@ -44,17 +44,23 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
 
     def decorate(function: Kernel) -> Kernel:
         settings: Any = numba.config
-        named = settings.CACHE_DIR
-        folder = Path(named) if named else cache_folder()
+        named, folder = settings.CACHE_DIR, kept_in()
         if folder is None:
             return compiled(options, function)
-        settings.CACHE_DIR = str(folder / _own_digest())
+        settings.CACHE_DIR = str(folder)
         try:
             return compiled(cached, function)
         finally:
             settings.CACHE_DIR = named
 
     return decorate
+
+
+def kept_in() -> Path | None:
+    """The folder of the kernels that these sources are compiled to; None: none is kept."""
+    named = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    folder = Path(named) if named else cache_folder()
+    return None if folder is None else folder / _own_digest()
 
 
 @cache

@@ -26,6 +26,7 @@ from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 
+KERNELS = "srsql.udfs.grouping.leftover_values"
 HIDDEN = "srsql_hidden"
 OF_LEFTOVERS = ("no_group_fits",)
 OF_INFEASIBLE = ("infeasible", PATTERN_INFEASIBLE)
@@ -99,10 +100,3 @@ def suppress_withheld(grouping: Grouping, suppression: Suppression, alpha: Fract
         warehouse.run(query(SUPPRESSION, "not_withheld"))
         warehouse.run(query(SUPPRESSION, "keep_suppressed"))
         take_out(warehouse, grouping.bounds, suppression.weight_scale)
-
-
-def warm_up_suppression() -> None:
-    """Load, or on the first use of an installation compile, the kernels."""
-    from srsql.udfs.grouping import leftover_values as kernel
-
-    kernel.warm_up()

@@ -25,6 +25,7 @@ MORE_SEEDS = 64
 """First records of a pattern that may complete no group, where groups are refined afterwards."""
 AUTO = "auto"
 MOST_DIGITS = 6
+REFINEMENT_KERNELS = "srsql.udfs.grouping.refine"
 PARTS = "auto, or a whole number from 1 to 999,999"
 SUPPRESS = "suppress"
 """Values are suppressed where cases would be withheld."""
@@ -107,6 +108,8 @@ class GroupingModel(ABC):
         told_default=False,
     )
 
+    grouping_kernels: ClassVar[str] = "srsql.udfs.grouping.greedy"
+    """As ``load_kernels`` takes them."""
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
@@ -229,15 +232,10 @@ class GroupingModel(ABC):
             return bounds
         return bound_symptoms(release.warehouse, bounds, self.symptoms_limit)
 
-    def prepare(self) -> None:
-        """Load, or on the first use of an installation compile, the kernels."""
-        from srsql.udfs.grouping.greedy import warm_up
-
-        warm_up()
-        if self.refine != "off":
-            from srsql.udfs.grouping import refine
-
-            refine.warm_up()
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """What ``load_kernels`` takes of the model."""
+        return (self.grouping_kernels, *(() if self.refine == "off" else (REFINEMENT_KERNELS,)))
 
     def group(self, grouping: Grouping) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""

@@ -184,6 +184,7 @@ class LDiversity(Comparator):
 
     parts: ClassVar[str] = "1"  # type: ignore[misc]
     """It cuts all cases of a pattern itself."""
+    grouping_kernels: ClassVar[str] = "srsql.udfs.grouping.partition"
     name: ClassVar[str] = "l-diversity"
     family: ClassVar[str] = "l-diversity"
 
@@ -205,14 +206,6 @@ class LDiversity(Comparator):
         """No share is bounded; values are numbered by attribute."""
         set_values(release.warehouse, release.dataset)
         return super().bound(release, weight_scale)
-
-    def prepare(self) -> None:
-        """Load, or on the first use of an installation compile, the kernel."""
-        from srsql.udfs.grouping import partition, refine
-
-        partition.warm_up()
-        if self.refine != "off":
-            refine.warm_up()
 
     def cluster(self, grouping: Grouping) -> None:
         """From the top down; nothing is drawn. Refined groups need l records, not k."""

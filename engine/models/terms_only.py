@@ -36,8 +36,10 @@ class TermsOnlyModel(GroupingModel):
         bound_by_share(release.warehouse, None)
         return super().bound(release, weight_scale)
 
-    def prepare(self) -> None:
+    @property
+    def kernels(self) -> tuple[str, ...]:
         """Nothing is grouped."""
+        return ()
 
     def group(self, grouping: Grouping) -> None:
         """All cases together, under no quasi-identifier."""

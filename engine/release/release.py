@@ -13,6 +13,7 @@ from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError, one_line
+from srsql.engine.grouping import suppression
 from srsql.engine.grouping.cases import load_cases
 from srsql.engine.grouping.feasibility import (
     InfeasibleValue,
@@ -27,7 +28,6 @@ from srsql.engine.grouping.suppression import (
     find_losable,
     keep_suppressed,
     suppress_withheld,
-    warm_up_suppression,
 )
 from srsql.engine.grouping.thresholds import apply_theta
 from srsql.engine.lattice.rows import build_rows
@@ -73,6 +73,7 @@ from srsql.engine.release.series import (
 )
 from srsql.engine.release.terms import family_of, need_terms, release_terms, visible_part
 from srsql.engine.release.views import build_tables
+from srsql.engine.risk import singling_out
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
 from srsql.engine.risk.singling_out import (
@@ -80,7 +81,6 @@ from srsql.engine.risk.singling_out import (
     columns_beside,
     measure_singling_out,
     public_shares,
-    warm_up,
 )
 from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
@@ -92,6 +92,7 @@ from srsql.engine.warehouse.series import Series, create_views, gaps, open_serie
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.udfs.kernels import load_kernels
 
 AUDIT_IN_FULL = "audit of the series in full"
 
@@ -134,15 +135,9 @@ def release(
             _need_consent_to_change(request)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
-            grouping, infeasible = _prepare(current, request, clock)
             with clock.stage("kernels (compiled on first use)"):
-                model.prepare()
-                if grouping.suppression:
-                    warm_up_suppression()
-                if visible_dataset.rows:
-                    warm_up()
-                if request.terms:
-                    MAKING[model.term_format].prepare()
+                load_kernels(_kernels(request, visible_dataset))
+            grouping, infeasible = _prepare(current, request, clock)
             with clock.stage("grouping"):
                 with _carrier(grouping, request) as carrier:
                     model.group(replace(grouping, carrier=carrier))
@@ -324,6 +319,16 @@ def _prefixed(progress: Progress | None, said: str) -> Progress | None:
     return lambda step: progress(f"{said}: {step}")
 
 
+def _kernels(request: Request, visible_dataset: Dataset) -> list[str]:
+    """The kernels that a release calls; they are compiled while little is in memory."""
+    return [
+        *request.model.kernels,
+        *([suppression.KERNELS] if request.suppresses else []),
+        *([singling_out.KERNELS] if visible_dataset.rows else []),
+        *([MAKING[request.model.term_format].kernels] if request.terms else []),
+    ]
+
+
 def _prepare(
     current: Release, request: Request, clock: Clock
 ) -> tuple[Grouping, list[InfeasibleValue]]:
@@ -345,16 +350,16 @@ def _prepare(
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
         keep_suppressed(current, weight_scale)
-        suppression = request.suppression(draw, weight_scale)
-        if suppression:
-            find_losable(current, suppression)
+        suppressed = request.suppression(draw, weight_scale)
+        if suppressed:
+            find_losable(current, suppressed)
     with clock.stage("thresholds"):
         apply_theta(warehouse, request.theta)
         bounds = model.bound(current, weight_scale)
         choice = request.on_infeasible
-        infeasible = make_feasible(warehouse, rule, bounds, choice, suppression)
+        infeasible = make_feasible(warehouse, rule, bounds, choice, suppressed)
         k = k_effective(warehouse, bounds, model.k)
-    return Grouping(current, bounds, weight_scale, k, draw, suppression), infeasible
+    return Grouping(current, bounds, weight_scale, k, draw, suppressed), infeasible
 
 
 def _carrier(grouping: Grouping, request: Request) -> AbstractContextManager[Carrier]:

@@ -25,6 +25,8 @@ from srsql.engine.warehouse.statements import (
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+KERNELS = "srsql.udfs.risk.singling_out"
+"""As ``load_kernels`` takes them."""
 EVERY_CASE = 2**31 - 1
 SOME_CASES = 2_000
 """Cases drawn where an estimate will do: the standard error of a share is 1.1 % at most."""
@@ -54,13 +56,6 @@ _MACROS = (
     "unbounded_values({id})",
     "unanimous_regions({id})",
 )
-
-
-def warm_up() -> None:
-    """Load, or on the first use of an installation compile, the kernels."""
-    from srsql.udfs.risk import singling_out
-
-    singling_out.warm_up()
 
 
 def measure_singling_out(

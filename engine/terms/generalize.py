@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -65,25 +64,13 @@ class _Make(Protocol):
 class Making:
     """How terms become what is published."""
 
-    prepare: Callable[[], None]
-    """Loads the kernels, or compiles them."""
+    kernels: str
+    """As ``load_kernels`` takes them."""
     make: _Make
     """Fills the tables ``srsql_pub_*`` from the baskets and the policy."""
 
 
-def _load_chunks() -> None:
-    from srsql.udfs.terms import warm_up_disassociation
-
-    warm_up_disassociation()
-
-
-def _load_nodes() -> None:
-    from srsql.udfs.terms import warm_up_generalization
-
-    warm_up_generalization()
-
-
 MAKING: dict[TermFormat, Making] = {
-    "chunks": Making(_load_chunks, make_chunks),
-    "nodes": Making(_load_nodes, make_nodes),
+    "chunks": Making("srsql.udfs.terms:warm_up_disassociation", make_chunks),
+    "nodes": Making("srsql.udfs.terms:warm_up_generalization", make_nodes),
 }

@@ -1,0 +1,100 @@
+"""What was never compiled is compiled by a process of its own, and loaded by the one that asks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+
+from srsql.udfs import kernels
+
+MODULE = """
+from srsql.udfs import COMPILING
+from srsql.udfs.compiled import njit
+results = []
+@njit()
+def double(x):
+    return 2 * x
+def warm_up():
+    results.append(double(21))
+    if double.stats.cache_misses:
+        for tell in COMPILING:  # as kernels of ours are told
+            tell("double")
+"""
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
+    """The processes that are started; kernels are kept in a new folder."""
+    (tmp_path / "some_kernel.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "some_kernel", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    found = []
+
+    def start(*args: Any, **options: Any) -> subprocess.Popen[str]:
+        found.append(start_process(*args, **options))
+        return found[-1]
+
+    start_process = subprocess.Popen
+    monkeypatch.setattr(kernels.subprocess, "Popen", start)
+    return found
+
+
+def misses() -> int:
+    """How many kernels this process had to compile itself."""
+    module: Any = sys.modules["some_kernel"]
+    return sum(module.double.stats.cache_misses.values())
+
+
+def test_another_process_compiles_once_and_this_one_takes_what_is_kept(
+    started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(kernels, "COMPILING", [told.append])
+    kernels.load_kernels(["some_kernel"])
+    kernels.load_kernels(["some_kernel:warm_up", "some_kernel"])
+    assert [each.returncode for each in started] == [0, 0], "two names, each asked for once"
+    assert told == ["double"], "the second process finds what the first one left"
+    assert misses() == 0
+    kernels.load_kernels(["some_kernel", "some_kernel:warm_up"])
+    assert len(started) == 2
+
+
+def test_where_no_other_process_can_compile_this_one_does(
+    started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for executable in ("", "/nowhere/python", sys.executable):
+        monkeypatch.setattr(sys, "executable", executable)
+        if executable == sys.executable and executable:
+            monkeypatch.setattr(kernels, "_COMPILER", "raise SystemExit(3)")
+        kernels.load_kernels(["some_kernel"])
+    assert [each.returncode for each in started] == [3]
+    assert misses() == 1
+
+
+def test_nothing_is_started_where_nothing_can_be_kept(
+    started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("srsql.udfs.compiled.kept_in", lambda: None)
+    kernels.load_kernels(["some_kernel"])
+    kernels.load_kernels([])
+    assert started == []
+    assert sys.modules["some_kernel"].results == [42]
+
+
+def test_an_interruption_ends_the_other_process(
+    started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernels, "COMPILING", [interrupted])
+    with pytest.raises(KeyboardInterrupt):
+        kernels.load_kernels(["some_kernel"])
+    assert [each.poll() is not None for each in started] == [True]

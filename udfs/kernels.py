@@ -1,0 +1,92 @@
+"""Loads the kernels that a release calls; those that were never compiled are compiled first.
+
+Compiling takes several hundred MiB that LLVM does not give back, so it is done by a process of its
+own, which leaves its kernels where the next one finds them. Where nothing can be kept, or no other
+process can be started, this process compiles what it calls.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+from srsql.udfs import COMPILING
+
+_COMPILER = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from srsql.udfs.kernels import compile_here; compile_here(sys.argv[1].split(','))"
+)
+
+
+def load_kernels(names: Sequence[str]) -> None:
+    """Load kernels, or on the first use of an installation compile them.
+
+    Args:
+        names: modules with a function ``warm_up``, or ``module:function``; it calls each kernel
+            with the types that the engine calls it with.
+    """
+    if names:
+        compile_apart(names)
+    for name in names:
+        _warm_up(name)()
+
+
+def compile_apart(names: Sequence[str]) -> None:
+    """Have another process compile what was never compiled, and tell its kernels."""
+    from srsql.udfs.compiled import kept_in
+
+    folder = kept_in()
+    if folder is None or not sys.executable:
+        return
+    marks = {name: folder / _mark(name) for name in names}
+    missing = [name for name, mark in marks.items() if not mark.exists()]
+    if not missing:
+        return
+    with suppress(OSError):  # then this process compiles
+        if _compiled_by_another(missing):
+            for name in missing:
+                marks[name].touch()
+
+
+def compile_here(names: Sequence[str]) -> None:
+    """Compile kernels, and print the name of each when it begins."""
+    COMPILING.append(lambda kernel: print(kernel, flush=True))
+    for name in names:
+        _warm_up(name)()
+
+
+def _compiled_by_another(names: Sequence[str]) -> bool:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _COMPILER, ",".join(names), *sys.path],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    )  # fmt: skip
+    try:
+        for line in process.stdout or ():
+            for tell in COMPILING:
+                tell(line.strip())
+        return process.wait() == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _warm_up(name: str) -> Callable[[], None]:
+    module, _, function = name.partition(":")
+    found: Callable[[], None] = getattr(import_module(module), function or "warm_up")
+    return found
+
+
+def _mark(name: str) -> Path:
+    """The empty file that says that these kernels are kept, for this interpreter and processor."""
+    import numba
+    from llvmlite import binding  # type: ignore[import-untyped]
+
+    where = (
+        f"{sys.implementation.cache_tag}-numba-{numba.__version__}-{binding.get_host_cpu_name()}"
+    )
+    return Path(f"{name.replace(':', '-')}.{where}.compiled")
