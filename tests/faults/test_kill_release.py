@@ -16,10 +16,10 @@ from support.released import content, exported, schemas
 from srsql.engine.api.engine import Engine
 
 STAGES = [
+    "kernels (compiled on first use)",
     "cases",
     "history",
     "thresholds",
-    "kernels (compiled on first use)",
     "grouping",
     "regions",
     "catalog",
