@@ -12,7 +12,7 @@ import sys
 
 import benchmarks
 
-HELPERS = {"__main__", "brute_force"}
+HELPERS = {"__main__", "brute_force", "stage_watch"}
 WITH_ARGUMENTS = {"faers", "guessing", "minimality", "parts", "refinement", "same_release"}
 
 

@@ -26,6 +26,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from benchmarks.history import around
+from benchmarks.stage_watch import StageWatch
 from srsql import Engine
 from srsql.engine.synth import quarter_range, synthesize
 from srsql.engine.synth.quarters import label_of, real_counts
@@ -62,20 +63,6 @@ def peak() -> float:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
     except (OSError, StopIteration):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-class AuditTime:
-    """Told the stages of a release, it knows what its audit took."""
-
-    def __init__(self) -> None:
-        self.seconds = self.cpu = 0.0
-        self._began: tuple[float, float] | None = None
-
-    def __call__(self, stage: str) -> None:
-        now = perf_counter(), process_time()
-        if self._began is not None:
-            self.seconds, self.cpu = (a - b for a, b in zip(now, self._began, strict=True))
-        self._began = now if stage == "audit" else None
 
 
 class Series:
@@ -127,7 +114,7 @@ class Series:
             for path in written:
                 path.unlink()
         if not self.has("release", quarter):
-            audit = AuditTime()
+            audit = StageWatch("audit")
             with self.measured(quarter, "release"):
                 self.engine.release(quarter, seed=1, progress=audit, **self.options)
             self.keep(quarter, "audit in release", (audit.seconds, audit.cpu, peak()))

@@ -13,14 +13,13 @@ Source: SPEC section 17.
 from __future__ import annotations
 
 import argparse
-import resource
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any
 
+from benchmarks.stage_watch import StageWatch
 from srsql import Engine
 from srsql.engine.grouping import parts as grouping
 
@@ -53,26 +52,6 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-class Watch:
-    """Seconds of the grouping stage: by the clock, of this process, of others that it ended."""
-
-    def __init__(self) -> None:
-        self.seconds = [0.0, 0.0, 0.0]
-        self._began: list[float] | None = None
-
-    def __call__(self, step: str) -> None:
-        """Told the name of each stage when it begins."""
-        if self._began is not None:
-            passed = zip(self.seconds, _now(), self._began, strict=True)
-            self.seconds = [so_far + now - began for so_far, now, began in passed]
-        self._began = _now() if step.rpartition(": ")[2] == "grouping" else None
-
-
-def _now() -> list[float]:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return [perf_counter(), *(each.ru_utime + each.ru_stime for each in used)]
-
-
 def settings(asked: dict[str, Any]) -> list[dict[str, Any]]:
     """Options of releases; one process carries what is not cut."""
     names = ("models", "theta", "refine", "parts", "workers")
@@ -100,7 +79,7 @@ def command(arguments: Sequence[str]) -> None:
         periods = sorted({row.quarter for row in engine.ingest(asked["source"])})
         for number, options in enumerate(settings(asked)):
             for period in periods:
-                watch = Watch()
+                watch = StageWatch("grouping")
                 made = engine.release(
                     period, series=f"parts{number}", seed=1, ids="original", progress=watch,
                     on_infeasible="withhold", allow_linkable=True, **options,
@@ -111,6 +90,6 @@ def command(arguments: Sequence[str]) -> None:
                 cells += [
                     cases["released"],
                     cases["withheld"],
-                    *(f"{s:.1f}" for s in watch.seconds),
+                    *(f"{s:.1f}" for s in (watch.seconds, watch.cpu, watch.others)),
                 ]
                 print("".join(f"{cell:>11}" for cell in cells), flush=True)

@@ -8,11 +8,11 @@ from itertools import product
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
-from time import process_time
 from typing import Any
 
 import pandas as pd
 
+from benchmarks.stage_watch import StageWatch
 from srsql import Engine, SrsqlError
 
 SERIES = "refinement"
@@ -38,21 +38,6 @@ HEAD = ("model", "k", "theta", "refine", "NIL", "of the same", "cases", "withhel
         "largest", "CPU s")  # fmt: skip
 
 
-class Stages:
-    """Seconds of the processor that one stage of releases takes."""
-
-    def __init__(self, stage: str) -> None:
-        self.stage, self.seconds, self._began = stage, 0.0, None
-
-    _began: float | None
-
-    def __call__(self, step: str) -> None:
-        """Told the name of each stage when it begins, after the place in a range."""
-        if self._began is not None:
-            self.seconds += process_time() - self._began
-        self._began = process_time() if step.rpartition(": ")[2] == self.stage else None
-
-
 @dataclass(frozen=True)
 class Figures:
     """Of a series; the losses as ``srsql metrics`` counts them, before they are divided."""
@@ -71,7 +56,7 @@ class Figures:
 
 def series_of(engine: Engine, quarters: Sequence[str], options: dict[str, Any]) -> Figures:
     """Release the periods one after the other."""
-    watch = Stages("grouping")
+    watch = StageWatch("grouping")
     loss = values = 0.0
     withheld = given_up = largest = 0
     cases = []
@@ -91,7 +76,7 @@ def series_of(engine: Engine, quarters: Sequence[str], options: dict[str, Any]) 
         largest = max(largest, engine.sql(LARGEST, [told.release_id])[0][0] or 0)
         own = engine.frame(CASE_LOSSES, [told.release_id] * 3)
         cases.append(own.assign(period=quarter))
-    return Figures(loss, values, withheld, given_up, largest, watch.seconds, pd.concat(cases))
+    return Figures(loss, values, withheld, given_up, largest, watch.cpu, pd.concat(cases))
 
 
 def of_the_same(found: Sequence[Figures], qids: int) -> list[float]:

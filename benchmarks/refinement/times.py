@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernel import problem
-from benchmarks.refinement.losses import Stages
+from benchmarks.stage_watch import StageWatch
 from srsql import Engine
 from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping.refine import Refinement, Standing, refine_groups, warm_up
@@ -45,7 +45,7 @@ class EndedError(Exception):
     """The stage that is timed is over."""
 
 
-class Until(Stages):
+class Until(StageWatch):
     """Ends a release behind the stage."""
 
     def __call__(self, step: str) -> None:
@@ -62,7 +62,7 @@ def stage(engine: Engine, quarter: str, model: str, k: int, effort: str) -> floa
             quarter, model=model, k=k, seed=1, refine=effort, draft=True, series="timed",
             on_infeasible="withhold", progress=watch,
         )  # fmt: skip
-    return watch.seconds
+    return watch.cpu
 
 
 def run_stages(engine: Engine, quarters: Sequence[str], k: int) -> None:
