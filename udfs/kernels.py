@@ -16,10 +16,17 @@ from pathlib import Path
 
 from srsql.udfs import COMPILING
 
-_COMPILER = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from srsql.udfs.kernels import compile_here; compile_here(sys.argv[1].split(','))"
+_CALL = (
+    "import sys; from importlib import import_module; module, function, argument = sys.argv[1:4]; "
+    "sys.path[:] = sys.argv[4:]; getattr(import_module(module), function)(argument)"
 )
+
+
+def command_for(function: Callable[[str], None], argument: str) -> list[str]:
+    """What another interpreter is started with to call a function of a module; it finds modules
+    where this one does."""
+    named = [function.__module__, function.__name__]
+    return [sys.executable, "-P", "-c", _CALL, *named, argument, *sys.path]
 
 
 def load_kernels(names: Sequence[str]) -> None:
@@ -52,16 +59,16 @@ def compile_apart(names: Sequence[str]) -> None:
                 marks[name].touch()
 
 
-def compile_here(names: Sequence[str]) -> None:
-    """Compile kernels, and print the name of each when it begins."""
+def compile_here(names: str) -> None:
+    """Compile kernels, their names with commas between them, and print each when it begins."""
     COMPILING.append(lambda kernel: print(kernel, flush=True))
-    for name in names:
+    for name in names.split(","):
         _warm_up(name)()
 
 
 def _compiled_by_another(names: Sequence[str]) -> bool:
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _COMPILER, ",".join(names), *sys.path],
+        command_for(compile_here, ",".join(names)),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         encoding="utf-8",
     )  # fmt: skip

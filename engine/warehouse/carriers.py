@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import pickle
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,13 +23,10 @@ import pyarrow as pa
 
 from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.udfs.kernels import command_for
 
 PART = "srsql_part_row"
 """The temporary table that a part is, where it is carried."""
-_WORKER = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from srsql.engine.warehouse.carriers import serve; serve(sys.argv[1])"
-)
 
 
 @dataclass(frozen=True)
@@ -171,7 +167,7 @@ class LocalWorkers:
     def _process(self, number: int) -> subprocess.Popen[bytes]:
         """The worker of that number; it finds modules where this process does."""
         while len(self._running) <= number:
-            command = [sys.executable, "-P", "-c", _WORKER, self._limit, *sys.path]
+            command = command_for(serve, self._limit)
             self._running.append(
                 subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
             )

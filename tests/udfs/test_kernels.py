@@ -72,7 +72,7 @@ def test_where_no_other_process_can_compile_this_one_does(
     for executable in ("", "/nowhere/python", sys.executable):
         monkeypatch.setattr(sys, "executable", executable)
         if executable == sys.executable and executable:
-            monkeypatch.setattr(kernels, "_COMPILER", "raise SystemExit(3)")
+            monkeypatch.setattr(kernels, "_CALL", "raise SystemExit(3)")
         kernels.load_kernels(["some_kernel"])
     assert [each.returncode for each in started] == [3]
     assert misses() == 1
