@@ -90,16 +90,17 @@ def signals(
             or reaction of that name. Who reads released views only is told of released names only.
     """
     scope = _scope(warehouse, dataset, series, quarter, counting.roles)
-    every = isinstance(rules, Condition | Sifted)
+    rules = Sifted(rules) if isinstance(rules, Condition) else rules
+    every = isinstance(rules, Sifted)
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
     unknown = []
-    if not isinstance(rules, Condition | Sifted):
+    if not isinstance(rules, Sifted):
         allowed = counting.allow_unknown
         unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
     suppressed = suppressed_cases(warehouse, scope)
     run = _Run(warehouse, scope, sides, counting.missing, suppressed)
     try:
-        if isinstance(rules, Condition | Sifted):
+        if isinstance(rules, Sifted):
             found, quantiles = run.all_pairs(rules)
         else:
             found, quantiles = run.rules(rules), ()
@@ -189,11 +190,12 @@ def _dropped_cases(warehouse: Warehouse, scope: Scope) -> int:
 
 @dataclass(frozen=True)
 class Sifted:
-    """Every pair under a condition, of which a few are kept."""
+    """Every pair under a condition, or those of them that are kept."""
 
     condition: Condition
-    keep: Callable[[Iterator[Signal]], tuple[Signal, ...]]
-    """Takes the pairs one by one, the most cases first, and gives those that are kept."""
+    keep: Callable[[Iterator[Signal]], tuple[Signal, ...]] | None = None
+    """Takes the pairs one by one, the most cases first, and gives those that are kept; None: all
+    are."""
 
 
 class _Run:
@@ -247,11 +249,9 @@ class _Run:
             for number, _, _, *row in self.warehouse.rows(statement)
         }
 
-    def all_pairs(
-        self, asked: Condition | Sifted
-    ) -> tuple[Sequence[Signal], tuple[Quantiles, ...]]:
+    def all_pairs(self, asked: Sifted) -> tuple[Sequence[Signal], tuple[Quantiles, ...]]:
         """Every pair of surely enough original cases; of released ones, of possibly enough."""
-        condition = asked.condition if isinstance(asked, Sifted) else asked
+        condition = asked.condition
         self._load()
         self._weigh(condition, self.missing, fit=True)
         statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
@@ -259,7 +259,7 @@ class _Run:
         self._measure()
         statement = results_of_pairs(self.sides).sql(dialect="duckdb")
         found: Sequence[Signal]
-        if isinstance(asked, Sifted):
+        if asked.keep is not None:
             found = asked.keep(
                 signal_of(drug, reaction, condition, row)
                 for rows in self.warehouse.batches(statement)
