@@ -64,17 +64,11 @@ profiles AS MATERIALIZED (
 ),
 
 boxes AS MATERIALIZED (
-    SELECT b.box.case_no, b.box.position, b.box.low, b.box.high
-    FROM (
-        SELECT unnest(p.boxes) AS box FROM temp.main.srsql_part_row AS p
-    ) AS b
+    SELECT unnest(p.boxes, recursive := true) FROM temp.main.srsql_part_row AS p
 ),
 
 held AS MATERIALIZED (
-    SELECT h.term.case_no, h.term.term_no, h.term.weight
-    FROM (
-        SELECT unnest(p.terms) AS term FROM temp.main.srsql_part_row AS p
-    ) AS h
+    SELECT unnest(p.terms, recursive := true) FROM temp.main.srsql_part_row AS p
 )
 
 SELECT t.part, g.case_no, g.group_no, $pattern::INTEGER AS pattern
@@ -214,17 +208,11 @@ placed AS MATERIALIZED (
 ),
 
 boxes AS MATERIALIZED (
-    SELECT b.box.case_no, b.box.position, b.box.low, b.box.high
-    FROM (
-        SELECT unnest(p.boxes) AS box FROM temp.main.srsql_part_row AS p
-    ) AS b
+    SELECT unnest(p.boxes, recursive := true) FROM temp.main.srsql_part_row AS p
 ),
 
 held AS MATERIALIZED (
-    SELECT h.term.case_no, h.term.term_no, h.term.weight
-    FROM (
-        SELECT unnest(p.terms) AS term FROM temp.main.srsql_part_row AS p
-    ) AS h
+    SELECT unnest(p.terms, recursive := true) FROM temp.main.srsql_part_row AS p
 ),
 
 thresholds AS MATERIALIZED (
