@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from srsql.engine.checks.term_chunks import longest_unproved
 from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
@@ -10,6 +13,7 @@ from srsql.engine.terms.baskets import check_attributes, load_baskets
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
+from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -83,7 +87,11 @@ def release_terms(release: Release, request: Request, terms: DisassociationParam
     load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
     _store_terms(release, terms, model)
     put_chosen(warehouse, terms.policy, release.release_id)
-    MAKING[model.term_format].make(warehouse, terms, k, request.seed, grouped=grouped)
+    chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
+    MAKING[model.term_format].make(
+        warehouse, terms, k, request.seed, grouped=grouped,
+        longest_unproved=partial(longest_unproved, warehouse, chunks, k, terms.m),
+    )  # fmt: skip
 
 
 def family_of(family: str, terms: DisassociationParameters | None) -> str:

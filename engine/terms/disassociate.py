@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -13,6 +14,8 @@ from srsql.engine.warehouse.warehouse import Warehouse
 
 JOINT_CLUSTERS = 8
 """Clusters of full size that a joint cluster may hold, in records."""
+CHUNK_TERMS = 2**31 - 1
+"""Terms that a chunk may have: all."""
 CLUSTER_SIZE = 2
 """Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
 
@@ -25,7 +28,7 @@ def parts_too_small(warehouse: Warehouse, least: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class ClusterSizes:
-    """How many records clusters and joint clusters may have."""
+    """How many records clusters and joint clusters may have, and how many terms their chunks."""
 
     least: int
     """Of a cluster: max(k, l) with terms kept apart, else k."""
@@ -33,6 +36,8 @@ class ClusterSizes:
     """A part with fewer records is a cluster."""
     joint_limit: int
     """Of a joint cluster; 0: none is made."""
+    chunk_terms: int = CHUNK_TERMS
+    """Of a chunk."""
 
     @classmethod
     def of(
@@ -121,26 +126,40 @@ def _derived(seed: int | None, use: str) -> int | None:
 
 
 def make_chunks(
-    warehouse: Warehouse, terms: DisassociationParameters, k: int, seed: int, *, grouped: bool
+    warehouse: Warehouse,
+    terms: DisassociationParameters,
+    k: int,
+    seed: int,
+    *,
+    grouped: bool,
+    longest_unproved: Callable[[], int],
 ) -> None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
-    ``grouped``: clusters lie inside QID-groups.
+    That the chunks are k^m-anonymous follows from how they are made, but who checks a release has
+    to find it out anew, in so many steps. Where that fails they are made again of half as many
+    terms as the longest that failed. It ends: a chunk of one term is proved by counting.
+
+    Args:
+        warehouse: with the baskets and the policy.
+        terms: how terms are disassociated.
+        k: records that any m known terms leave at least.
+        seed: of the reconstructed dataset.
+        grouped: clusters lie inside QID-groups.
+        longest_unproved: asks who checks for the terms of the longest chunk that they cannot prove.
     """
     least = max(k, terms.diversity)
     _keep_apart(warehouse, terms)
-    disassociate(
-        warehouse,
-        k=k,
-        m=terms.m,
-        sizes=ClusterSizes.of(
-            k,
-            least=least,
-            max_size=CLUSTER_SIZE * least,
-            joint_limit=0 if grouped else None,  # what clusters share would cross groups
-        ),
-        seed=seed,
+    sizes = ClusterSizes.of(
+        k,
+        least=least,
+        max_size=CLUSTER_SIZE * least,
+        joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
+    disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed)
+    while (longest := longest_unproved()) > 1:
+        sizes = replace(sizes, chunk_terms=longest // 2)
+        disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed)
     if grouped:
         warehouse.run_step("terms/small_parts")
         # the order of groups is not published

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,11 +39,18 @@ def generalize_terms(
 
 
 def make_nodes(
-    warehouse: Warehouse, terms: DisassociationParameters, k: int, seed: int, *, grouped: bool
+    warehouse: Warehouse,
+    terms: DisassociationParameters,
+    k: int,
+    seed: int,
+    *,
+    grouped: bool,
+    longest_unproved: Callable[[], int],
 ) -> None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
 
     Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely.
+    There are no chunks, so none to be proved.
     """
     assert not grouped, "a model that releases rows does not generalize terms"
     generalize_terms(warehouse, k=k, m=terms.m)
@@ -57,6 +65,7 @@ class _Make(Protocol):
         seed: int,
         *,
         grouped: bool,
+        longest_unproved: Callable[[], int],
     ) -> None: ...
 
 

@@ -46,7 +46,7 @@ def test_k_to_the_m_is_its_definition_on_any_chunk(
     made = Published(
         {1: 9, 2: 9}, {1: frozenset({1, 2})}, own={(1, 1): own}, shared={(1, 1): shared}
     )
-    call = load(sql, made.rows()).call("check_km", CHUNKS, f"{k}", f"{m}", "9")
+    call = load(sql, made.rows()).call("check_km", CHUNKS, f"{k}", f"{m}", "1000000", "9")
     broken = {
         scope for scope, passed in sql.rows(f"SELECT scope, passed FROM {call}") if not passed
     }

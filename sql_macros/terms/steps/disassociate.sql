@@ -3,8 +3,8 @@
 --   shared_term have numbers and stay internal; no table that is published has, or is ordered by,
 --   what identifies a record.
 -- Parameters: k, m (Definition 1), max_size (a part with fewer records is a cluster), least
---   (records of a cluster), joint_limit (records of a joint cluster), order_seed (of an experiment;
---   NULL: the secure generator).
+--   (records of a cluster), joint_limit (records of a joint cluster), chunk_terms (terms of a chunk
+--   at most), order_seed (of an experiment; NULL: the secure generator).
 -- Reads: basket, part, constraint, sensitive_number, repeated, basket_term
 -- Writes: term_role, cluster, chunk_term, refined, shared_term, subrecord, pub_clusters,
 --   pub_joint_clusters, pub_record_chunk, pub_shared_chunk, pub_item_chunk
@@ -34,7 +34,8 @@ FROM srsql.vertical_chunks(
     'temp.main.srsql_cluster',
     'temp.main.srsql_term_role',
     $k::INTEGER,
-    $m::INTEGER
+    $m::INTEGER,
+    $chunk_terms::INTEGER
 ) AS v;
 
 -- Whoever holds a term twice holds it once. In two chunks the second would tell which subrecords of
@@ -93,7 +94,8 @@ FROM srsql.refined(
     'shared_role',
     $k::INTEGER,
     $m::INTEGER,
-    $joint_limit::INTEGER
+    $joint_limit::INTEGER,
+    $chunk_terms::INTEGER
 ) AS r;
 
 -- Rows stand in the order of what is published, so that their order tells nothing.
