@@ -42,6 +42,8 @@ ROW = 64
 """Bits of a word."""
 ROOM = 1 << 24
 """Words of a table at most: a chunk that needs larger ones is none that anybody makes."""
+CELLS = 8
+"""Cells of a table that are filled in the time of a step."""
 MEMORY = 1 << 14
 """Words of the sets of subrecords that are remembered as having failed."""
 SLICES = 32
@@ -128,6 +130,9 @@ def search(chunks: Chunks, k: int, m: int, limit: int) -> Searched:
         m: terms of a set, 1 or more.
         limit: of the steps for one chunk; a step is a word of subrecords that is looked at.
 
+    Returns:
+        The verdicts, and a breach of each chunk that has one.
+
     Source: Loukides 2014, Definition 1; SPEC section 11.
     """
     count = len(chunks.first) - 1
@@ -204,7 +209,7 @@ def _search_chunk(
         if len(own) * max(words, m + 1) > ROOM:
             return UNDECIDED, steps
         cuts = _cuts_of(rows, copies, s, own, k)
-        steps += len(rows) * term_words + cuts.held.size
+        steps += cuts.lacks.size + len(cuts.lacks) * len(own) // CELLS
         verdict, steps = _search_witness(
             s, cuts, own, m, limit, steps, failed, known[start[first + s] : start[first + s + 1]]
         )
@@ -241,19 +246,19 @@ def _size(word: np.uint64) -> int:
 @njit()
 def _is_inside(inner: Words, outer: Words) -> bool:
     """Whether all bits of one row are in another one."""
+    left = np.uint64(0)
     for w in range(len(inner)):
-        if inner[w] & ~outer[w]:
-            return False
-    return True
+        left |= inner[w] & ~outer[w]
+    return bool(left == np.uint64(0))
 
 
 @njit()
 def _is_inside_another(rows: Words, s: int) -> bool:
     """Whether another row has all bits of row ``s``; no two rows are equal."""
+    found = False
     for d in range(len(rows)):
-        if d != s and _is_inside(rows[s], rows[d]):
-            return True
-    return False
+        found |= d != s and _is_inside(rows[s], rows[d])
+    return found
 
 
 @njit()
@@ -306,7 +311,7 @@ def _cuts_of(rows: Words, copies: Ints, s: int, own: Ints, k: int) -> _Cuts:
 def _search_witness(
     s: int, cuts: _Cuts, own: Ints, m: int, limit: int, steps: int, failed: _Failed, known: Ints
 ) -> tuple[int, int]:
-    """What is found of witness ``s``, and the steps; the terms of a breach are marked in ``known``."""
+    """What is found of witness ``s``, and the steps; a breach is marked among its terms."""
     n, words = cuts.held.shape
     stack = _Stack(
         np.empty((m + 1, words), np.uint64), np.zeros((m + 1, n), np.bool_),
@@ -474,10 +479,10 @@ def _most(values: Ints, out: Flags, count: int, best: Ints) -> int:
 @njit()
 def _cuts_as_much(row: Words, one: Words, other: Words) -> bool:
     """Whether a term cuts all of the open subrecords that another one cuts."""
+    beyond = np.uint64(0)
     for w in range(len(row)):
-        if row[w] & one[w] & ~other[w]:
-            return False
-    return True
+        beyond |= row[w] & one[w] & ~other[w]
+    return bool(beyond == np.uint64(0))
 
 
 @njit()
@@ -504,10 +509,10 @@ def _has_failed(failed: _Failed, row: Words, s: int, left: int) -> bool:
     slot = _slot(failed, row)
     if failed.witness[slot] != s or failed.terms[slot] < left:
         return False
+    differing = np.uint64(0)
     for w in range(len(row)):
-        if failed.open[slot, w] != row[w]:
-            return False
-    return True
+        differing |= failed.open[slot, w] ^ row[w]
+    return bool(differing == np.uint64(0))
 
 
 def warm_up() -> None:

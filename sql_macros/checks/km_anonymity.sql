@@ -66,7 +66,7 @@ held AS (
     FROM (SELECT n.kind_no, unnest(n.terms) AS term FROM numbered AS n) AS h
 ),
 
-found AS (
+searched AS (
     SELECT
         unnest(srsql_unproved_chunks(
             k.kinds, h.held, at_least::BIGINT, together::BIGINT, steps::BIGINT
@@ -75,15 +75,19 @@ found AS (
     CROSS JOIN held AS h
 ),
 
+found AS (
+    SELECT result.chunk_no, result.known FROM searched
+),
+
 extent AS (
     SELECT n.chunk_no, n.shared, n.owner, n.chunk, list_distinct(flatten(list(n.terms))) AS terms
     FROM numbered AS n
     GROUP BY n.chunk_no, n.shared, n.owner, n.chunk
 )
 
-SELECT e.shared, e.owner, e.chunk, len(e.terms) AS terms, list_sort(f.result.known) AS known
+SELECT e.shared, e.owner, e.chunk, len(e.terms) AS terms, list_sort(f.known) AS known
 FROM found AS f
-INNER JOIN extent AS e ON f.result.chunk_no = e.chunk_no;
+INNER JOIN extent AS e ON f.chunk_no = e.chunk_no;
 
 -- What:    the chunks that are not k^m-anonymous, one row each, with one breach.
 -- Inputs:  as of srsql.km_unproved.

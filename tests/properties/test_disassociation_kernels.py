@@ -50,7 +50,9 @@ def chunks_of(
     held = group_holdings(*rows.T, 1)
     terms = int(rows[:, 2].max()) + 1
     usable = np.array([t not in kept for t in range(terms)])
-    chunk = vertical_chunks(held, np.array([len(records)]), owners(policy, terms), usable, k, m, most)
+    chunk = vertical_chunks(
+        held, np.array([len(records)]), owners(policy, terms), usable, k, m, most
+    )
     return [frozenset(held.term[chunk == c].tolist()) for c in range(chunk.max() + 1)]
 
 
