@@ -12,18 +12,16 @@ from fractions import Fraction
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from srsql.udfs import (
     boxes_by_case,
     by_case,
-    by_first,
+    checks,
     fields,
     flat,
     grouping,
     lists,
-    numbers,
     one_array,
     places_of,
     reals,
@@ -117,50 +115,6 @@ def _exposure(
         found = exposure(boxes, held, flat(row[4]), k, seed, target)
         results.append([summary._asdict() for summary in summaries(found, k)])
     return pa.array(results, pa.list_(_EXPOSURE_TYPE))
-
-
-def _unproved_chunks(
-    kinds: pa.ChunkedArray,
-    held: pa.ChunkedArray,
-    k: pa.ChunkedArray,
-    m: pa.ChunkedArray,
-    limit: pa.ChunkedArray,
-) -> pa.Array:
-    """``witness_search.search``: the chunks that are not proved, and the terms of a breach."""
-    from srsql.udfs.witness_search import ANONYMOUS, BROKEN, Chunks, search
-
-    results = []
-    for row in rows_of(kinds, held, k, m, limit):
-        kind, chunk, copies = by_first(fields(row[0].values))
-        structs = row[1].values
-        named = structs.field(1).dictionary_encode()
-        by_text = pc.sort_indices(named.dictionary).to_numpy()
-        holder, code = places_of(numbers(structs.field(0)), kind), numbers(named.indices)
-        code = np.argsort(by_text)[code]
-        order = np.lexsort((code, holder))
-        number, first = np.unique(chunk, return_index=True)
-        found = search(
-            Chunks(
-                np.append(first, len(kind)),
-                copies,
-                np.searchsorted(holder[order], np.arange(len(kind) + 1)),
-                code[order],
-            ),
-            row[2].as_py(), row[3].as_py(), row[4].as_py(),
-        )  # fmt: skip
-        ends = np.searchsorted(found.known[:, 0], np.arange(len(number) + 1))
-        terms = named.dictionary.take(pa.array(by_text[found.known[:, 1]])).to_pylist()
-        results.append(
-            [
-                {
-                    "chunk_no": number[c],
-                    "known": terms[ends[c] : ends[c + 1]] if verdict == BROKEN else None,
-                }
-                for c, verdict in enumerate(found.verdict.tolist())
-                if verdict != ANONYMOUS
-            ]
-        )
-    return pa.array(results, pa.list_(_UNPROVED_TYPE))
 
 
 def _drawn_cases(cases: pa.ChunkedArray, count: pa.ChunkedArray, seed: pa.ChunkedArray) -> pa.Array:
@@ -273,7 +227,6 @@ _EXPOSURE_TYPE = pa.struct(
 _EXPOSURE = ", ".join(
     [f"{name} BIGINT" for name in _EXPOSED_CASES] + [f"{name} DOUBLE" for name in _EXPOSED_SHARES]
 )
-_UNPROVED_TYPE = pa.struct([("chunk_no", pa.int32()), ("known", pa.list_(pa.string()))])
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
 _BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
@@ -384,7 +337,7 @@ _UDFS: dict[str, _Udf] = {
         [
             "STRUCT(cluster_no INTEGER, records INTEGER, may_empty BOOLEAN)[]", _HELD,
             "STRUCT(cluster_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
-            "INTEGER", "INTEGER",
+            "STRUCT(records INTEGER, terms INTEGER)",
         ],
         "STRUCT(members STRUCT(joint_no INTEGER, cluster_no INTEGER)[],"
         " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",
@@ -398,7 +351,7 @@ _UDFS: dict[str, _Udf] = {
         "INTEGER[]",
     ),
     "srsql_unproved_chunks": (
-        _unproved_chunks,
+        checks.unproved_chunks,
         [
             "STRUCT(kind_no INTEGER, chunk_no INTEGER, copies INTEGER)[]",
             "STRUCT(kind_no INTEGER, term VARCHAR)[]", "BIGINT", "BIGINT", "BIGINT",

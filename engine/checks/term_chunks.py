@@ -17,7 +17,7 @@ from srsql.engine.warehouse.releases import Release, ReleasedTerms
 from srsql.engine.warehouse.statements import literal, query
 
 CHUNKS = ("record_chunk", "shared_chunk")
-KERNELS = "srsql.udfs.witness_search"
+KERNELS = "srsql.udfs.checks.witnesses"
 """As ``load_kernels`` takes them."""
 STEPS = 100_000_000
 """Of the search for a breach in one chunk; what is not decided by then is not proved."""

@@ -8,7 +8,7 @@
 --          search in one chunk.
 -- Outputs: shared (is it a shared chunk), owner (the cluster or joint cluster), chunk, terms (of
 --          the chunk), known (the terms of one breach, sorted; NULL: not decided).
--- Source:  Terrovitis et al. 2012; Loukides 2014, section 3.1; the kernel udfs/witness_search.py.
+-- Source:  Terrovitis et al. 2012; Loukides 2014, section 3.1; the kernel udfs/checks.
 CREATE OR REPLACE MACRO srsql.km_unproved(
     record_chunks, shared_chunks, at_least, together, steps
 ) AS TABLE

@@ -243,7 +243,7 @@ FROM (
         unnest([
             srsql_refine(
                 l.clusters, h.held, b.barred, t.roles, at_least::INTEGER, together::INTEGER,
-                at_most::INTEGER, shared_terms::INTEGER
+                struct_pack(records := at_most::INTEGER, terms := shared_terms::INTEGER)
             )
         ]) AS refined
     FROM listed AS l

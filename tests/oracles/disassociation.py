@@ -128,7 +128,7 @@ def verpart(
     baskets: Sequence[Basket], terms: Iterable[int], policy: Policy, k: int, m: int,
     most: int = ALL,
 ) -> list[frozenset[int]]:  # fmt: skip
-    """Lines 5 to 20 over terms that occur k times each: the terms of each chunk, ``most`` or fewer."""
+    """Lines 5 to 20 over terms that occur k times each: the terms of each chunk, a few at most."""
     remain = chunk_order(terms, support(baskets), policy)
     chunks = []
     while remain:

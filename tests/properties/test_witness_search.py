@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from oracles.disassociation import is_km
 from oracles.examples import REPEATABLE
 
-from srsql.udfs.witness_search import ANONYMOUS, BROKEN, UNDECIDED, Chunks, Searched, search
+from srsql.udfs.checks.cuts import ANONYMOUS, BROKEN, UNDECIDED
+from srsql.udfs.checks.witnesses import Chunks, Searched, search
 
 Chunk = Sequence[frozenset[int]]
 ENOUGH = 10**8

@@ -127,8 +127,7 @@ def refine(
     roles: pa.ChunkedArray,
     k: pa.ChunkedArray,
     m: pa.ChunkedArray,
-    limit: pa.ChunkedArray,
-    most: pa.ChunkedArray,
+    limits: pa.ChunkedArray,
 ) -> pa.Array:
     """``refining.refine`` on columns of lists.
 
@@ -139,8 +138,7 @@ def refine(
         roles: as for ``horizontal_parts``.
         k: at least 1.
         m: at least 1.
-        limit: records of a joint cluster at most.
-        most: terms of a shared chunk.
+        limits: STRUCT(records, terms): records of a joint cluster, and terms of a shared chunk.
 
     Returns:
         STRUCT(members, terms): lists of STRUCT(joint_no, cluster_no) and of STRUCT(joint_no,
@@ -153,7 +151,7 @@ def refine(
     from srsql.udfs.terms.vertical import Offers, group_holdings
 
     members, terms = [], []
-    for row in rows_of(clusters, item_terms, chunk_terms, roles, k, m, limit, most):
+    for row in rows_of(clusters, item_terms, chunk_terms, roles, k, m, limits):
         given = row[0].values
         number, size, may_empty = by_first(
             [numbers(given.field(0)), numbers(given.field(1)), flags(given.field(2))]
@@ -173,8 +171,10 @@ def refine(
         owner, rank = _index(number, cluster), role.place[_index(role.term, term)]
         order = np.lexsort((rank, owner))
         starts = np.searchsorted(owner[order], np.arange(len(number) + 1))
-        bounds = [value.as_py() for value in row[4:]]
-        result = refining.refine(offers, starts, rank[order], *bounds)
+        least, together, limit = (value.as_py() for value in row[4:])
+        result = refining.refine(
+            offers, starts, rank[order], least, together, limit["records"], limit["terms"]
+        )
         members.append(np.stack([result.members[:, 0], number[result.members[:, 1]]], 1))
         joint, chunk, rank = result.terms.T
         terms.append(np.stack([joint, chunk, role.term[by_place[rank]]], 1))
@@ -286,8 +286,8 @@ def warm_up_disassociation() -> None:
     refine(
         _structs([(number, size, True) for number, size in sorted(sizes.items())]),
         _structs([row for row in cluster_terms if (row[0], row[2]) in items]),
-        _structs(chunk_terms), roles, _value(K), _value(M), _value(JOINT),
-        _value(MAX_SIZE),
+        _structs(chunk_terms), roles, _value(K), _value(M),
+        pa.chunked_array([pa.array([{"records": JOINT, "terms": MAX_SIZE}])]),
     )  # fmt: skip
     random_permutations(pa.chunked_array([pa.array([[3, 4]], pa.list_(pa.int32()))]), _value(1))
 
