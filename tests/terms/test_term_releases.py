@@ -522,11 +522,18 @@ def test_chunks_that_cannot_be_proved_are_made_again_of_fewer_terms_and_fail_whe
     with Engine(loaded) as opened:
         for which in ("long", "short"):
             name = f"{which}_{model}"
-            opened.release("2011Q4", series=name, m=3, seed=1, allow_linkable=True, **options)
+            made = opened.release(
+                "2011Q4", series=name, m=3, seed=1, allow_linkable=True, **options
+            )
             opened.publish("2011Q4", tmp_path / which, series=name, allow_linkable=True)
             monkeypatch.setattr(term_chunks, "STEPS", 1)
         long, short = (f"release_{which}_{model}_2011q4" for which in ("long", "short"))
         assert 0 < longest_chunk(opened, short) < longest_chunk(opened, long)
+        most = made.manifest["chunk_terms"]
+        assert longest_chunk(opened, short) <= most
+        assert f"  chunks of terms: {most:,} terms at most, so that they are proved" in list(
+            release_lines(made)
+        )
         assert all(is_km_anonymous(chunk, k, 3) for chunk in every_chunk(opened, short))
         with pytest.raises(UnsafeArtifactError, match="not provable within 1 steps"):
             opened.publish("2011Q4", tmp_path / "no", series=f"long_{model}", allow_linkable=True)
