@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, astuple, replace
 from typing import Any
 
@@ -89,6 +89,7 @@ from srsql.engine.warehouse.carriers import Carrier, local_carrier
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
 from srsql.engine.warehouse.series import Series, create_views, gaps, open_series
+from srsql.engine.warehouse.spark_session import SparkAt
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -366,7 +367,26 @@ def _carrier(grouping: Grouping, request: Request) -> AbstractContextManager[Car
     """Who carries parts; as long as nothing is cut, nobody is asked."""
     if request.model.parts == "1":
         return nullcontext(grouping.carrier)
+    if request.carrier is not None:
+        return nullcontext(request.carrier)
     return local_carrier(grouping.warehouse, request.workers)
+
+
+@contextmanager
+def carried(warehouse: Warehouse, request: Request, carrier: Carrier | None) -> Iterator[Request]:
+    """The request with who carries its parts: the carrier, or Spark at its address meanwhile.
+
+    Raises:
+        ReleaseError: both are asked for, or nothing is carried.
+        WarehouseError: Spark cannot be asked.
+    """
+    if request.spark is None:
+        yield request if carrier is None else replace(request, carrier=carrier)
+        return
+    if carrier is not None:
+        raise ReleaseError("--spark takes the place of a carrier: leave one of them out")
+    with SparkAt(request.spark, warehouse.scratch) as spark:
+        yield replace(request, carrier=spark)
 
 
 def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:

@@ -3,9 +3,10 @@
 A part is an Arrow table, and so is what becomes of it; in between lies a statement that runs in a
 database in memory with our macros and kernels, and knows nothing but the part and what all parts
 share. So the result depends on the parts alone, never on who carries them, in which order, or how
-many at once. A carrier for a cluster needs one method, :meth:`Carrier.carry` (on Spark
-``groupBy("part").applyInArrow`` with the work as the function: a part is one row of lists, so that
-its number and all of it travel together; SPEC section 17).
+many at once. A carrier needs one method, :meth:`Carrier.carry`: that of a cluster is in
+:mod:`srsql.engine.warehouse.spark`.
+
+Source: SPEC section 17.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -58,6 +59,7 @@ class Work:
                 own.con.unregister(name)
 
 
+@runtime_checkable
 class Carrier(Protocol):
     """Carries parts to where the work is done, and back."""
 
