@@ -158,8 +158,8 @@ def release(
                 reports = grouped_reports(by_case=model.perturbs_values)
                 make_identity(current, series, reports)
             if request.terms:
-                with clock.stage("terms"):
-                    release_terms(current, request, request.terms)
+                with clock.stage("terms"), _clusters_carrier(warehouse, request) as carried_by:
+                    release_terms(current, request, request.terms, carried_by)
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
@@ -370,6 +370,15 @@ def _carrier(grouping: Grouping, request: Request) -> AbstractContextManager[Car
     if request.carrier is not None:
         return nullcontext(request.carrier)
     return local_carrier(grouping.warehouse, request.workers)
+
+
+def _clusters_carrier(
+    warehouse: Warehouse, request: Request
+) -> AbstractContextManager[Carrier | None]:
+    """Who carries clusters of terms, where somebody else is asked at all."""
+    if request.carrier is not None or request.workers == 1:
+        return nullcontext(request.carrier)
+    return local_carrier(warehouse, request.workers)
 
 
 @contextmanager

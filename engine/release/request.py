@@ -190,14 +190,15 @@ class Request:
     workers: int = parameter(
         1,
         takes=Whole(1, MOST_WORKERS),
-        help="Processes that carry parts, where --parts makes any; the release is the same",
+        help="Processes that carry parts, where --parts makes any, and clusters of terms; the "
+        "release is the same",
         of_run=True,
     )
     spark: str | None = parameter(
         None,
         takes=Text(),
-        help=f"Spark carries the parts, in the place of --workers; the release is the same: "
-        f"{ADDRESSES}",
+        help=f"Spark carries parts and clusters, in the place of --workers; the release is the "
+        f"same: {ADDRESSES}",
         of_run=True,
     )
     carrier: Carrier | None = None
@@ -226,6 +227,8 @@ class Request:
         asked = "a carrier" if self.spark is None else "--spark"
         if self.workers > 1:
             raise ReleaseError(f"{asked} takes the place of --workers: leave one of them out")
+        if self.terms is not None and self.model.term_format == "chunks":
+            return  # its clusters are carried, whatever the parts
         if "parts" not in declared(type(self.model)):
             raise ReleaseError(
                 f"{asked} is for parts, and the model {self.model.name} makes none: leave it out"

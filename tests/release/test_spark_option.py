@@ -16,6 +16,7 @@ from support.released import content
 from srsql import Engine, SparkCarrier
 from srsql.engine.errors import ReleaseError, WarehouseError
 from srsql.engine.grouping import parts as parts_module
+from srsql.engine.terms import disassociate
 from srsql.engine.warehouse import spark
 from srsql.engine.warehouse.carriers import InProcess, Work
 from srsql.engine.warehouse.spark import reason
@@ -54,6 +55,26 @@ def test_a_carrier_of_the_caller_gets_the_parts_and_stays_open(
 
 
 @pytest.mark.parametrize(
+    "options", [{"model": "disassociation"}, {"model": "ms", "theta": "1", "terms": "disassociate"}]
+)
+def test_clusters_of_terms_are_carried_whatever_the_parts(
+    options: dict[str, Any], loaded: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disassociate, "CARRIED_RECORDS", 12)
+    clusters = []
+    with Counted() as own:
+        for series, carrier in (("a", None), ("b", own)):
+            loaded.release("2011Q4", k=4, seed=1, series=series, allow_linkable=True,
+                           carrier=carrier, **options)  # fmt: skip
+            schema = f"release_{series}_2011q4"
+            clusters.append([loaded.sql(f"FROM {schema}.{table} ORDER BY ALL")
+                             for table in ("clusters", "item_chunk")])  # fmt: skip
+    assert own.parts > 1
+    assert clusters[0] == clusters[1]
+    assert all(clusters[0])
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"spark": "local[2]", "parts": "auto", "workers": 2}, "--spark takes the place of --work"),
@@ -64,6 +85,7 @@ def test_a_carrier_of_the_caller_gets_the_parts_and_stays_open(
         ),
         ({"carrier": InProcess(), "parts": 1}, "a carrier is for parts, and with --parts 1 there"),
         ({"spark": "local[2]", "model": "full-domain"}, "the model full-domain makes none: leave "),
+        ({"spark": "local[2]", "model": "cba"}, "the model cba makes none: leave it out"),
         ({"spark": "local[2]", "parts": "auto", "carrier": InProcess()}, "--spark takes the place"),
         ({"carrier": "local[2]", "parts": "auto"}, "--carrier 'local[2]': give a carrier, such as"),
     ],

@@ -18,8 +18,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from support.baskets import Desk
 from support.files import copied
 from support.quarters import arrivals, crowd
 from support.released import content
@@ -28,6 +30,7 @@ from support.spark_workers import one_killed
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
 from srsql.engine.grouping import parts as parts_module
+from srsql.engine.terms import disassociate
 from srsql.engine.warehouse import spark
 from srsql.engine.warehouse.carriers import InProcess, Work
 from srsql.engine.warehouse.spark import SparkCarrier
@@ -203,6 +206,21 @@ def test_a_series_is_the_same_row_by_row(
     for name in local:
         assert carried[name] == local[name], name
     assert carried.keys() == local.keys()
+
+
+def test_the_chunks_of_clusters_are_the_same(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disassociate, "CARRIED_RECORDS", 100)
+    rng = np.random.default_rng(11)
+    desk = Desk()
+    desk.put([{int(t) for t in rng.random(4) ** 2 * 40} for _ in range(400)], kept_apart={5})
+    made = []
+    for carrier in (None, SparkCarrier(session)):
+        desk.run(4, 2, seed=3, order_seed=4, carrier=carrier)
+        tables = ("chunk_term", "pub_record_chunk", "pub_shared_chunk", "pub_item_chunk")
+        made.append([desk.rows(f"srsql_{table}") for table in tables])
+    desk.close()
+    assert made[0] == made[1]
+    assert all(made[0])
 
 
 def script(text: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
