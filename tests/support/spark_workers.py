@@ -15,16 +15,23 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def workers() -> dict[int, float]:
-    """Processes that a daemon of pyspark forked, with their seconds of the processor."""
-    daemons, found = set(), {}
+    """Processes that the daemon of this process' Spark forked, with their seconds of the processor.
+
+    This process started a JVM, which started the daemon.
+    """
+    parents, daemons, used = {}, set(), {}
     for folder in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
-            if b"pyspark.daemon" not in (folder / "cmdline").read_bytes():
-                continue
-            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
-            daemons.add(int(folder.name))
-            found[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:13])) / _TICKS
-    return {pid: used for pid, (parent, used) in found.items() if parent in daemons}
+            pid, fields = (
+                int(folder.name),
+                (folder / "stat").read_text().rpartition(") ")[2].split(),
+            )
+            parents[pid] = int(fields[1])
+            used[pid] = sum(map(int, fields[11:13])) / _TICKS
+            if b"pyspark.daemon" in (folder / "cmdline").read_bytes():
+                daemons.add(pid)
+    ours = {pid for pid in daemons if parents.get(parents[pid]) == os.getpid()}
+    return {pid: used[pid] for pid in daemons if parents[pid] in ours}
 
 
 @contextmanager

@@ -254,7 +254,7 @@ def test_the_command_says_nothing_of_spark_and_releases_the_same(tmp_path: Path)
         with Engine(file, read_only=True) as engine:
             held.append(content(engine.con))
             (run,) = engine.status().runs
-        assert run.parameters.get("spark") == (asked[1] if asked else None)
+        assert run["parameters"].get("spark") == (asked[1] if asked else None)
     assert held[0] == held[1]
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "here.duckdb",
