@@ -376,7 +376,7 @@ def _clusters_carrier(
     warehouse: Warehouse, request: Request
 ) -> AbstractContextManager[Carrier | None]:
     """Who carries clusters of terms, where somebody else is asked at all."""
-    if request.carrier is not None or request.workers == 1:
+    if request.carrier is not None or request.workers == 1 or not request.makes_clusters:
         return nullcontext(request.carrier)
     return local_carrier(warehouse, request.workers)
 

@@ -220,6 +220,11 @@ class Request:
                     f"which is not so with {what}: use {option} withhold"
                 )
 
+    @property
+    def makes_clusters(self) -> bool:
+        """Whether terms are told in clusters, which may be carried whatever the parts."""
+        return self.terms is not None and self.model.term_format == "chunks"
+
     def _need_something_to_carry(self) -> None:
         """Refuse to ask Spark, or another carrier, for what is not carried at all."""
         if self.spark is None and self.carrier is None:
@@ -227,8 +232,8 @@ class Request:
         asked = "a carrier" if self.spark is None else "--spark"
         if self.workers > 1:
             raise ReleaseError(f"{asked} takes the place of --workers: leave one of them out")
-        if self.terms is not None and self.model.term_format == "chunks":
-            return  # its clusters are carried, whatever the parts
+        if self.makes_clusters:
+            return
         if "parts" not in declared(type(self.model)):
             raise ReleaseError(
                 f"{asked} is for parts, and the model {self.model.name} makes none: leave it out"
