@@ -5,6 +5,7 @@ One session for all tests; what needs another is another process.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
@@ -191,7 +192,10 @@ def test_a_series_is_the_same_row_by_row(
     monkeypatch.setattr(parts_module, "LEAST", 12)
     rng = random.Random(3)
     quarters = {name: arrivals(rng, i, 90) for i, name in enumerate(QUARTERS)}
-    paths = [copied(kept, tmp_path / f"{name}.duckdb", quarters) for name in ("local", "spark")]
+    paths = [
+        copied(kept / "series", tmp_path / f"{name}.duckdb", quarters)
+        for name in ("local", "spark")
+    ]
     carrier = Slow(session) if model == "ms" else SparkCarrier(session)
     local = series(paths[0], model)
     if isinstance(carrier, Slow):  # and a worker is lost meanwhile
@@ -352,6 +356,6 @@ def test_a_worker_without_srsql_is_told(tmp_path: Path) -> None:
         tmp_path / "task",
     )
     assert made.stderr == ""
-    assert made.stdout.startswith(
-        "[{'part': 7, 'found': None, 'problem': 'srsql 0.2 is not installed there for its Python ("
-    )
+    (answer,) = ast.literal_eval(made.stdout)
+    assert (answer["part"], answer["found"]) == (7, None)
+    assert answer["problem"].startswith("srsql 0.2 is not installed there for its Python (")
