@@ -137,6 +137,8 @@ def release(
     """
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
+    if "token=" in (options["spark"] or ""):
+        raise click.UsageError(show_release.TOKEN)
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         if confirm:
             asked = {name: options[name] for name in show_release.CONFIRMED}

@@ -51,6 +51,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "release": (
         "srsql release --quarter 2011Q4",
         "srsql release --quarter 2011Q1:2011Q4 --model ppms++ --k 10 --theta 0.4",
+        "srsql release --quarter 2011Q4 --parts auto --spark 'local[2]'",
         "srsql release --quarter 2011Q4 --draft",
         "srsql release --quarter 2011Q4 --confirm",
     ),

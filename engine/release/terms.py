@@ -10,6 +10,7 @@ from srsql.engine.terms.baskets import check_attributes, load_baskets
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -61,13 +62,16 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
         )
 
 
-def release_terms(release: Release, request: Request, terms: DisassociationParameters) -> None:
+def release_terms(
+    release: Release, request: Request, terms: DisassociationParameters, carrier: Carrier | None
+) -> None:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
 
     Args:
         release: with ``srsql_grouped``.
         request: the model and the seed.
         terms: what is told apart from records, and how.
+        carrier: carries clusters; None: nobody.
 
     Raises:
         ReleaseError: clusters would have to be larger than groups are.
@@ -83,7 +87,8 @@ def release_terms(release: Release, request: Request, terms: DisassociationParam
     load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
     _store_terms(release, terms, model)
     put_chosen(warehouse, terms.policy, release.release_id)
-    MAKING[model.term_format].make(warehouse, terms, k, request.seed, grouped=grouped)
+    make = MAKING[model.term_format].make
+    make(warehouse, terms, k, request.seed, grouped=grouped, carrier=carrier)
 
 
 def family_of(family: str, terms: DisassociationParameters | None) -> str:

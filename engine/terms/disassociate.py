@@ -7,19 +7,23 @@ from dataclasses import asdict, dataclass
 
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.warehouse.carriers import Carrier, Work, carry_rows
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
 JOINT_CLUSTERS = 8
 """Clusters of full size that a joint cluster may hold, in records."""
+CARRIED_RECORDS = 10_000
+"""Records of the clusters that are carried together, about so many at least."""
+TOPIC = "terms/disassociate"
 CLUSTER_SIZE = 2
 """Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
 
 
 def parts_too_small(warehouse: Warehouse, least: int) -> list[tuple[int, int]]:
     """Parts of ``srsql_part`` with fewer than ``least`` records, as (part_no, records)."""
-    found = warehouse.rows(query("terms/disassociate", "parts_too_small"), {"least": least})
+    found = warehouse.rows(query(TOPIC, "parts_too_small"), {"least": least})
     return [(part, records) for part, records in found]
 
 
@@ -58,6 +62,7 @@ def disassociate(
     sizes: ClusterSizes | None = None,
     seed: int | None = None,
     order_seed: int | None = None,
+    carrier: Carrier | None = None,
 ) -> None:
     """Disassociate ``srsql_basket``; the result is in ``srsql_cluster`` ... and ``srsql_pub_*``.
 
@@ -66,12 +71,13 @@ def disassociate(
     a record, or other records, is not defended against.
 
     Args:
-        warehouse: with the tables that ``terms/steps/disassociate.sql`` names.
+        warehouse: with the tables that the steps ``clusters`` and ``disassociate`` read.
         k: records that any m known terms leave at least; 2 or more.
         m: terms of a record that an attacker knows; 1 or more.
         sizes: of clusters; None: those of the paper.
         seed: of the reconstructed dataset, never to be published; None draws securely.
         order_seed: of the order of subrecords, for experiments only; None draws securely.
+        carrier: carries clusters to where their chunks are made, which are the same; None: nobody.
 
     Raises:
         ReleaseError: a parameter makes no sense, or a part has fewer than ``least`` records.
@@ -91,14 +97,36 @@ def disassociate(
     warehouse.run(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
-    warehouse.run_step("terms/disassociate", step_parameters(k, m, sizes, order_seed))
+    parameters = step_parameters(k, m, sizes, order_seed)
+    warehouse.run_step("terms/clusters", parameters)
+    chunk_clusters(warehouse, k, m, carrier)
+    warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
+
+
+def chunk_clusters(warehouse: Warehouse, k: int, m: int, carrier: Carrier | None = None) -> None:
+    """Fill ``srsql_chunk_term``: VERPART makes the chunks of each cluster from its records alone.
+
+    Args:
+        warehouse: with what the step ``terms/clusters`` wrote.
+        k: see :func:`disassociate`.
+        m: see :func:`disassociate`.
+        carrier: see :func:`disassociate`.
+    """
+    given = {"k": k, "m": m}
+    if carrier is not None:
+        roles = warehouse.con.sql("FROM temp.main.srsql_term_role").to_arrow_table()
+        work = Work(query(TOPIC, "chunk_part"), {"srsql_term_role": roles}, given)
+        rows, size = query(TOPIC, "cluster_parts"), {"at_least": CARRIED_RECORDS}
+        if carry_rows(warehouse, carrier, work, rows, size, [query(TOPIC, "take_chunks")]):
+            return
+    warehouse.run(query(TOPIC, "chunk_clusters"), given)
 
 
 def step_parameters(
     k: int, m: int, sizes: ClusterSizes, order_seed: int | None
 ) -> dict[str, int | None]:
-    """What the step ``terms/disassociate`` takes; see :func:`disassociate`."""
+    """What the two steps of :func:`disassociate` take."""
     return {"k": k, "m": m, "order_seed": order_seed} | asdict(sizes)
 
 
@@ -121,11 +149,17 @@ def _derived(seed: int | None, use: str) -> int | None:
 
 
 def make_chunks(
-    warehouse: Warehouse, terms: DisassociationParameters, k: int, seed: int, *, grouped: bool
+    warehouse: Warehouse,
+    terms: DisassociationParameters,
+    k: int,
+    seed: int,
+    *,
+    grouped: bool,
+    carrier: Carrier | None = None,
 ) -> None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
-    ``grouped``: clusters lie inside QID-groups.
+    ``grouped``: clusters lie inside QID-groups; ``carrier``: see :func:`disassociate`.
     """
     least = max(k, terms.diversity)
     _keep_apart(warehouse, terms)
@@ -140,6 +174,7 @@ def make_chunks(
             joint_limit=0 if grouped else None,  # what clusters share would cross groups
         ),
         seed=seed,
+        carrier=carrier,
     )
     if grouped:
         warehouse.run_step("terms/small_parts")
@@ -160,7 +195,7 @@ def _keep_apart(warehouse: Warehouse, terms: DisassociationParameters) -> None:
         "FROM (SELECT unnest(?::VARCHAR[]) AS name) AS n",
         [sorted(terms.kept_apart)],
     )
-    warehouse.run(query("terms/disassociate", "sensitive_numbers"))
+    warehouse.run(query(TOPIC, "sensitive_numbers"))
 
 
 def not_held(warehouse: Warehouse, terms: DisassociationParameters) -> list[str]:
@@ -170,5 +205,5 @@ def not_held(warehouse: Warehouse, terms: DisassociationParameters) -> list[str]
     """
     if not terms.kept_apart:
         return []
-    found = warehouse.rows(query("terms/disassociate", "sensitive_terms_not_held"))
+    found = warehouse.rows(query(TOPIC, "sensitive_terms_not_held"))
     return [name for (name,) in found]

@@ -11,6 +11,7 @@ from typing import Protocol
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.disassociate import make_chunks
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -38,11 +39,18 @@ def generalize_terms(
 
 
 def make_nodes(
-    warehouse: Warehouse, terms: DisassociationParameters, k: int, seed: int, *, grouped: bool
+    warehouse: Warehouse,
+    terms: DisassociationParameters,
+    k: int,
+    seed: int,
+    *,
+    grouped: bool,
+    carrier: Carrier | None = None,
 ) -> None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
 
-    Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely.
+    Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely. Nor
+    is anything carried: terms are generalized over all records.
     """
     assert not grouped, "a model that releases rows does not generalize terms"
     generalize_terms(warehouse, k=k, m=terms.m)
@@ -57,6 +65,7 @@ class _Make(Protocol):
         seed: int,
         *,
         grouped: bool,
+        carrier: Carrier | None = None,
     ) -> None: ...
 
 

@@ -388,7 +388,6 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
 
 
 def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) -> None:
-    from srsql.sql_macros import MACRO_FILES
     from srsql.udfs.register import register_udfs
 
     _need_idle(con)
@@ -398,10 +397,7 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
             "attach it under another name, or give the engine the path of the file"
         )
     database = _database(con)
-    files = [("srsql.schemas", file) for file in CATALOG_FILES]
-    files += [("srsql.sql_macros", file) for file in MACRO_FILES]
-    definitions = "\n".join(source(*file) for file in files)
-    fingerprint = hashlib.sha256(definitions.encode()).hexdigest()
+    fingerprint = definitions()
     found = _installed(con, database)
     with guarded(con, untouched=untouched):
         register_udfs(con, untouched=untouched)
@@ -418,7 +414,7 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
         try:
             con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")
             con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
-            for file in files:
+            for file in _definition_files():
                 for definition in parsed(*file):
                     con.execute(definition)
             con.execute("DELETE FROM srsql.warehouse")
@@ -433,6 +429,19 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
                     f"srsql cannot be installed in {database}: {one_line(error)}"
                 ) from None
             raise
+
+
+def definitions() -> str:
+    """A digest of the statements that make the catalog and the macros."""
+    text = "\n".join(source(*file) for file in _definition_files())
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _definition_files() -> list[tuple[str, str]]:
+    from srsql.sql_macros import MACRO_FILES
+
+    files = [("srsql.schemas", file) for file in CATALOG_FILES]
+    return files + [("srsql.sql_macros", file) for file in MACRO_FILES]
 
 
 def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str] | None:
