@@ -18,11 +18,10 @@ from srsql.engine.ingest.raw_tables import (
     code_join,
     identifier,
     node_label,
-    qids_of,
 )
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.layout import derived, qids_of, raw_table
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table

@@ -19,12 +19,11 @@ from sqlglot import exp
 
 from srsql.engine.audit.verdicts import drop
 from srsql.engine.errors import ForgetError, WarehouseError
-from srsql.engine.ingest.raw_tables import source_columns
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.series import remove_draft
 from srsql.engine.warehouse.backup import REBUILD, rebuild
 from srsql.engine.warehouse.catalog import dataset_names, forgotten_pads, hmac_pads
-from srsql.engine.warehouse.layout import derived, raw_table, store_of
+from srsql.engine.warehouse.layout import derived, raw_table, source_columns, store_of
 from srsql.engine.warehouse.releases import Stale, staleness
 from srsql.engine.warehouse.series import MAIN, find_series
 from srsql.engine.warehouse.statements import (
