@@ -7,7 +7,7 @@ missing, and ``rejects`` says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
@@ -27,12 +27,19 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"
+Place = Callable[..., exp.Table]
+"""Where the rows of a period are loaded into, called as ``raw_table`` is."""
 JUDGED = "srsql_judged"
 """The temporary table of the records of one file and why each cannot be loaded; see ``rejects``."""
 
 
-def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
+def create_raw_tables(warehouse: Warehouse, dataset: Dataset, place: Place = raw_table) -> None:
     """Make the raw schema and its tables where they are not there yet.
+
+    Args:
+        warehouse: where they are made.
+        dataset: declares them.
+        place: where their rows are loaded into.
 
     Raises:
         IngestError: a schema of that name is somebody else's.
@@ -57,8 +64,11 @@ def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
             )
             for name, kind in raw_columns(dataset, declared).items()
         ]
-        target = exp.Schema(this=raw_table(dataset, declared.name), expressions=columns)
-        warehouse.run(exp.Create(this=target, kind="TABLE", exists=True).sql(dialect="duckdb"))
+        target = exp.Schema(this=place(dataset, declared.name), expressions=columns)
+        made = exp.Create(this=target, kind="TABLE", exists=True)
+        if target.this.catalog == "temp":  # DuckDB wants that said twice
+            made.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+        warehouse.run(made.sql(dialect="duckdb"))
 
 
 def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
@@ -115,7 +125,11 @@ def column_places(
 
 
 def load_statement(
-    dataset: Dataset, declared: Table, places: Mapping[str, int], quarter: str
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    quarter: str,
+    place: Place = raw_table,
 ) -> str:
     """The statement that inserts the records that can be loaded, with their derived columns.
 
@@ -124,6 +138,7 @@ def load_statement(
         declared: the table.
         places: where its columns are in the file (see ``column_places``).
         quarter: the period of the file.
+        place: where the rows are loaded into.
 
     Returns:
         An INSERT into the raw table, in the order of the file, over ``srsql_judged`` and
@@ -156,7 +171,7 @@ def load_statement(
             copy=False,
         )
     target = exp.Schema(
-        this=raw_table(dataset, declared.name),
+        this=place(dataset, declared.name),
         expressions=[
             exp.to_identifier(name, quoted=True) for name in raw_columns(dataset, declared)
         ],
