@@ -45,7 +45,8 @@ from srsql.engine.ingest.records import (
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.lake import Change, changing, incoming_table, need_place
+from srsql.engine.warehouse.lake import Change, changing, need_place
+from srsql.engine.warehouse.lake_rows import incoming_table
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.series import misplaced
 from srsql.engine.warehouse.statements import SPACES, query

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,17 @@ from srsql.engine.warehouse.lake_files import (
     sync,
     write_marker,
 )
-from srsql.engine.warehouse.layout import raw_columns, raw_table, source_columns
+from srsql.engine.warehouse.lake_rows import (
+    BUCKET,
+    REPORT_BUCKET,
+    ROWS,
+    bucketed_rows,
+    incoming_table,
+    reader,
+    report_buckets,
+    view_rows,
+)
+from srsql.engine.warehouse.layout import raw_columns, raw_table
 from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import (
     column,
@@ -52,8 +62,6 @@ CASES_PER_BUCKET = 1 << 16
 BUCKETS = (4, 256)
 """At least and at most: a case that is erased makes one file of each table and period be written
 anew, and a period has that many files of each table."""
-ROWS, REPORT_BUCKET = "srsql_lake_row", "srsql_report_bucket"
-BUCKET = "srsql_bucket"
 _WRONG = "=?*[\\"
 """What a path cannot have: DuckDB reads ``NAME=VALUE`` as a column, and the others as patterns."""
 
@@ -75,12 +83,6 @@ def buckets_for(cases: int) -> int:
     of two, with about ``CASES_PER_BUCKET`` cases each."""
     wanted = max(1, -(-cases // CASES_PER_BUCKET))
     return min(max(BUCKETS[0], 1 << (wanted - 1).bit_length()), BUCKETS[1])
-
-
-def incoming_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
-    """Where the rows of the period that is taken in are until they are put into the lake."""
-    assert dataset.table(name)
-    return temporary(f"srsql_incoming_{name}", alias=alias)
 
 
 def lake_info(warehouse: Warehouse) -> LakeInfo | None:
@@ -255,11 +257,12 @@ class Change:
             quarter: the period that they are of.
         """
         buckets = self._buckets()
-        self.warehouse.run(_report_buckets(self.dataset, buckets))
+        self.warehouse.run(report_buckets(self.dataset, buckets))
         for declared in self.dataset.tables:
-            self.warehouse.run(_bucketed_rows(self.dataset, declared, buckets))
-            found = f"SELECT DISTINCT t.{BUCKET} FROM temp.main.{ROWS} AS t ORDER BY t.{BUCKET}"
-            for (bucket,) in self.warehouse.rows(found):
+            self.warehouse.run(bucketed_rows(self.dataset, declared, buckets))
+            found = exp.select(column(BUCKET, "t")).distinct().from_(temporary(ROWS, alias="t"))
+            found = found.order_by(column(BUCKET, "t"))
+            for (bucket,) in self.warehouse.rows(found.sql(dialect="duckdb")):
                 names = list(raw_columns(self.dataset, declared))[1:]
                 rows = exp.select(*(column(name, "t") for name in names))
                 rows = rows.from_(temporary(ROWS, alias="t"))
@@ -366,85 +369,7 @@ class Change:
         self.counted = True
 
     def _reader(self, files: list[LakeFile]) -> exp.Table:
-        return _reader([str(self.folder / each.file) for each in files])
-
-
-def _case_bucket(case_id: exp.Expr, buckets: int) -> exp.Expr:
-    call = exp.Anonymous(this="case_bucket", expressions=[case_id, exp.convert(buckets)])
-    return exp.Dot.build([exp.to_identifier("srsql"), call])
-
-
-def _report_buckets(dataset: Dataset, buckets: int) -> str:
-    """Fill ``srsql_report_bucket (report_id, bucket)``: a report lies where its case does."""
-    bucket = exp.func("min", _case_bucket(column(dataset.case_id, "t"), buckets))
-    rows = exp.select(column(dataset.report_id, "t").as_("report_id"), bucket.as_("bucket")).from_(
-        incoming_table(dataset, dataset.report_table, alias="t")
-    )
-    return create(
-        temporary(REPORT_BUCKET), rows.group_by(column(dataset.report_id, "t")), temp=True
-    )
-
-
-def _bucketed_rows(dataset: Dataset, declared: Table, buckets: int) -> str:
-    """Fill ``srsql_lake_row``: the rows with their buckets, in the order in which they were loaded.
-
-    A row lies with the case of its report; one without a report with the case that it names itself,
-    else with its own report id.
-    """
-    own, report = column(dataset.case_id, "t"), column(dataset.report_id, "t")
-    rows = exp.select().from_(incoming_table(dataset, declared.name, alias="t"))
-    if declared.name == dataset.report_table:
-        bucket = _case_bucket(own, buckets)
-    else:
-        named = [own] if dataset.case_id in source_columns(declared) else []
-        texts = [exp.cast(each, "VARCHAR") for each in (*named, report)]
-        alone = exp.func("coalesce", *texts, exp.Literal.string(""))
-        bucket = exp.func("coalesce", column("bucket", "r"), _case_bucket(alone, buckets))
-        rows = rows.join(
-            temporary(REPORT_BUCKET, alias="r"),
-            on=column("report_id", "r").eq(report.copy()),
-            join_type="left",
-        )
-    names = list(raw_columns(dataset, declared))[1:]
-    rows = rows.select(bucket.as_(BUCKET), *(column(name, "t") for name in names))
-    rows = rows.order_by(exp.column(BUCKET), column("rowid", "t"))
-    return create(temporary(ROWS), rows, temp=True)
-
-
-def view_rows(
-    folder: Path, dataset: Dataset, declared: Table, files: Iterable[LakeFile]
-) -> exp.Select:
-    """The rows that the view of a raw table has: those of the files that are listed of it.
-
-    Args:
-        folder: of the lake.
-        dataset: of the table.
-        declared: the table.
-        files: what is listed, of this table and of others.
-    """
-    columns = raw_columns(dataset, declared)
-    own = [e for e in files if (e.dataset, e.table) == (dataset.name, declared.name)]
-    if own:
-        rows = exp.select(*(column(name, "t") for name in columns))
-        return rows.from_(_reader([str(folder / each.file) for each in own]))
-    empty = (exp.cast(exp.null(), kind, dialect="duckdb") for kind in columns.values())
-    shown = (each.as_(name, quoted=True) for each, name in zip(empty, columns, strict=True))
-    return exp.select(*shown).where(exp.false())
-
-
-def _reader(paths: list[str]) -> exp.Table:
-    """The rows of Parquet files as ``t``; their period is in their paths."""
-    arguments: list[exp.Expr] = [
-        exp.Array(expressions=[exp.Literal.string(path) for path in paths]),
-        exp.EQ(this=exp.column("hive_partitioning"), expression=exp.true()),
-        exp.EQ(this=exp.column("hive_types_autocast"), expression=exp.false()),
-    ]
-    return exp.Table(
-        this=exp.Anonymous(this="read_parquet", expressions=arguments),
-        db=exp.to_identifier("main", quoted=True),
-        catalog=exp.to_identifier("system", quoted=True),
-        alias=exp.TableAlias(this=exp.to_identifier("t", quoted=True)),
-    )
+        return reader([str(self.folder / each.file) for each in files])
 
 
 def need_periods(warehouse: Warehouse, dataset: Dataset, *quarters: str | None) -> None:
