@@ -182,10 +182,12 @@ def changing(
     if not need_place(warehouse, dataset, folder):
         yield None
         return
+    if warehouse.lake is not None and warehouse.lake.changes:
+        warehouse.lake.need_there()
+        warehouse.lake.need_newest()
     change = secrets.token_hex(8)
     try:
         lake = _begin(warehouse, folder, change)
-        lake.need_newest()
         with private_folder(lake.folder / "rows", "unfinished") as staging:
             yield Change(warehouse, dataset, change, lake.folder, staging)
     except BaseException:
@@ -332,7 +334,7 @@ class Change:
         )
         staged.chmod(0o600)
         sync(staged)
-        label = quote(quarter, safe="")
+        label = quote(quarter, safe="").replace("_", "%5F")  # one label stands for NULL otherwise
         place = self.folder / self.dataset.name / name / f"quarter={label}"
         for each in (*reversed(place.relative_to(self.folder).parents), place):
             with suppress(FileExistsError):

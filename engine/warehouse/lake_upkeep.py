@@ -13,6 +13,7 @@ from srsql.engine.errors import DamagedError, OutdatedError, WarehouseError, pri
 from srsql.engine.warehouse.database_file import NO_LIMITS, NOW, Limits, Wait
 from srsql.engine.warehouse.lake import LakeInfo, lake_info, point_views
 from srsql.engine.warehouse.lake_files import Lake, digest, read_marker, sync, write_marker
+from srsql.engine.warehouse.runs import recorded
 from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -50,7 +51,9 @@ def look_at_lake(
         if warehouse.lake is None:
             raise WarehouseError(f"{path} has no lake: its raw rows are kept in the file")
         if moved_to is not None:
-            _move(warehouse, warehouse.lake, Path(os.path.abspath(moved_to)))
+            folder = Path(os.path.abspath(moved_to))
+            with recorded(warehouse, "lake", {"moved_to": folder}):
+                _move(warehouse, warehouse.lake, folder)
         warehouse.lake.need_whole()
         if check:
             warehouse.lake.need_unchanged(warehouse.lake.files)

@@ -224,6 +224,7 @@ class Warehouse:
             wait = Wait(max(self._wait.seconds, TAKEN_OVER), self._wait.told)
             attach(self.con, self.path, read_only=True, wait=wait)
             self.run("SET search_path = ?", [guards])
+            self.read_lake()
 
     def close(self, *, failed: bool = False) -> None:
         """Close the connection if it is ours; if it failed and the file that was made for it holds
