@@ -262,10 +262,10 @@ class _PeriodIngestion:
 
     def _take_out(self, ingestion: int, change: Change | None) -> None:
         known_cases.keep_digests(self.warehouse, self.dataset, self.source.quarter)
-        if change is None:
-            delete_period(self.warehouse, self.dataset, self.source.quarter)
-        else:
+        if change is not None:
             change.take_out(self.source.quarter)
+        else:
+            delete_period(self.warehouse, self.dataset, self.source.quarter)
         self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
         # a withdrawal outlives the list that it stood on: srsql.deleted_case stays
 

@@ -249,7 +249,13 @@ class Change:
     counted: bool = False
 
     def take_out(self, quarter: str) -> None:
-        """List the rows of a period no more."""
+        """List the rows of a period no more.
+
+        Raises:
+            DamagedError: a file of it has other bytes than were written, so that nobody can tell
+                how the rows that take its place differ.
+        """
+        need_periods(self.warehouse, self.dataset, quarter)
         self._leave([each for each in self._files() if each.quarter == quarter])
 
     def put(self, quarter: str) -> None:

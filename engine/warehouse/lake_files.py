@@ -58,10 +58,6 @@ class Lake:
     """How often it was changed; 0: nothing lies there yet."""
     files: tuple[LakeFile, ...]
 
-    def of(self, dataset: str, table: str) -> list[LakeFile]:
-        """The files of one raw table, in the order in which they are read."""
-        return [each for each in self.files if (each.dataset, each.table) == (dataset, table)]
-
     def need_there(self) -> None:
         """Refuse a lake that is not where the catalog says.
 
