@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from srsql.engine.warehouse.database_file import (
     attached,
     need_usable,
 )
-from srsql.engine.warehouse.lake_files import Lake, find_lake, sync
+from srsql.engine.warehouse.lake_files import MOVED, Lake, find_lake, read_marker, sync
 from srsql.engine.warehouse.lake_upkeep import copied_beside, point
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.runs import complete_run, start_run
@@ -181,7 +181,7 @@ def _lake_swapped(copy: Path | None, place: Path, kept: Path) -> Iterator[None]:
 
 
 def _whole_lake(con: duckdb.DuckDBPyConnection, source: Path) -> Lake | None:
-    """The lake of a backup, with every file; None: it has none.
+    """The lake of a backup, with every file, where it is now; None: it has none.
 
     Raises:
         DamagedError: it is elsewhere, or a file of it is missing.
@@ -189,10 +189,15 @@ def _whole_lake(con: duckdb.DuckDBPyConnection, source: Path) -> Lake | None:
     lake = find_lake(con)
     if lake is None or not lake.changes:
         return None
+    beside = source.absolute().with_name(f"{source.name}.lake")  # the two were moved together
+    marker = read_marker(beside)
+    if marker is not None and marker[0] == lake.name:
+        lake = replace(lake, folder=beside)
     try:
         lake.need_whole()
     except DamagedError as error:
-        raise DamagedError(f"of the backup {source}: {error}; {UNCHANGED}") from None
+        told = str(error).replace(MOVED, f"{MOVED} --db {source}")
+        raise DamagedError(f"of the backup {source}: {told}; {UNCHANGED}") from None
     return lake
 
 

@@ -224,6 +224,7 @@ def _begin(warehouse: Warehouse, folder: Path | None, change: str) -> Lake:
             lake.folder.mkdir(mode=0o700, exist_ok=True)
             lake.folder.chmod(0o700)
             write_marker(lake.folder, lake.name, 0)
+            sync(lake.folder.parent)
         except OSError as error:
             raise WarehouseError(
                 f"{printable(str(lake.folder))} cannot be made: {error.strerror or one_line(error)}"
@@ -345,6 +346,7 @@ class Change:
         for each in (*reversed(place.relative_to(self.folder).parents), place):
             with suppress(FileExistsError):
                 (self.folder / each).mkdir(mode=0o700)
+                sync((self.folder / each).parent)
         path = place / f"{bucket}-{self.name}.parquet"
         listed = {
             "dataset": self.dataset.name,

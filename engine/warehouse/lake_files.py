@@ -159,6 +159,8 @@ def write_marker(folder: Path, name: str, changes: int) -> None:
     """
     with put_beside(folder / MARKER) as beside:
         beside.write_text(json.dumps({"lake": name, "changes": changes}) + "\n", encoding="utf-8")
+        sync(beside)
+    sync(folder)
 
 
 def digest(path: Path) -> str:

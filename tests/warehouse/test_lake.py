@@ -498,7 +498,16 @@ def test_a_restored_warehouse_whose_place_is_empty_has_its_lake_beside(place: Pa
     assert srsql("backup", "--to", "safe.duckdb", "--db", "w.duckdb").code == 0
     shutil.rmtree(place / "lake")
     (place / "w.duckdb").unlink()
-    asked = ["restore", "--from", "safe.duckdb", "--db", "w.duckdb", "--without-forgotten"]
+    (place / "shelf").mkdir()
+    for name in ("safe.duckdb", "safe.duckdb.lake"):
+        (place / name).rename(place / "shelf" / name)
+    asked = ["restore", "--from", "shelf/safe.duckdb", "--db", "w.duckdb", "--without-forgotten"]
+    (place / "shelf" / "safe.duckdb.lake").rename(place / "elsewhere")
+    lost = srsql(*asked)
+    assert lost.code == 5
+    assert "'srsql lake --moved-to DIR --db shelf/safe.duckdb'" in lost.notes[0]
+    assert not (place / "w.duckdb").exists()
+    (place / "elsewhere").rename(place / "shelf" / "safe.duckdb.lake")
     made = srsql(*asked, "--json").json
     assert (made["lake"], made["kept_lake"]) == ("w.duckdb.lake", None)
     with Engine(place / "w.duckdb") as engine, Engine(place / "plain.duckdb") as plain:
