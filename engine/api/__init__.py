@@ -103,6 +103,12 @@ ARGUMENTS: Mapping[str, Argument] = {
         "20GB",
         "100 times the zip, and 64MB to 8GB",
     ),
+    "lake": Argument(
+        "Folder in which the raw rows are to lie as Parquet files, made if absent; said when the "
+        "dataset is first ingested, and kept",
+        "the file, or where they lie",
+        Instance((str, Path), "the path of a folder"),
+    ),
     # release, confirm, correct, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),

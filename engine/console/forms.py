@@ -47,6 +47,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql ingest faers_ascii_2011q4.zip",
         "srsql ingest quarters/ --max-reject-rate 0.02",
         "srsql ingest reports.csv --dataset clinic.toml --period 2024",
+        "srsql ingest quarters/ --lake /shared/faers-lake",
     ),
     "release": (
         "srsql release --quarter 2011Q4",
@@ -86,6 +87,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "backup": ("srsql backup --to safe/srsql-2011Q4.duckdb",),
     "restore": ("srsql restore --from safe/srsql-2011Q4.duckdb",),
+    "lake": (
+        "srsql lake",
+        "srsql lake --check",
+        "srsql lake --moved-to /new/faers-lake",
+    ),
     "migrate": ("srsql migrate", "srsql migrate --db old.duckdb"),
     "status": ("srsql status", "srsql status --format records"),
     "config": ("srsql config", "srsql config check"),

@@ -86,9 +86,10 @@ from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.carriers import Carrier, local_carrier
+from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
-from srsql.engine.warehouse.series import Series, create_views, gaps, open_series
+from srsql.engine.warehouse.series import Series, create_views, gaps, next_quarter, open_series
 from srsql.engine.warehouse.spark_session import SparkAt
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -120,6 +121,8 @@ def release(
     )
     if there is not None:
         return there
+    after = next_quarter(warehouse, dataset, request.quarter)
+    need_periods(warehouse, dataset, request.quarter, after)
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset))
