@@ -17,6 +17,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from srsql.udfs import (
     boxes_by_case,
     by_case,
+    checks,
     fields,
     flat,
     grouping,
@@ -325,7 +326,10 @@ _UDFS: dict[str, _Udf] = {
     ),
     "srsql_vertical_chunks": (
         disassociation.vertical_chunks,
-        ["STRUCT(cluster_no INTEGER, records INTEGER)[]", _HELD, _ROLES, "INTEGER", "INTEGER"],
+        [
+            "STRUCT(cluster_no INTEGER, records INTEGER)[]", _HELD, _ROLES, "INTEGER", "INTEGER",
+            "INTEGER",
+        ],
         "STRUCT(cluster_no INTEGER, chunk_no INTEGER, term_no INTEGER)[]",
     ),
     "srsql_refine": (
@@ -333,7 +337,7 @@ _UDFS: dict[str, _Udf] = {
         [
             "STRUCT(cluster_no INTEGER, records INTEGER, may_empty BOOLEAN)[]", _HELD,
             "STRUCT(cluster_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
-            "INTEGER",
+            "STRUCT(records INTEGER, terms INTEGER)",
         ],
         "STRUCT(members STRUCT(joint_no INTEGER, cluster_no INTEGER)[],"
         " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",
@@ -345,6 +349,14 @@ _UDFS: dict[str, _Udf] = {
             "INTEGER",
         ],
         "INTEGER[]",
+    ),
+    "srsql_unproved_chunks": (
+        checks.unproved_chunks,
+        [
+            "STRUCT(kind_no INTEGER, chunk_no INTEGER, copies INTEGER)[]",
+            "STRUCT(kind_no INTEGER, term VARCHAR)[]", "BIGINT", "BIGINT", "BIGINT",
+        ],
+        "STRUCT(chunk_no INTEGER, known VARCHAR[])[]",
     ),
     "srsql_shuffled": (disassociation.random_permutations, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
     "srsql_drawn_below": (_uniform_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),

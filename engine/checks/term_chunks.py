@@ -17,6 +17,10 @@ from srsql.engine.warehouse.releases import Release, ReleasedTerms
 from srsql.engine.warehouse.statements import literal, query
 
 CHUNKS = ("record_chunk", "shared_chunk")
+KERNELS = "srsql.udfs.checks.witnesses"
+"""As ``load_kernels`` takes them."""
+STEPS = 100_000_000
+"""Of the search for a breach in one chunk; what is not decided by then is not proved."""
 PLACES = ("joint_clusters", "record_chunk", "shared_chunk", "item_chunk")
 BARE = ("clusters", "record_chunk", "item_chunk")
 
@@ -37,7 +41,7 @@ def chunk_calls(
     bounds = f"{k:d}", f"{m:d}", id_
     return {
         "check_term_structure": tables.call("check_term_structure", ALL, id_),
-        "check_km": tables.call("check_km", CHUNKS, *bounds),
+        "check_km": tables.call("check_km", CHUNKS, *bounds[:2], f"{STEPS:d}", id_),
         "check_cluster_size": tables.call(
             "check_cluster_size", ("clusters",), f"{max(size, k):d}", id_
         ),
@@ -142,15 +146,21 @@ def breaches(
             [limit],
         )
     ]
-    for shared, owner, chunk, terms, subrecords, common in warehouse.rows(
-        "SELECT b.shared, b.owner, b.chunk, b.terms, b.subrecords, b.common FROM "
-        + tables.call("km_breaches", CHUNKS, f"{k:d}", f"{m:d}")
+    for shared, owner, chunk, known, subrecords in warehouse.rows(
+        "SELECT b.shared, b.owner, b.chunk, b.known, b.subrecords FROM "
+        + tables.call("km_breaches", CHUNKS, f"{k:d}", f"{m:d}", f"{STEPS:d}")
         + " AS b ORDER BY b.shared, b.owner, b.chunk LIMIT ?",
         [limit],
     ):
         found.append(
-            f"{'joint cluster' if shared else 'cluster'} {owner}, chunk {chunk}: {terms} term(s) "
-            f"of {', '.join(common)} occur together in {subrecords} subrecord(s), k is {k}"
+            f"{_place(shared, owner, chunk)}: {', '.join(known)} "
+            f"{'occurs' if len(known) == 1 else 'occur together'} in {subrecords} subrecord(s), "
+            f"k is {k}"
+        )
+    for shared, owner, chunk, terms in _undecided(warehouse, tables, k, m)[:limit]:
+        found.append(
+            f"{_place(shared, owner, chunk)}: that its {terms} terms are {k}^{m}-anonymous is not "
+            f"provable within {STEPS:,} steps"
         )
     for cluster, records, chunks, subrecords, needed in warehouse.rows(
         "SELECT b.cluster, b.records, b.chunks, b.subrecords, b.needed FROM "
@@ -170,6 +180,36 @@ def breaches(
     ):
         found.append(f"{scope} of {owner}: term {term} has a second place there")
     return found
+
+
+def longest_unproved(warehouse: Reader, tables: PublishedTerms, k: int, m: int) -> int:
+    """Most terms of a chunk of which it is not decided whether it is k^m-anonymous; 0: none is.
+
+    Args:
+        warehouse: or any connection with the macros in it.
+        tables: of the release.
+        k: least number of records that share what an attacker knows.
+        m: number of terms that they may know.
+    """
+    return max((row[3] for row in _undecided(warehouse, tables, k, m)), default=0)
+
+
+def _undecided(
+    warehouse: Reader, tables: PublishedTerms, k: int, m: int
+) -> list[tuple[bool, int, int, int]]:
+    """Shared, owner, chunk and terms of each chunk that the search did not decide."""
+    return [
+        (shared, owner, chunk, terms)
+        for shared, owner, chunk, terms in warehouse.rows(
+            "SELECT u.shared, u.owner, u.chunk, u.terms FROM "
+            + tables.call("km_unproved", CHUNKS, f"{k:d}", f"{m:d}", f"{STEPS:d}")
+            + " AS u WHERE u.known IS NULL ORDER BY u.shared, u.owner, u.chunk"
+        )
+    ]
+
+
+def _place(shared: bool, owner: int, chunk: int) -> str:
+    return f"{'joint cluster' if shared else 'cluster'} {owner}, chunk {chunk}"
 
 
 def check_chunks(evidence: Evidence, macro: str) -> list[Measure]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from srsql.engine.checks import Evidence
+from srsql.engine.checks import Evidence, term_chunks
 from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError, one_line
@@ -330,6 +330,7 @@ def _kernels(request: Request, visible_dataset: Dataset) -> list[str]:
         *([suppression.KERNELS] if request.suppresses else []),
         *([singling_out.KERNELS] if visible_dataset.rows else []),
         *([MAKING[request.model.term_format].kernels] if request.terms else []),
+        *([term_chunks.KERNELS] if request.terms and request.model.term_format == "chunks" else []),
     ]
 
 

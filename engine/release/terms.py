@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from srsql.engine.checks.term_chunks import longest_unproved
 from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
@@ -11,6 +14,7 @@ from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
 from srsql.engine.warehouse.carriers import Carrier
+from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -87,8 +91,11 @@ def release_terms(
     load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
     _store_terms(release, terms, model)
     put_chosen(warehouse, terms.policy, release.release_id)
-    make = MAKING[model.term_format].make
-    make(warehouse, terms, k, request.seed, grouped=grouped, carrier=carrier)
+    chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
+    MAKING[model.term_format].make(
+        warehouse, terms, k, request.seed, grouped=grouped,
+        longest_unproved=partial(longest_unproved, warehouse, chunks, k, terms.m), carrier=carrier,
+    )  # fmt: skip
 
 
 def family_of(family: str, terms: DisassociationParameters | None) -> str:

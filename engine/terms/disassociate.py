@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -17,6 +18,8 @@ JOINT_CLUSTERS = 8
 CARRIED_RECORDS = 10_000
 """Records of the clusters that are carried together, about so many at least."""
 TOPIC = "terms/disassociate"
+CHUNK_TERMS = 2**31 - 1
+"""Terms that a chunk may have: all."""
 CLUSTER_SIZE = 2
 """Clusters are split until they have fewer than this many times k records (the paper's note 4)."""
 
@@ -29,7 +32,7 @@ def parts_too_small(warehouse: Warehouse, least: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class ClusterSizes:
-    """How many records clusters and joint clusters may have."""
+    """How many records clusters and joint clusters may have, and how many terms their chunks."""
 
     least: int
     """Of a cluster: max(k, l) with terms kept apart, else k."""
@@ -37,6 +40,8 @@ class ClusterSizes:
     """A part with fewer records is a cluster."""
     joint_limit: int
     """Of a joint cluster; 0: none is made."""
+    chunk_terms: int = CHUNK_TERMS
+    """Of a chunk."""
 
     @classmethod
     def of(
@@ -99,21 +104,28 @@ def disassociate(
     )
     parameters = step_parameters(k, m, sizes, order_seed)
     warehouse.run_step("terms/clusters", parameters)
-    chunk_clusters(warehouse, k, m, carrier)
+    chunk_clusters(warehouse, k, m, sizes.chunk_terms, carrier)
     warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
 
 
-def chunk_clusters(warehouse: Warehouse, k: int, m: int, carrier: Carrier | None = None) -> None:
+def chunk_clusters(
+    warehouse: Warehouse,
+    k: int,
+    m: int,
+    chunk_terms: int = CHUNK_TERMS,
+    carrier: Carrier | None = None,
+) -> None:
     """Fill ``srsql_chunk_term``: VERPART makes the chunks of each cluster from its records alone.
 
     Args:
         warehouse: with what the step ``terms/clusters`` wrote.
         k: see :func:`disassociate`.
         m: see :func:`disassociate`.
+        chunk_terms: of a chunk at most.
         carrier: see :func:`disassociate`.
     """
-    given = {"k": k, "m": m}
+    given = {"k": k, "m": m, "chunk_terms": chunk_terms}
     if carrier is not None:
         roles = warehouse.con.sql("FROM temp.main.srsql_term_role").to_arrow_table()
         work = Work(query(TOPIC, "chunk_part"), {"srsql_term_role": roles}, given)
@@ -155,27 +167,36 @@ def make_chunks(
     seed: int,
     *,
     grouped: bool,
+    longest_unproved: Callable[[], int],
     carrier: Carrier | None = None,
 ) -> None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
-    ``grouped``: clusters lie inside QID-groups; ``carrier``: see :func:`disassociate`.
+    That the chunks are k^m-anonymous follows from how they are made, but who checks a release has
+    to find it out anew, in so many steps. Where that fails they are made again of half as many
+    terms as the longest that failed. It ends: a chunk of one term is proved by counting.
+
+    Args:
+        warehouse: with the baskets and the policy.
+        terms: how terms are disassociated.
+        k: records that any m known terms leave at least.
+        seed: of the reconstructed dataset.
+        grouped: clusters lie inside QID-groups.
+        longest_unproved: asks who checks for the terms of the longest chunk that they cannot prove.
+        carrier: see :func:`disassociate`.
     """
     least = max(k, terms.diversity)
     _keep_apart(warehouse, terms)
-    disassociate(
-        warehouse,
-        k=k,
-        m=terms.m,
-        sizes=ClusterSizes.of(
-            k,
-            least=least,
-            max_size=CLUSTER_SIZE * least,
-            joint_limit=0 if grouped else None,  # what clusters share would cross groups
-        ),
-        seed=seed,
-        carrier=carrier,
+    sizes = ClusterSizes.of(
+        k,
+        least=least,
+        max_size=CLUSTER_SIZE * least,
+        joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
+    disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
+    while (longest := longest_unproved()) > 1:
+        sizes = replace(sizes, chunk_terms=longest // 2)
+        disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
     if grouped:
         warehouse.run_step("terms/small_parts")
         # the order of groups is not published

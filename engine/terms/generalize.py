@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,12 +46,14 @@ def make_nodes(
     seed: int,
     *,
     grouped: bool,
+    longest_unproved: Callable[[], int],
     carrier: Carrier | None = None,
 ) -> None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
 
     Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely. Nor
-    is anything carried: terms are generalized over all records.
+    is anything carried: terms are generalized over all records. There are no chunks, so none to be
+    proved.
     """
     assert not grouped, "a model that releases rows does not generalize terms"
     generalize_terms(warehouse, k=k, m=terms.m)
@@ -65,6 +68,7 @@ class _Make(Protocol):
         seed: int,
         *,
         grouped: bool,
+        longest_unproved: Callable[[], int],
         carrier: Carrier | None = None,
     ) -> None: ...
 

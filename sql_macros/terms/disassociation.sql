@@ -94,10 +94,12 @@ WHERE len(r.record_nos) > 0;
 
 -- What:    VERPART: the terms of each cluster into its record chunks and its item chunk.
 -- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); roles: what
---          srsql.term_roles gives; at_least: k; together: m.
+--          srsql.term_roles gives; at_least: k; together: m; chunk_terms: terms of a chunk at most.
 -- Outputs: cluster_no, chunk_no, term_no.
 -- Source:  Loukides 2014, Fig. 9.
-CREATE OR REPLACE MACRO srsql.vertical_chunks(basket, clusters, roles, at_least, together) AS TABLE
+CREATE OR REPLACE MACRO srsql.vertical_chunks(
+    basket, clusters, roles, at_least, together, chunk_terms
+) AS TABLE
 WITH
 sizes AS (
     SELECT c.cluster_no, count(*)::INTEGER AS records
@@ -126,7 +128,8 @@ found AS (
     SELECT
         unnest(
             srsql_vertical_chunks(
-                l.clusters, h.held, t.roles, at_least::INTEGER, together::INTEGER
+                l.clusters, h.held, t.roles, at_least::INTEGER, together::INTEGER,
+                chunk_terms::INTEGER
             )
         ) AS placed
     FROM listed AS l
@@ -191,12 +194,13 @@ LEFT JOIN apart AS a ON s.cluster_no = a.cluster_no;
 -- What:    refining: joint clusters and the terms of their shared chunks.
 -- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); chunk_terms(cluster_no,
 --          chunk_no, term_no); room: what srsql.cluster_room gives; roles: what srsql.term_roles
---          gives; at_least: k; together: m; at_most: records of a joint cluster.
+--          gives; at_least: k; together: m; at_most: records of a joint cluster; shared_terms: of a
+--          shared chunk at most.
 -- Outputs: one row: members STRUCT(joint_no, cluster_no)[], every cluster under every joint cluster
 --          it belongs to; terms STRUCT(joint_no, chunk_no, term_no)[].
 -- Source:  Loukides 2014, section 4 (refining).
 CREATE OR REPLACE MACRO srsql.refined(
-    basket, clusters, chunk_terms, room, roles, at_least, together, at_most
+    basket, clusters, chunk_terms, room, roles, at_least, together, at_most, shared_terms
 ) AS TABLE
 WITH
 offered AS (
@@ -239,7 +243,7 @@ FROM (
         unnest([
             srsql_refine(
                 l.clusters, h.held, b.barred, t.roles, at_least::INTEGER, together::INTEGER,
-                at_most::INTEGER
+                struct_pack(records := at_most::INTEGER, terms := shared_terms::INTEGER)
             )
         ]) AS refined
     FROM listed AS l

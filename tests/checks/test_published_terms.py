@@ -15,6 +15,7 @@ from oracles.published_terms import covers_its_records, disassociate, is_km_anon
 from support import medical_codes
 from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
+from srsql.engine.checks import term_chunks
 from srsql.engine.checks.term_chunks import (
     BARE,
     CHUNKS,
@@ -22,6 +23,7 @@ from srsql.engine.checks.term_chunks import (
     check_originals,
     check_reconstructed,
     check_terms,
+    longest_unproved,
 )
 from srsql.engine.risk.term_counts import count_terms
 from srsql.engine.warehouse.released_terms import PublishedTerms
@@ -46,7 +48,7 @@ def test_k_to_the_m_is_its_definition_on_any_chunk(
     made = Published(
         {1: 9, 2: 9}, {1: frozenset({1, 2})}, own={(1, 1): own}, shared={(1, 1): shared}
     )
-    call = load(sql, made.rows()).call("check_km", CHUNKS, f"{k}", f"{m}", "9")
+    call = load(sql, made.rows()).call("check_km", CHUNKS, f"{k}", f"{m}", "1000000", "9")
     broken = {
         scope for scope, passed in sql.rows(f"SELECT scope, passed FROM {call}") if not passed
     }
@@ -56,6 +58,56 @@ def test_k_to_the_m_is_its_definition_on_any_chunk(
         if not is_km_anonymous(chunk, k, m)
     }
     assert broken == expected
+
+
+def lacking(terms: int, subrecords: int, most: int) -> list[frozenset[str]]:
+    """One subrecord of all terms, and others of which each lacks a few."""
+    luck = random.Random(terms)
+    everything = [f"t{i:02}" for i in range(terms)]
+    return [frozenset(everything)] + [
+        frozenset(everything) - set(luck.sample(everything, luck.randint(1, most)))
+        for _ in range(subrecords - 1)
+    ]
+
+
+@REPEATABLE
+@given(own=st.lists(subrecords, max_size=3), k=st.integers(2, 4), m=st.integers(1, 7))
+def test_a_chunk_is_proved_or_a_breach_of_it_is_named(
+    sql: Any, own: list[list[frozenset[str]]], k: int, m: int
+) -> None:
+    made = Published(dict.fromkeys((1, 2, 3), 9), own={(n, 1): c for n, c in enumerate(own, 1)})
+    call = load(sql, made.rows()).call("km_unproved", CHUNKS, f"{k}", f"{m}", "1000000")
+    found = {
+        owner: (terms, known)
+        for owner, terms, known in sql.rows(f"SELECT owner, terms, known FROM {call}")
+    }
+    assert found.keys() == {n for n, c in enumerate(own, 1) if not is_km_anonymous(c, k, m)}
+    for owner, (terms, known) in found.items():
+        assert terms == len(frozenset().union(*own[owner - 1]))
+        assert 0 < sum(set(known) <= s for s in own[owner - 1]) < k
+
+
+def test_what_is_not_decided_within_the_steps_fails_and_is_named(
+    sql: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """24 terms in 60 subrecords keep 5^8 and take thousands of steps; {a, b} takes none."""
+    hard, easy = lacking(24, 60, 2), [frozenset("ab")] * 5
+    made = Published(
+        {1: 60, 2: 9}, own={(1, 1): hard, (2, 1): easy},
+        items={1: frozenset("x"), 2: frozenset("y")},
+    )  # fmt: skip
+    tables = load(sql, made.rows())
+    house = warehouse(sql)
+    assert failed(sql, made.rows(), 5, 8) == set()
+    assert longest_unproved(house, tables, 5, 8) == 0
+    monkeypatch.setattr(term_chunks, "STEPS", 2000)
+    assert failed(sql, made.rows(), 5, 8) == {("check_km", "chunk not provable within 2,000 steps")}
+    (row,) = [r for r in check_terms(house, tables, 9, 5, 8) if r.passed is False]
+    assert (row.violating, row.total) == (1, 2)
+    assert breaches(house, tables, 5, 8) == [
+        "cluster 1, chunk 1: that its 24 terms are 5^8-anonymous is not provable within 2,000 steps"
+    ]
+    assert longest_unproved(house, tables, 5, 8) == 24
 
 
 @pytest.mark.parametrize(("m", "kept"), [(2, True), (3, True), (20, False), (40, False)])

@@ -14,6 +14,8 @@ from itertools import combinations
 
 Basket = frozenset[int]
 Policy = Sequence[frozenset[int]]
+ALL = 10**9
+"""Terms that a chunk may have where nothing limits them."""
 Leaves = list["list[int] | Leaves"]
 """Records of a leaf, or the leaves of a chain of splits."""
 
@@ -123,15 +125,16 @@ def chunk_order(terms: Iterable[int], count: Counter[int], policy: Policy) -> li
 
 
 def verpart(
-    baskets: Sequence[Basket], terms: Iterable[int], policy: Policy, k: int, m: int
-) -> list[frozenset[int]]:
-    """Lines 5 to 20 over terms that occur k times each: the terms of each chunk."""
+    baskets: Sequence[Basket], terms: Iterable[int], policy: Policy, k: int, m: int,
+    most: int = ALL,
+) -> list[frozenset[int]]:  # fmt: skip
+    """Lines 5 to 20 over terms that occur k times each: the terms of each chunk, a few at most."""
     remain = chunk_order(terms, support(baskets), policy)
     chunks = []
     while remain:
         current: list[int] = []
         for t in remain:
-            if is_km((basket & {*current, t} for basket in baskets), k, m):
+            if len(current) < most and is_km((b & {*current, t} for b in baskets), k, m):
                 current.append(t)
         own = next((u for u in policy if current[0] in u), frozenset())
         torn = [u for u in policy if u != own and u & set(remain) - set(current)]
@@ -161,12 +164,13 @@ def vertical(
     kept_apart: frozenset[int],
     k: int,
     m: int,
+    most: int = ALL,
 ) -> Cluster:
     """Fig. 9 and rule 3."""
     own = [baskets[r] for r in sorted(records)]
     count = support(own)
     frequent = {t for t in count if count[t] >= k and t not in kept_apart}
-    chunks = verpart([b & frequent for b in own], frequent, policy, k, m)
+    chunks = verpart([b & frequent for b in own], frequent, policy, k, m, most)
     items = set(count) - frequent
     if not items and not enough([[b & c for b in own] for c in chunks], len(own), k, m):
         rarest = min(frequent, key=lambda t: (count[t], t))
@@ -199,6 +203,7 @@ def refine(
     k: int,
     m: int,
     limit: int,
+    most: int = ALL,
 ) -> None:
     """Passes over neighbours until one joins nothing."""
     everywhere = support(baskets)
@@ -229,7 +234,7 @@ def refine(
                 i += 1
                 continue
             union = [baskets[r] & terms for j in both for r in made.clusters[j].records]
-            made.joints.append((both, verpart(union, terms, policy, k, m)))
+            made.joints.append((both, verpart(union, terms, policy, k, m, most)))
             for j in both:
                 made.clusters[j].items -= terms
             after.append(Node(both, pair[0].barred | pair[1].barred | terms))

@@ -42,14 +42,17 @@ def owners(policy: list[frozenset[int]], terms: int) -> np.ndarray:
 
 
 def chunks_of(
-    records: Records, policy: list[frozenset[int]], kept: frozenset[int], k: int, m: int
-) -> list[frozenset[int]]:
+    records: Records, policy: list[frozenset[int]], kept: frozenset[int], k: int, m: int,
+    most: int = 99,
+) -> list[frozenset[int]]:  # fmt: skip
     """The item chunk and the record chunks of one cluster."""
     rows = np.array([(0, r, t) for r, basket in enumerate(records) for t in basket], np.int64)
     held = group_holdings(*rows.T, 1)
     terms = int(rows[:, 2].max()) + 1
     usable = np.array([t not in kept for t in range(terms)])
-    chunk = vertical_chunks(held, np.array([len(records)]), owners(policy, terms), usable, k, m)
+    chunk = vertical_chunks(
+        held, np.array([len(records)]), owners(policy, terms), usable, k, m, most
+    )
     return [frozenset(held.term[chunk == c].tolist()) for c in range(chunk.max() + 1)]
 
 
@@ -94,12 +97,14 @@ def test_horpart_splits_as_the_definition_does(
     kept=kept_terms,
     k=st.integers(2, 5),
     m=st.integers(1, 9),
+    most=st.sampled_from([1, 2, 3, 5, 99]),
 )
 def test_verpart_makes_the_chunks_of_the_definition(
-    records: Records, policy: list[frozenset[int]], kept: frozenset[int], k: int, m: int
+    records: Records, policy: list[frozenset[int]], kept: frozenset[int], k: int, m: int, most: int
 ) -> None:
-    expected = oracle.vertical(records, frozenset(range(len(records))), policy, kept, k, m)
-    assert chunks_of(records, policy, kept, k, m) == [frozenset(expected.items), *expected.chunks]
+    expected = oracle.vertical(records, frozenset(range(len(records))), policy, kept, k, m, most)
+    chunks = [frozenset(expected.items), *expected.chunks]
+    assert chunks_of(records, policy, kept, k, m, most) == chunks
 
 
 @settings(REPEATABLE, max_examples=300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from srsql.udfs.checks import witnesses
 from srsql.udfs.grouping import leftover_values, partition
 from srsql.udfs.risk import nearest_records, singling_out
 from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
@@ -15,6 +16,7 @@ def compile_all() -> None:
     leftover_values.warm_up()
     warm_up_disassociation()
     warm_up_generalization()
+    witnesses.warm_up()
 
 
 if __name__ == "__main__":

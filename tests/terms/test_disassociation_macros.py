@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracles import disassociation as oracle
 from oracles.examples import REPEATABLE
 from support.disassociation_cases import Case, cases
 from support.published_terms import fill
 
+MOST = st.sampled_from([1, 2, 3, 99])
+"""Terms of a chunk."""
 SOME = settings(REPEATABLE, max_examples=40)
 BASKET, ROLES, CLUSTERS, CHUNKS, ROOM = (
     f"'temp.main.dis_{name}'" for name in ("basket", "roles", "clusters", "chunks", "room")
@@ -56,9 +59,9 @@ def clusters_of(case: Case) -> list[frozenset[int]]:
     )
 
 
-def verticals(case: Case) -> list[oracle.Cluster]:
+def verticals(case: Case, most: int = oracle.ALL) -> list[oracle.Cluster]:
     return [
-        oracle.vertical(case.baskets, cluster, case.policy, case.kept_apart, case.k, case.m)
+        oracle.vertical(case.baskets, cluster, case.policy, case.kept_apart, case.k, case.m, most)
         for cluster in clusters_of(case)
     ]
 
@@ -94,17 +97,17 @@ def test_horizontal_parts_are_the_clusters_of_horpart(sql: Any, case: Case) -> N
 
 
 @SOME
-@given(case=cases())
-def test_vertical_chunks_are_those_of_verpart(sql: Any, case: Case) -> None:
+@given(case=cases(), most=MOST)
+def test_vertical_chunks_are_those_of_verpart(sql: Any, case: Case, most: int) -> None:
     put(sql, case)
     put_clusters(sql, clusters_of(case))
     rows = sql.rows(
         "SELECT cluster_no, chunk_no, term_no FROM srsql.vertical_chunks"
-        f"({BASKET}, {CLUSTERS}, {ROLES}, {case.k}, {case.m})"
+        f"({BASKET}, {CLUSTERS}, {ROLES}, {case.k}, {case.m}, {most})"
     )
     expected = [
         (n, chunk, term)
-        for n, cluster in enumerate(verticals(case), 1)
+        for n, cluster in enumerate(verticals(case, most), 1)
         for chunk, terms in enumerate([cluster.items, *cluster.chunks])
         for term in terms
     ]
@@ -134,12 +137,12 @@ def test_an_item_chunk_may_be_empty_where_the_subrecords_suffice_or_a_term_is_ke
 
 
 @SOME
-@given(case=cases())
+@given(case=cases(), most=MOST)
 def test_refining_joins_the_clusters_and_shares_the_terms_of_the_definition(
-    sql: Any, case: Case
+    sql: Any, case: Case, most: int
 ) -> None:
     put(sql, case)
-    made = verticals(case)
+    made = verticals(case, most)
     put_clusters(sql, [cluster.records for cluster in made])
     put_chunks(sql, made)
     sql.rows(
@@ -148,10 +151,13 @@ def test_refining_joins_the_clusters_and_shares_the_terms_of_the_definition(
     )
     ((members, terms),) = sql.rows(
         "SELECT members, terms FROM srsql.refined"
-        f"({BASKET}, {CLUSTERS}, {CHUNKS}, {ROOM}, {ROLES}, {case.k}, {case.m}, {case.limit})"
+        f"({BASKET}, {CLUSTERS}, {CHUNKS}, {ROOM}, {ROLES}, {case.k}, {case.m}, {case.limit}, "
+        f"{most})"
     )
     expected = oracle.Disassociated(made)
-    oracle.refine(expected, case.baskets, case.policy, case.kept_apart, case.k, case.m, case.limit)
+    oracle.refine(
+        expected, case.baskets, case.policy, case.kept_apart, case.k, case.m, case.limit, most
+    )
     assert {(m["joint_no"], m["cluster_no"]) for m in members} == {
         (joint, cluster + 1)
         for joint, (clusters, _) in enumerate(expected.joints, 1)

@@ -22,6 +22,7 @@ from support.released import region, rows, views
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.checks import term_chunks
 from srsql.engine.console.release import release_lines
 from srsql.engine.errors import (
     AttackError,
@@ -499,6 +500,46 @@ def test_chunks_that_break_the_bound_are_rolled_back(
         with pytest.raises(CheckFailedError, match=r"check_km|check_one_place"):
             opened.release("2011Q4", model="disassociation", k=4, series="careless", seed=1)
         assert opened.sql("SELECT count(*) FROM srsql.release WHERE series = 'careless'") == [(0,)]
+
+
+def longest_chunk(opened: Engine, schema: str) -> int:
+    return max(len(frozenset().union(*chunk)) for chunk in every_chunk(opened, schema))
+
+
+@pytest.mark.parametrize(
+    ("options", "k"),
+    [
+        ({"model": "disassociation", "k": 4}, 4),
+        ({"model": "ms", "k": 12, "theta": "1", "terms": "disassociate"}, 12),
+    ],
+)
+def test_chunks_that_cannot_be_proved_are_made_again_of_fewer_terms(
+    loaded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], k: int
+) -> None:
+    """The limit of steps is so low that only chunks of copies are proved."""
+    name, out = options["model"], tmp_path / "out"
+    with Engine(loaded) as opened:
+        opened.release("2011Q4", series=f"long_{name}", m=3, seed=1, **options)
+        monkeypatch.setattr(term_chunks, "STEPS", 1)
+        opened.release(
+            "2011Q4", series=f"short_{name}", m=3, seed=1, allow_linkable=True, **options
+        )
+        long, short = (f"release_{which}_{name}_2011q4" for which in ("long", "short"))
+        assert 0 < longest_chunk(opened, short) < longest_chunk(opened, long)
+        assert all(is_km_anonymous(chunk, k, 3) for chunk in every_chunk(opened, short))
+        opened.publish("2011Q4", out, series=f"short_{name}", allow_linkable=True)
+    assert verify(out).passed
+
+
+def test_an_artifact_whose_chunks_cannot_be_proved_fails(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q4", out, series="terms")
+    monkeypatch.setattr(term_chunks, "STEPS", 1)
+    (check,) = [check for check in verify(out).checks if check.name == "terms"]
+    assert not check.passed
+    assert all("not provable within 1 steps" in fault for fault in check.faults)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ def vertical_chunks(
     roles: pa.ChunkedArray,
     k: pa.ChunkedArray,
     m: pa.ChunkedArray,
+    most: pa.ChunkedArray,
 ) -> pa.Array:
     """``vertical.vertical_chunks`` on columns of lists.
 
@@ -94,6 +95,7 @@ def vertical_chunks(
         roles: as for ``horizontal_parts``.
         k: at least 1.
         m: at least 1.
+        most: terms of a chunk.
 
     Returns:
         Lists of STRUCT(cluster_no, chunk_no, term_no): the chunk of every term of every cluster.
@@ -104,16 +106,15 @@ def vertical_chunks(
     from srsql.udfs.terms import vertical
 
     results = []
-    for row in rows_of(clusters, cluster_terms, roles, k, m):
+    for row in rows_of(clusters, cluster_terms, roles, k, m, most):
         number, size = by_first(fields(row[0].values))
         cluster, record, term = fields(row[1].values)
         role = _roles(row[2].values)
         holdings = vertical.group_holdings(
             _index(number, cluster), record, _index(role.term, term), len(number)
         )
-        chunk = vertical.vertical_chunks(
-            holdings, size, role.constraint, role.usable, row[3].as_py(), row[4].as_py()
-        )
+        bounds = [value.as_py() for value in row[3:]]
+        chunk = vertical.vertical_chunks(holdings, size, role.constraint, role.usable, *bounds)
         owner = np.repeat(number, np.diff(holdings.pair))
         results.append(np.stack([owner, chunk, role.term[holdings.term]], 1))
     return struct_lists(results, ["cluster_no", "chunk_no", "term_no"])
@@ -126,7 +127,7 @@ def refine(
     roles: pa.ChunkedArray,
     k: pa.ChunkedArray,
     m: pa.ChunkedArray,
-    limit: pa.ChunkedArray,
+    limits: pa.ChunkedArray,
 ) -> pa.Array:
     """``refining.refine`` on columns of lists.
 
@@ -137,7 +138,7 @@ def refine(
         roles: as for ``horizontal_parts``.
         k: at least 1.
         m: at least 1.
-        limit: records of a joint cluster at most.
+        limits: STRUCT(records, terms): records of a joint cluster, and terms of a shared chunk.
 
     Returns:
         STRUCT(members, terms): lists of STRUCT(joint_no, cluster_no) and of STRUCT(joint_no,
@@ -150,7 +151,7 @@ def refine(
     from srsql.udfs.terms.vertical import Offers, group_holdings
 
     members, terms = [], []
-    for row in rows_of(clusters, item_terms, chunk_terms, roles, k, m, limit):
+    for row in rows_of(clusters, item_terms, chunk_terms, roles, k, m, limits):
         given = row[0].values
         number, size, may_empty = by_first(
             [numbers(given.field(0)), numbers(given.field(1)), flags(given.field(2))]
@@ -170,8 +171,9 @@ def refine(
         owner, rank = _index(number, cluster), role.place[_index(role.term, term)]
         order = np.lexsort((rank, owner))
         starts = np.searchsorted(owner[order], np.arange(len(number) + 1))
+        least, together, limit = (value.as_py() for value in row[4:])
         result = refining.refine(
-            offers, starts, rank[order], row[4].as_py(), row[5].as_py(), row[6].as_py()
+            offers, starts, rank[order], least, together, limit["records"], limit["terms"]
         )
         members.append(np.stack([result.members[:, 0], number[result.members[:, 1]]], 1))
         joint, chunk, rank = result.terms.T
@@ -271,7 +273,8 @@ def warm_up_disassociation() -> None:
     sizes = Counter(cluster)
     cluster_terms = [(cluster[record], record, term) for record, term in record_terms]
     chunks = vertical_chunks(
-        _structs(sorted(sizes.items())), _structs(cluster_terms), roles, _value(K), _value(M)
+        _structs(sorted(sizes.items())), _structs(cluster_terms), roles, _value(K), _value(M),
+        _value(MAX_SIZE),
     ).values.to_pylist()  # fmt: skip
     items = {(c["cluster_no"], c["term_no"]) for c in chunks if c["chunk_no"] == 0}
     item_terms = {term for _, term in items}
@@ -283,7 +286,8 @@ def warm_up_disassociation() -> None:
     refine(
         _structs([(number, size, True) for number, size in sorted(sizes.items())]),
         _structs([row for row in cluster_terms if (row[0], row[2]) in items]),
-        _structs(chunk_terms), roles, _value(K), _value(M), _value(JOINT),
+        _structs(chunk_terms), roles, _value(K), _value(M),
+        pa.chunked_array([pa.array([{"records": JOINT, "terms": MAX_SIZE}])]),
     )  # fmt: skip
     random_permutations(pa.chunked_array([pa.array([[3, 4]], pa.list_(pa.int32()))]), _value(1))
 

@@ -54,9 +54,8 @@ class Nodes(NamedTuple):
 
 
 def refine(
-    offers: Offers, chunk_start: Ints, chunk_rank: Ints, k: int, m: int, limit: int,
-    passes: int = PASSES,
-) -> JointClusters:  # fmt: skip
+    offers: Offers, chunk_start: Ints, chunk_rank: Ints, k: int, m: int, limit: int, most: int
+) -> JointClusters:
     """Join clusters that gain by it.
 
     Two nodes are joined over the terms R that the item chunks of both offer, that occur in k of
@@ -75,7 +74,7 @@ def refine(
         m: at least 1.
         limit: records of a joint cluster; what is shared is placed anywhere in it, so a large one
             tells less of what goes with what.
-        passes: how many at most.
+        most: terms of a shared chunk, 1 or more.
 
     Returns:
         Every cluster under every joint cluster it belongs to, and the terms of the shared chunks.
@@ -93,10 +92,10 @@ def refine(
     last_partner = np.full(2 * len(clusters), -1, np.int64)
     members, terms = [np.empty((0, 2), np.int64)], [np.empty((0, 3), np.int64)]
     joints = 0
-    for _ in range(passes):
+    for _ in range(PASSES):
         order = _neighbours(nodes)
         nodes, new_members, new_terms = _join_neighbours(
-            nodes, order, offers, following, shared, last_partner, joints, k, m, limit
+            nodes, order, offers, following, shared, last_partner, joints, k, m, limit, most
         )
         if len(new_members) == 0:
             break
@@ -118,7 +117,7 @@ def _neighbours(nodes: Nodes) -> Ints:
 @njit()
 def _join_neighbours(
     nodes: Nodes, order: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_],
-    last_partner: Ints, joints: int, k: int, m: int, limit: int,
+    last_partner: Ints, joints: int, k: int, m: int, limit: int, most: int,
 ) -> tuple[Nodes, Ints, Ints]:  # fmt: skip
     """One pass: the nodes of the next one, and the rows of the new joint clusters.
 
@@ -150,7 +149,7 @@ def _join_neighbours(
         i += 1
         joints += 1
         following[nodes.tail[a]] = nodes.head[b]
-        chunk = shared_chunks(nodes.head[a], refining, offers, following, shared, k, m)
+        chunk = shared_chunks(nodes.head[a], refining, offers, following, shared, k, m, most)
         for j in range(len(refining)):
             terms[term_rows, 0], terms[term_rows, 1] = joints, chunk[j]
             terms[term_rows, 2] = refining[j]

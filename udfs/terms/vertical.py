@@ -82,8 +82,9 @@ def group_holdings(cluster: Ints, record: Ints, term: Ints, clusters: int) -> Ho
 
 
 def vertical_chunks(
-    holdings: Holdings, sizes: Ints, constraint: Int32s, usable: NDArray[np.bool_], k: int, m: int
-) -> Int32s:
+    holdings: Holdings, sizes: Ints, constraint: Int32s, usable: NDArray[np.bool_], k: int, m: int,
+    most: int,
+) -> Int32s:  # fmt: skip
     """The chunk of every term of every cluster: 0 the item chunk, record chunks from 1 on.
 
     Terms of a constraint come before all others, constraints by the support of their most frequent
@@ -100,6 +101,7 @@ def vertical_chunks(
         usable: [V] false for terms that are only ever in item chunks.
         k: at least 1.
         m: at least 1.
+        most: terms of a chunk, 1 or more.
 
     Returns:
         [T] chunk numbers, aligned with ``holdings.term``.
@@ -111,7 +113,9 @@ def vertical_chunks(
     bounds[0], bounds[-1] = 0, len(sizes)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         tasks = [
-            pool.submit(_chunks_of_clusters, a, b, holdings, sizes, constraint, usable, k, m, chunk)
+            pool.submit(
+                _chunks_of_clusters, a, b, holdings, sizes, constraint, usable, k, m, most, chunk
+            )
             for a, b in pairwise(bounds)
             if a < b
         ]
@@ -123,7 +127,7 @@ def vertical_chunks(
 @njit(nogil=True)
 def _chunks_of_clusters(
     start: int, stop: int, holdings: Holdings, sizes: Ints, constraint: Int32s,
-    usable: NDArray[np.bool_], k: int, m: int, chunk: Int32s,
+    usable: NDArray[np.bool_], k: int, m: int, most: int, chunk: Int32s,
 ) -> None:  # fmt: skip
     """Fill ``chunk`` for the clusters from ``start`` to ``stop`` - 1."""
     for c in range(start, stop):
@@ -146,7 +150,7 @@ def _chunks_of_clusters(
                 bits[i], holdings.records[holdings.holder[p] : holdings.holder[p + 1]], as_int64(0)
             )
         found = np.zeros(frequent, np.int64)
-        chunks = assign_chunks(bits, support, owner, pairs, k, m, found)
+        chunks = assign_chunks(bits, support, owner, pairs, k, m, most, found)
         if frequent == last - first and not _may_empty_item_chunk(
             bits, found, chunks, sizes[c], k, m
         ):
@@ -157,7 +161,7 @@ def _chunks_of_clusters(
 
 @njit()
 def assign_chunks(
-    bits: Bits, support: Ints, constraint: Ints, ties: Ints, k: int, m: int, chunk: Ints
+    bits: Bits, support: Ints, constraint: Ints, ties: Ints, k: int, m: int, most: int, chunk: Ints
 ) -> int:
     """Lines 5 to 20 of VERPART over terms with support >= k; the number of chunks.
 
@@ -168,6 +172,7 @@ def assign_chunks(
         ties: [T] what comes first at equal support.
         k: at least 1.
         m: at least 1.
+        most: terms of a chunk, 1 or more.
         chunk: [T] zeros; gets the number of each term's chunk, from 1 on.
 
     Source: Loukides 2014, Fig. 9; SPEC section 11.
@@ -182,6 +187,8 @@ def assign_chunks(
         size = as_int64(0)
         first_constraint = -1
         for t in order:
+            if size == most:
+                break
             if chunk[t] == 0 and may_join(bits, current, size, t, k, m, stack):
                 if size == 0:
                     first_constraint = constraint[t]
@@ -281,7 +288,7 @@ def find_term(terms: Ints, term: int) -> int:
 @njit()
 def shared_chunks(
     head: int, terms: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_], k: int,
-    m: int,
+    m: int, most: int,
 ) -> Ints:  # fmt: skip
     """Chunks of refining terms over the clusters of a joint cluster; they leave the item chunks.
 
@@ -293,6 +300,7 @@ def shared_chunks(
         shared: [T] which of ``offers.items`` left their item chunks; changed.
         k: at least 1.
         m: at least 1.
+        most: terms of a chunk, 1 or more.
 
     Returns:
         [R] chunk numbers, from 1 on.
@@ -320,7 +328,7 @@ def shared_chunks(
     for j in range(len(terms)):
         owner[j], ties[j] = offers.constraint[terms[j]], offers.numbers[terms[j]]
     chunk = np.zeros(len(terms), np.int64)
-    assign_chunks(bits, support, owner, ties, k, m, chunk)
+    assign_chunks(bits, support, owner, ties, k, m, most, chunk)
     return chunk
 
 

@@ -38,6 +38,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
+from srsql.udfs.register import register_udfs
 
 ONE_REGION = "one region"
 ROW_CHECKS = ("ids", "order", "period", "counts", ONE_REGION, "k", "theta", "thresholds")
@@ -282,6 +283,7 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
     if missing:
         raise ValueError(f"the manifest declares terms, and no table {min(missing)}")
     con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
+    register_udfs(con)
     for file in MACROS:
         for statement in parsed(STEPS, file):
             con.execute(statement)

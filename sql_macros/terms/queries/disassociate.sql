@@ -30,7 +30,8 @@ FROM srsql.vertical_chunks(
     'temp.main.srsql_cluster',
     'temp.main.srsql_term_role',
     $k::INTEGER,
-    $m::INTEGER
+    $m::INTEGER,
+    $chunk_terms::INTEGER
 ) AS v;
 
 -- name: cluster_parts
@@ -88,7 +89,14 @@ ORDER BY l.part;
 WITH found AS (
     SELECT
         unnest(
-            srsql_vertical_chunks(p.clusters, p.held, t.roles, $k::INTEGER, $m::INTEGER)
+            srsql_vertical_chunks(
+                p.clusters,
+                p.held,
+                t.roles,
+                $k::INTEGER,
+                $m::INTEGER,
+                $chunk_terms::INTEGER
+            )
         ) AS placed
     FROM temp.main.srsql_part_row AS p
     CROSS JOIN srsql.role_list('temp.main.srsql_term_role') AS t
