@@ -127,7 +127,7 @@ def test_who_carries_clusters_changes_nothing_of_their_chunks(
                 desk.run(4, 2, max_size=40, seed=3, order_seed=4, carrier=who)
                 found.append([desk.rows("srsql_chunk_term"), *published(desk)])
             assert found[0] == found[1]
-        assert carrier.parts == (5 if records > 300 else 50)
+        assert carrier.parts == 5 if records > 300 else carrier.parts > 25
         desk.put([])
         desk.run(3, 2, carrier=carrier)
         assert published(desk) == [[]] * len(PUBLISHED)
