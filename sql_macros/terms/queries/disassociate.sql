@@ -102,8 +102,8 @@ WITH found AS (
     CROSS JOIN srsql.role_list('temp.main.srsql_term_role') AS t
 )
 
-SELECT f.placed.cluster_no, f.placed.chunk_no, f.placed.term_no
-FROM found AS f;
+SELECT placed.cluster_no, placed.chunk_no, placed.term_no
+FROM found;
 
 -- name: take_chunks
 -- What came back of all parts.

@@ -6,7 +6,8 @@
 -- Reads: basket, cluster, term_role, chunk_term, repeated, basket_term
 -- Writes: chunk_term, refined, shared_term, subrecord, pub_clusters, pub_joint_clusters,
 --   pub_record_chunk, pub_shared_chunk, pub_item_chunk
--- Source: Loukides 2014, section 4 (refining) and 7 (repeated and sensitive terms); SPEC section 11.
+-- Source: Loukides 2014, section 4 (refining) and 7 (repeated and sensitive terms); SPEC
+--   section 11.
 
 -- Whoever holds a term twice holds it once. In two chunks the second would tell which subrecords of
 -- the other it can go with, so all of them are in one chunk or in the item chunk (and not shared).
