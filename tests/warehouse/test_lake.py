@@ -130,8 +130,8 @@ def test_a_release_of_a_lake_is_the_release_of_the_file(
                 options = {name: value for name, value in options.items() if name != "ids"}
             for quarter in QUARTERS:
                 engine.release(quarter, **options)
-            series = engine.audit()
-            assert series.releases
+            series = None if model == "disassociation" else engine.audit()  # without regions
+            assert series is None or series.releases
             shown.append([exported(engine.con, f"release_{q.lower()}", tmp_path) for q in QUARTERS])
             everything = content(engine)
             if model == "disassociation":  # its pseudonyms have a key of their own
