@@ -130,8 +130,8 @@ def test_a_release_of_a_lake_is_the_release_of_the_file(
                 options = {name: value for name, value in options.items() if name != "ids"}
             for quarter in QUARTERS:
                 engine.release(quarter, **options)
-            series = engine.audit()
-            assert series.releases
+            series = None if model == "disassociation" else engine.audit()  # without regions
+            assert series is None or series.releases
             shown.append([exported(engine.con, f"release_{q.lower()}", tmp_path) for q in QUARTERS])
             everything = content(engine)
             if model == "disassociation":  # its pseudonyms have a key of their own
@@ -563,3 +563,31 @@ def test_a_correction_and_a_draft_of_a_lake_are_checked_against_it(place: Path) 
         engine.release("2011Q4", k=4, seed=1, supersede=True)
     with Engine(place / "w.duckdb") as engine, pytest.raises(DamagedError):
         engine.confirm("2011Q4", series="other", allow_linkable=True)
+
+
+def test_a_warehouse_of_layout_7_is_migrated_and_its_next_dataset_may_have_a_lake(
+    place: Path,
+) -> None:
+    with duckdb.connect(str(place / "plain.duckdb")) as con:
+        for name in ("lake", "lake_dataset", "lake_file", "lake_leftover"):
+            con.execute(f"DROP TABLE srsql.{name}")
+        con.execute("UPDATE srsql.warehouse SET layout = 7")
+    refused = srsql("status", "--db", "plain.duckdb")
+    assert (refused.code, "run 'srsql migrate'" in refused.err) == (2, True)
+    migrated = srsql("migrate", "--db", "plain.duckdb", "--json").json
+    assert (migrated["from_layout"], migrated["to_layout"]) == (7, 8)
+    (place / "clinic.toml").write_text(clinic.TOML)
+    data = clinic.write(place / "one", clinic.visits(), clinic.findings(["ache", "rash"]))
+    with Engine(place / "plain.duckdb") as engine:
+        engine.ingest(
+            [data], dataset=place / "clinic.toml", period="2024", lake=place / "their lake"
+        )
+        assert engine.sql("SELECT count(*) FROM raw_clinic.visit") == [(12,)]
+        assert engine.sql("SELECT count(*) FROM raw_faers.demo") == [(480,)]
+        kinds = dict(
+            engine.sql(
+                "SELECT t.table_schema, min(t.table_type) FROM information_schema.tables AS t "
+                "WHERE starts_with(t.table_schema, 'raw_') GROUP BY ALL"
+            )
+        )
+        assert kinds == {"raw_faers": "BASE TABLE", "raw_clinic": "VIEW"}
