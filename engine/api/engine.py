@@ -168,8 +168,7 @@ class Engine:
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
         replace: bool = False, max_reject_rate: float = 0.01, if_needed: bool = False,
-        max_unpacked: Word = None, lake: Name = None,
-        progress: Progress = None,
+        max_unpacked: Word = None, lake: Name = None, progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS

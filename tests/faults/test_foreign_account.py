@@ -7,7 +7,9 @@ import shutil
 import site
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -19,23 +21,23 @@ PROBE = (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder of the account's own; it can reach the packages, and a checkout named srsql."""
+def folder() -> Iterator[Path]:
+    """A folder of the account's own; it can reach the packages, and a checkout named srsql.
+
+    Not one of pytest's: another session of it takes everybody's rights to these away.
+    """
     if os.geteuid() != 0:
         pytest.skip("only root can act as another account")
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is not installed")
-    for place in (tmp_path, *tmp_path.parents):
-        if not place.stat().st_mode & 0o001:
-            place.chmod(place.stat().st_mode | 0o001)
-        if place.parent == Path("/tmp") or place.parent == place:
-            break
-    own = tmp_path / "own"
-    own.mkdir()
-    os.chown(own, NOBODY, NOBODY)
-    if as_nobody(own, "-c", PROBE).returncode:
-        pytest.skip("no Python of this version that another account can run has the packages")
-    return own
+    with TemporaryDirectory(prefix="srsql-nobody-") as made:
+        Path(made).chmod(0o711)
+        own = Path(made) / "own"
+        own.mkdir()
+        os.chown(own, NOBODY, NOBODY)
+        if as_nobody(own, "-c", PROBE).returncode:
+            pytest.skip("no Python of this version that another account can run has the packages")
+        yield own
 
 
 def as_nobody(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
