@@ -16,6 +16,9 @@ from srsql.engine.grouping import parts as grouping
 spark = load("spark")
 
 
+@pytest.mark.filterwarnings(  # pyspark leaves the sockets open through which it sends a table
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_a_tiny_run_compares_every_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
