@@ -45,7 +45,7 @@ class Work:
 
     def __call__(self, part: pa.Table) -> pa.Table:
         """What becomes of one part, in a database of its own."""
-        with _database() as own:
+        with database_of_a_part() as own:
             return self.on(own, part)
 
     def on(self, own: Warehouse, part: pa.Table) -> pa.Table:
@@ -154,7 +154,7 @@ class InProcess:
 
     def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """See :class:`Carrier`."""
-        self._own = self._own or _database(self._limit)
+        self._own = self._own or database_of_a_part(self._limit)
         for part in parts:
             yield work.on(self._own, part)
 
@@ -253,7 +253,7 @@ def serve(limit: str) -> None:
     os.dup2(2, 1)  # what anybody prints is no answer
     messages = os.fdopen(os.dup(0), "rb", buffering=0)
     work: Work | None = None
-    with _database(limit) as own, suppress(EOFError, BrokenPipeError):
+    with database_of_a_part(limit) as own, suppress(EOFError, BrokenPipeError):
         while True:
             new, part = _read(messages)
             work = new or work
@@ -264,8 +264,11 @@ def serve(limit: str) -> None:
             _write(answers, found)
 
 
-def _database(limit: str = "") -> Warehouse:
-    """A database in memory with our macros and kernels; kernels take one thread anyway."""
+def database_of_a_part(limit: str = "") -> Warehouse:
+    """A database in memory with our macros and kernels; kernels take one thread anyway.
+
+    It spills nothing of a part, since the folder that its process is in may be anybody's.
+    """
     own = Warehouse(":memory:", threads=1)
     if limit:
         own.run("SET memory_limit = ?", [limit])

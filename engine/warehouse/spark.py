@@ -32,8 +32,8 @@ import pyarrow as pa
 
 from srsql import udfs
 from srsql.engine.errors import WarehouseError, one_line, printable
-from srsql.engine.warehouse.carriers import Work
-from srsql.engine.warehouse.warehouse import Warehouse, definitions
+from srsql.engine.warehouse.carriers import Work, database_of_a_part
+from srsql.engine.warehouse.warehouse import definitions
 from srsql.version import __version__
 
 OLDEST = 4
@@ -163,15 +163,8 @@ def identity() -> str:
     return f"srsql {__version__} (sources {digest[:12]}) on DuckDB {duckdb.__version__}"
 
 
-@cache
-def _own(limit: str) -> Warehouse:
-    """The database of a worker, for one part after the other; it spills nothing of them, since the
-    folder that a worker is in may be anybody's."""
-    own = Warehouse(":memory:", threads=1)
-    own.run("SET temp_directory = ''")
-    if limit:
-        own.run("SET memory_limit = ?", [limit])
-    return own
+_own = cache(database_of_a_part)
+"""The database of a worker, for one part after the other."""
 
 
 def reason(error: BaseException) -> str:

@@ -83,6 +83,7 @@ class Warehouse:
                 target.execute(f"USE {ALIAS}")
         elif str(target) == ":memory:":
             self.con = database_file.connection()
+            self.con.execute("SET temp_directory = ''")  # else rows spill to where we happen to be
             self.con.execute(f"ATTACH ':memory:' AS {ALIAS}")
             self.con.execute(f"USE {ALIAS}")
         else:

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 from support.quarters import crowd, write_quarter
@@ -15,7 +16,14 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
 from srsql.engine.grouping import parts as parts_module
 from srsql.engine.warehouse import carriers
-from srsql.engine.warehouse.carriers import Carrier, InProcess, LocalWorkers, Work, local_carrier
+from srsql.engine.warehouse.carriers import (
+    Carrier,
+    InProcess,
+    LocalWorkers,
+    Work,
+    database_of_a_part,
+    local_carrier,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 
 SUMS = Work(
@@ -120,3 +128,12 @@ def test_a_release_whose_worker_is_killed_leaves_the_warehouse_as_it_was(
                 engine.release("2011Q4", **options)
         assert engine.con.execute("SELECT count(*) FROM srsql.release").fetchall() == [(0,)]
         assert engine.release("2011Q4", **options).rows["demo"] == 120
+
+
+def test_a_part_that_is_too_large_is_an_error_and_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with database_of_a_part("40MB") as own, pytest.raises(duckdb.OutOfMemoryException):
+        own.run("CREATE TEMP TABLE large AS SELECT r.range AS a FROM range(20_000_000) AS r")
+    assert list(tmp_path.iterdir()) == []
