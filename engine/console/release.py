@@ -118,6 +118,8 @@ def release_lines(released: Released) -> Iterator[str]:
     yield from linked_lines(released.links)
     if "gap" in facts:
         yield f"  gap in the series: {facts['gap']}"
+    if "chunk_terms" in facts:
+        yield f"  chunks of terms: {facts['chunk_terms']:,} terms at most, so that they are proved"
     for change in released.changes:
         until = "once it is exposed" if released.status == "draft" else "from now on"
         yield f"  {printable(change)}: the series has it {until}"

@@ -156,9 +156,10 @@ def release(
                 model.generalize(current, grouping.draw)
                 reports = grouped_reports(by_case=model.perturbs_values)
                 make_identity(current, series, reports)
+            limited: dict[str, int] = {}
             if request.terms:
                 with clock.stage("terms"):
-                    release_terms(current, request, request.terms)
+                    limited = release_terms(current, request, request.terms)
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
@@ -170,9 +171,8 @@ def release(
                 )
             with clock.stage("views"):
                 tables = _build(current, request, keyed=bool(series.key))
-                figures = Figures(
-                    grouping.k, infeasible, exposed, series.ids, _told(current, request, series)
-                )
+                told = _told(current, request, series) | limited
+                figures = Figures(grouping.k, infeasible, exposed, series.ids, told)
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
                 released = _expose(current, request, released)

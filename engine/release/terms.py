@@ -65,13 +65,19 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
         )
 
 
-def release_terms(release: Release, request: Request, terms: DisassociationParameters) -> None:
+def release_terms(
+    release: Release, request: Request, terms: DisassociationParameters
+) -> dict[str, int]:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
 
     Args:
         release: with ``srsql_grouped``.
         request: the model and the seed.
         terms: what is told apart from records, and how.
+
+    Returns:
+        What the private manifest tells of it: how many terms a chunk was allowed, where that had to
+        be limited.
 
     Raises:
         ReleaseError: clusters would have to be larger than groups are.
@@ -88,10 +94,11 @@ def release_terms(release: Release, request: Request, terms: DisassociationParam
     _store_terms(release, terms, model)
     put_chosen(warehouse, terms.policy, release.release_id)
     chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
-    MAKING[model.term_format].make(
+    most = MAKING[model.term_format].make(
         warehouse, terms, k, request.seed, grouped=grouped,
         longest_unproved=partial(longest_unproved, warehouse, chunks, k, terms.m),
     )  # fmt: skip
+    return {} if most is None else {"chunk_terms": most}
 
 
 def family_of(family: str, terms: DisassociationParameters | None) -> str:

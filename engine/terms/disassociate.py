@@ -133,7 +133,7 @@ def make_chunks(
     *,
     grouped: bool,
     longest_unproved: Callable[[], int],
-) -> None:
+) -> int | None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
     That the chunks are k^m-anonymous follows from how they are made, but who checks a release has
@@ -147,6 +147,9 @@ def make_chunks(
         seed: of the reconstructed dataset.
         grouped: clusters lie inside QID-groups.
         longest_unproved: asks who checks for the terms of the longest chunk that they cannot prove.
+
+    Returns:
+        The most terms that a chunk was allowed; None: all.
     """
     least = max(k, terms.diversity)
     _keep_apart(warehouse, terms)
@@ -165,6 +168,7 @@ def make_chunks(
         # the order of groups is not published
         warehouse.run_step("terms/renumber", {"order_seed": None})
         reconstruct(warehouse, seed)  # over all clusters
+    return sizes.chunk_terms if sizes.chunk_terms < CHUNK_TERMS else None
 
 
 def _keep_apart(warehouse: Warehouse, terms: DisassociationParameters) -> None:

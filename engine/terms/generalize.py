@@ -46,7 +46,7 @@ def make_nodes(
     *,
     grouped: bool,
     longest_unproved: Callable[[], int],
-) -> None:
+) -> int | None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
 
     Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely.
@@ -54,6 +54,7 @@ def make_nodes(
     """
     assert not grouped, "a model that releases rows does not generalize terms"
     generalize_terms(warehouse, k=k, m=terms.m)
+    return None
 
 
 class _Make(Protocol):
@@ -66,7 +67,7 @@ class _Make(Protocol):
         *,
         grouped: bool,
         longest_unproved: Callable[[], int],
-    ) -> None: ...
+    ) -> int | None: ...
 
 
 @dataclass(frozen=True)

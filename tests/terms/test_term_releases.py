@@ -32,6 +32,7 @@ from srsql.engine.errors import (
     QueryError,
     ReleaseError,
     ReportError,
+    UnsafeArtifactError,
 )
 from srsql.engine.terms import disassociate as made_by
 from srsql.engine.warehouse.layout import COLUMNS
@@ -513,32 +514,32 @@ def longest_chunk(opened: Engine, schema: str) -> int:
         ({"model": "ms", "k": 12, "theta": "1", "terms": "disassociate"}, 12),
     ],
 )
-def test_chunks_that_cannot_be_proved_are_made_again_of_fewer_terms(
+def test_chunks_that_cannot_be_proved_are_made_again_of_fewer_terms_and_fail_where_published(
     loaded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], k: int
 ) -> None:
     """The limit of steps is so low that only chunks of copies are proved."""
-    name, out = options["model"], tmp_path / "out"
+    model = options["model"]
     with Engine(loaded) as opened:
-        opened.release("2011Q4", series=f"long_{name}", m=3, seed=1, **options)
-        monkeypatch.setattr(term_chunks, "STEPS", 1)
-        opened.release(
-            "2011Q4", series=f"short_{name}", m=3, seed=1, allow_linkable=True, **options
-        )
-        long, short = (f"release_{which}_{name}_2011q4" for which in ("long", "short"))
+        for which in ("long", "short"):
+            name = f"{which}_{model}"
+            made = opened.release(
+                "2011Q4", series=name, m=3, seed=1, allow_linkable=True, **options
+            )
+            opened.publish("2011Q4", tmp_path / which, series=name, allow_linkable=True)
+            monkeypatch.setattr(term_chunks, "STEPS", 1)
+        long, short = (f"release_{which}_{model}_2011q4" for which in ("long", "short"))
         assert 0 < longest_chunk(opened, short) < longest_chunk(opened, long)
+        most = made.manifest["chunk_terms"]
+        assert longest_chunk(opened, short) <= most
+        assert f"  chunks of terms: {most:,} terms at most, so that they are proved" in list(
+            release_lines(made)
+        )
         assert all(is_km_anonymous(chunk, k, 3) for chunk in every_chunk(opened, short))
-        opened.publish("2011Q4", out, series=f"short_{name}", allow_linkable=True)
-    assert verify(out).passed
-
-
-def test_an_artifact_whose_chunks_cannot_be_proved_fails(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-    engine.publish("2011Q4", out, series="terms")
-    monkeypatch.setattr(term_chunks, "STEPS", 1)
-    (check,) = [check for check in verify(out).checks if check.name == "terms"]
-    assert not check.passed
+        with pytest.raises(UnsafeArtifactError, match="not provable within 1 steps"):
+            opened.publish("2011Q4", tmp_path / "no", series=f"long_{model}", allow_linkable=True)
+    assert verify(tmp_path / "short").passed
+    (check,) = [c for c in verify(tmp_path / "long").checks if not c.passed]
+    assert check.name == "terms"
     assert all("not provable within 1 steps" in fault for fault in check.faults)
 
 

@@ -32,7 +32,8 @@ def unproved_chunks(
         Lists of STRUCT(chunk_no, known) of the chunks that are not proved; known: the terms of a
         breach, NULL where none was found within the steps.
     """
-    from srsql.udfs.checks.witnesses import ANONYMOUS, BROKEN, Chunks, search
+    from srsql.udfs.checks.cuts import ANONYMOUS, BROKEN
+    from srsql.udfs.checks.witnesses import Chunks, search
 
     results = []
     for row in rows_of(kinds, held, k, m, limit):

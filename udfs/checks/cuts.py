@@ -225,7 +225,7 @@ def _count_cuts(cuts: Cuts, stack: _Stack, level: int) -> int:
         stack.must_cut[level, i], stack.cut[level, i] = must_cut, cut
         if cut == 0:
             stack.out[level, i] = True
-    return n * words
+    return int(n * words)
 
 
 @njit()
