@@ -26,7 +26,7 @@ from srsql.engine.artifact.verify.reading import (
     run_step,
     text,
 )
-from srsql.engine.checks.term_chunks import breaches, check_reconstructed, check_terms
+from srsql.engine.checks.term_chunks import KERNELS, breaches, check_reconstructed, check_terms
 from srsql.engine.models import MODELS
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import (
@@ -38,6 +38,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
+from srsql.udfs.kernels import load_kernels
 from srsql.udfs.register import register_udfs
 
 ONE_REGION = "one region"
@@ -283,6 +284,7 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
     if missing:
         raise ValueError(f"the manifest declares terms, and no table {min(missing)}")
     con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
+    load_kernels([KERNELS])
     register_udfs(con)
     for file in MACROS:
         for statement in parsed(STEPS, file):
