@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from srsql.engine.artifact.verify.verify import verify
     from srsql.engine.errors import SrsqlError
     from srsql.engine.warehouse.frames import as_frame
+    from srsql.engine.warehouse.spark import SparkCarrier
     from srsql.engine.warehouse.warehouse import install
 
 __all__ = [
     "Artifact",
     "Engine",
+    "SparkCarrier",
     "SrsqlError",
     "__version__",
     "as_frame",
@@ -29,6 +31,7 @@ __all__ = [
 _PLACES = {
     "Artifact": "api.analyst",
     "Engine": "api.engine",
+    "SparkCarrier": "warehouse.spark",
     "SrsqlError": "errors",
     "as_frame": "warehouse.frames",
     "install": "warehouse.warehouse",

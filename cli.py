@@ -53,6 +53,7 @@ from srsql.engine.release.series_commands import series_options
 from srsql.engine.study.grid import Grid, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.database_file import Limits, need_usable
+from srsql.engine.warehouse.lake_upkeep import look_at_lake
 from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
@@ -137,6 +138,8 @@ def release(
     """
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
+    if "token=" in (options["spark"] or ""):
+        raise click.UsageError(show_release.TOKEN)
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         if confirm:
             asked = {name: options[name] for name in show_release.CONFIRMED}
@@ -319,6 +322,20 @@ def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
     made = migrate(existing(db), Limits(**limits_given()), wait=sessions.session_wait())
     show(made, as_json, [show_upkeep.migrated_line(made)])
+
+
+@cli.command(name="lake")
+@click.option("--check", is_flag=True, help="Hold every byte against the digests of the catalog.")
+@click.option("--moved-to", type=click.Path(path_type=Path),
+              help="Folder that the lake was moved to.")  # fmt: skip
+@warehouse
+def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: bool) -> None:
+    """What lies in the lake of the warehouse, whether it is whole, or where it is now."""
+    with progress_shown():
+        found = look_at_lake(existing(db), check=check, moved_to=moved_to,
+                             limits=Limits(**limits_given()),
+                             wait=sessions.session_wait())  # fmt: skip
+    show(found, as_json, show_upkeep.lake_parts(found, check=check, moved=moved_to is not None))
 
 
 @cli.command()

@@ -13,7 +13,8 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
-WITH_ARGUMENTS = {"faers", "guessing", "minimality", "parts", "refinement", "same_release"}
+WITH_ARGUMENTS = {"faers", "guessing", "minimality", "parts", "refinement", "same_release",
+                  "spark"}  # fmt: skip
 
 
 def available() -> list[str]:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 from pathlib import Path
 from time import perf_counter
@@ -21,12 +22,12 @@ from srsql.engine.terms.disassociate import (
     disassociate,
     step_parameters,
 )
-from srsql.engine.warehouse.statements import step_file
+from srsql.engine.warehouse.statements import query, step_file
 from srsql.engine.warehouse.warehouse import Warehouse
 
 TERMS, K, M, SEED = 10_000, 5, 2, 2014
 SIZES, SMALL_SIZES, COMPARED = (50_000, 500_000), (5_000, 20_000), 2_000
-STEP = "terms/disassociate"
+FIRST, STEP = "terms/clusters", "terms/disassociate"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def measure(n: int, compare: bool) -> Row:
     peak = peak_mib()
     steps: dict[str, float] = {}
     values = step_parameters(K, M, ClusterSizes.of(K), None)
-    for statement in step_file(STEP).statements():
+    vertical = con.extract_statements(query("terms/disassociate", "chunk_clusters"))
+    for statement in chain(step_file(FIRST).statements(), vertical, step_file(STEP).statements()):
         began = perf_counter()
         con.execute(statement, {name: values[name] for name in statement.named_parameters})
         text = statement.query.strip()

@@ -6,7 +6,8 @@ in every process. Who sets ``NUMBA_CACHE_DIR`` decides where.
 
 What a kernel calls is compiled into it, and numba takes compiled code for current while the file of
 the kernel itself is what it was. So the folder is named by all sources: a version of srsql in which
-any of them is another one never runs what an earlier one compiled.
+any of them is another one never runs what an earlier one compiled. Where the sources lie does not
+matter: another environment with the same ones compiles nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
+from numba.core import caching, event
 
 from srsql.udfs import COMPILING
 
@@ -44,16 +45,39 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
 
     def decorate(function: Kernel) -> Kernel:
         settings: Any = numba.config
-        named, folder = settings.CACHE_DIR, kept_in()
+        folder = kept_in()
         if folder is None:
             return compiled(options, function)
-        settings.CACHE_DIR = str(folder)
+        ours = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": _LOCATOR}
+        theirs = {name: getattr(settings, name, "") for name in ours}
+        vars(settings).update(ours)
         try:
             return compiled(cached, function)
         finally:
-            settings.CACHE_DIR = named
+            vars(settings).update(theirs)
 
     return decorate
+
+
+_SOURCES = Path(__file__).parent
+_Locator: Any = getattr(caching, "UserProvidedCacheLocator", object)
+"""Numba before 0.62 takes no other one than its own, which goes by where a source lies."""
+
+
+class SourceLocator(_Locator):  # type: ignore[misc]
+    """Numba's own for a folder that is given, where sources are told by their place in ``udfs``."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """The folder of a source below that of all kernels."""
+        folder = Path(py_file).resolve().parent
+        if folder.is_relative_to(_SOURCES.resolve()):
+            return "-".join(("udfs", *folder.relative_to(_SOURCES.resolve()).parts))
+        told: str = super().get_suitable_cache_subpath(py_file)
+        return told
+
+
+_LOCATOR = f"{__name__}.{SourceLocator.__name__}"
 
 
 def kept_in() -> Path | None:
@@ -65,7 +89,7 @@ def kept_in() -> Path | None:
 
 @cache
 def _own_digest() -> str:
-    return digest_of(Path(__file__).parent)
+    return digest_of(_SOURCES)
 
 
 def digest_of(folder: Path) -> str:

@@ -1,12 +1,14 @@
 """What refinement saves beside the greedy, how near it is to the best, and how long it takes.
 
     python -m benchmarks refinement losses --source FILE ... --dataset faers --models ms,ppms++
-        [--k 5,10,20] [--theta frequency,0.4,0.2] [--missing keep] [--efforts off,fast,full]
+        [--k 5,10,20] [--theta frequency,0.4,0.2] [--seeds 1,2,3] [--missing keep]
+        [--efforts off,fast,full]
     python -m benchmarks refinement optima --source FILE [--instances 100]
     python -m benchmarks refinement times [--cases 50000,100000] [--full-cases 20000]
     python -m benchmarks refinement times --source FILE
 
-*losses* releases the periods of the files as one series a setting, with the command's own options.
+*losses* releases the periods of the files as one series a setting, with the command's own options;
+a seed draws the first record of every pattern, so that seeds tell what several would win.
 *optima* draws a few records and compares with the best of all groupings of them. *times* runs the
 kernels alone on synthetic quarters, or of files the grouping stage of a release. Seconds are those
 of the processor, of all threads.
@@ -66,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     of.add_argument("--models", type=words, default=["ms", "ppms++", "ppms-alpha"])
     of.add_argument("--k", type=numbers, default=[5])
     of.add_argument("--theta", type=words, default=["frequency"])
+    of.add_argument("--seeds", type=numbers, default=[1], help="of the first records")
     of.add_argument("--missing", choices=["keep", "drop"], default="keep")
     of.add_argument("--efforts", type=efforts, default=list(EFFORTS), help="off,fast,full")
     of = parts.add_parser("optima", help="loss beside that of the best grouping")

@@ -34,8 +34,8 @@ LARGEST = """
         SELECT count(*) AS cases FROM srsql.member WHERE release_id = ? GROUP BY group_id
     ) AS g
 """
-HEAD = ("model", "k", "theta", "refine", "NIL", "of the same", "cases", "withheld", "given up",
-        "largest", "CPU s")  # fmt: skip
+HEAD = ("model", "k", "theta", "seed", "refine", "NIL", "of the same", "cases", "withheld",
+        "given up", "largest", "CPU s")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def series_of(engine: Engine, quarters: Sequence[str], options: dict[str, Any]) 
     cases = []
     for quarter in quarters:
         told = engine.release_range(
-            f"{quarter}:{quarter}", series=SERIES, progress=watch, seed=1, ids="original",
+            f"{quarter}:{quarter}", series=SERIES, progress=watch, ids="original",
             on_infeasible="withhold", allow_linkable=True, **options,
         ).released[0]  # fmt: skip
         ((lost, total),) = engine.sql(
@@ -89,17 +89,18 @@ def of_the_same(found: Sequence[Figures], qids: int) -> list[float]:
 
 
 def settings(
-    models: Sequence[str], k: Sequence[int], theta: Sequence[str]
+    models: Sequence[str], k: Sequence[int], theta: Sequence[str], seeds: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Options of a release; where alpha needs the next period, every case counts as stopping."""
-    for model, each, bound in product(models, k, theta):
+    for model, each, bound, seed in product(models, k, theta, seeds):
         alpha = {"assume_md": "all"} if model == "ppms-alpha" else {}
-        yield {"model": model, "k": each, "theta": bound, **alpha}
+        yield {"model": model, "k": each, "theta": bound, "seed": seed, **alpha}
 
 
 def run(
     *, source: Sequence[Path], dataset: str, quarters: Sequence[str] | None, models: Sequence[str],
-    k: Sequence[int], theta: Sequence[str], missing: str, efforts: Sequence[str],
+    k: Sequence[int], theta: Sequence[str], seeds: Sequence[int], missing: str,
+    efforts: Sequence[str],
 ) -> None:  # fmt: skip
     """Print one line for each setting and effort."""
     with TemporaryDirectory(prefix="srsql-refinement-") as folder:
@@ -110,7 +111,7 @@ def run(
         chosen = list(quarters or loaded)
         print(f"{chosen[0]} to {chosen[-1]}, {len(chosen)} periods, missing values: {missing}")
         print(_line(HEAD))
-        for options in settings(models, k, theta):
+        for options in settings(models, k, theta, seeds):
             told, found = [], []
             for effort in efforts:
                 copy = Path(folder) / "copy.duckdb"
@@ -129,7 +130,7 @@ def run(
 
 
 def _named(options: dict[str, Any]) -> list[str]:
-    return [str(options[name]) for name in ("model", "k", "theta")]
+    return [str(options[name]) for name in ("model", "k", "theta", "seed")]
 
 
 def _row(options: dict[str, Any], effort: str, figures: Figures, common: float) -> str:

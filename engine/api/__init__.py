@@ -46,6 +46,7 @@ from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_med
 from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.risk.singling_out import measure_singling_out
 from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.releases import need_cases, series_dataset
 from srsql.engine.warehouse.series import MAIN
@@ -102,10 +103,17 @@ ARGUMENTS: Mapping[str, Argument] = {
         "20GB",
         "100 times the zip, and 64MB to 8GB",
     ),
+    "lake": Argument(
+        "Folder in which the raw rows are to lie as Parquet files, made if absent; said when the "
+        "dataset is first ingested, and kept",
+        "the file, or where they lie",
+        Instance((str, Path), "the path of a folder"),
+    ),
     # release, confirm, correct, publish
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     "date": Argument(declared(Request)["date"].help, "today", Day()),
+    "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
     # correct
     "keep_remainder": Argument(
         "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"

@@ -31,7 +31,7 @@ from srsql.engine.release.explain import Explained, explain
 from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
-from srsql.engine.release.release import release, release_range
+from srsql.engine.release.release import carried, release, release_range
 from srsql.engine.release.request import Range, Released, is_range, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.release.series_commands import (
@@ -55,6 +55,7 @@ from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.warehouse.backup import Backup, backup, rebuild
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.database_file import Wait
 from srsql.engine.warehouse.frames import Kind, Rows, shaped
@@ -167,37 +168,43 @@ class Engine:
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
         replace: bool = False, max_reject_rate: float = 0.01, if_needed: bool = False,
-        max_unpacked: Word = None,
+        max_unpacked: Word = None, lake: Name = None,
         progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
-            options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked)
+            options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked,
+                                    None if lake is None else Path(lake))  # fmt: skip
             loaded = ingest(self.warehouse, files, schema, options, origin=str(chosen),
                             progress=progress)  # fmt: skip
             return Rows(loaded, IngestedPeriod)
 
     @api.reads(errors.ReleaseError)
     def release(
-        self, quarter: str, *, dataset: Name = None, progress: Progress = None, **options: Any
-    ) -> Released:
-        """Anonymize one quarter into views; options are those of ``srsql release --help``."""
+        self, quarter: str, *, dataset: Name = None, carrier: Carrier | None = None,
+        progress: Progress = None, **options: Any,
+    ) -> Released:  # fmt: skip
+        """Anonymize one quarter into views; options are those of ``srsql release --help``.
+        ``carrier``: who carries its ``parts``, such as ``SparkCarrier(session)``."""
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
             request = series_request(self.warehouse, schema, quarter, options)
-            return release(self.warehouse, schema, request, progress)
+            with carried(self.warehouse, request, carrier) as asked:
+                return release(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.ReleaseError)
     def release_range(
-        self, quarters: str, *, dataset: Name = None, progress: Progress = None, **options: Any
-    ) -> Range:
+        self, quarters: str, *, dataset: Name = None, carrier: Carrier | None = None,
+        progress: Progress = None, **options: Any,
+    ) -> Range:  # fmt: skip
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`."""
         with self.warehouse.guarded():
             schema = self._of(range_ends(quarters)[0], dataset)
             request = series_request(self.warehouse, schema, quarters, options)
-            return release_range(self.warehouse, schema, request, progress)
+            with carried(self.warehouse, request, carrier) as asked:
+                return release_range(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.ReleaseError)
     def series(self, name: Word = None, *, dataset: Name = None) -> Rows[SeriesInfo]:

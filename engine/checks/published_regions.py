@@ -96,12 +96,12 @@ def case_terms(
             parts.append(_raw_terms(dataset, attribute.table, attribute.column, quarter, name))
         if attribute.column not in published[attribute.table]:
             continue
-        value = normal_form(column(attribute.column, "v"))
+        shown = table(schema, attribute.table, alias="v")
         parts.append(
-            exp.select(column(dataset.case_id, "v").as_("case_id"), value.as_(name))
+            exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.as_(name))
             .distinct()
-            .from_(table(schema, attribute.table, alias="v"))
-            .where(normal_form(column(attribute.column, "v")).neq(""))
+            .from_(shown)
+            .join(_terms_of(shown, attribute.column), on=_same_text(attribute.column, "v"))
         )
     if not parts:
         parts = [
@@ -140,12 +140,14 @@ def published_sensitive(dataset: Dataset) -> list[Sensitive]:
 def report_values(dataset: Dataset, schema: str) -> exp.Query:
     """(report_id, case_id, attribute, normalized term) of the released sensitive columns."""
     ids = (dataset.report_id, dataset.case_id)
-    parts: list[exp.Query] = [
-        _values_of(attribute, [column(name, "v") for name in ids], "v")
-        .from_(table(schema, attribute.table, alias="v"))
-        .where(normal_form(column(attribute.column, "v")).neq(""))
-        for attribute in published_sensitive(dataset)
-    ]
+    parts: list[exp.Query] = []
+    for attribute in published_sensitive(dataset):
+        shown = table(schema, attribute.table, alias="v")
+        parts.append(
+            _values_of(attribute, [column(name, "v") for name in ids], _TERM)
+            .from_(shown)
+            .join(_terms_of(shown, attribute.column), on=_same_text(attribute.column, "v"))
+        )
     none = exp.cast(exp.null(), "VARCHAR")
     empty = exp.select(
         *[column(name, "v").as_(shown) for name, shown in zip(ids, _IDS, strict=True)],
@@ -158,20 +160,40 @@ def report_values(dataset: Dataset, schema: str) -> exp.Query:
 _IDS = ("report_id", "case_id")
 
 
-def _values_of(attribute: Sensitive, ids: list[exp.Column], alias: str) -> exp.Select:
+def _values_of(attribute: Sensitive, ids: list[exp.Column], term: exp.Expr) -> exp.Select:
     """Distinct (report_id, case_id, attribute, normalized term), without FROM."""
     return exp.select(
         *[each.as_(shown) for each, shown in zip(ids, _IDS, strict=True)],
         exp.Literal.string(attribute.column).as_("attribute"),
-        normal_form(column(attribute.column, alias)).as_("term"),
+        term.as_("term"),
     ).distinct()
+
+
+_TERM = column("term", "n")
+
+
+def _same_text(name: str, alias: str) -> exp.Expr:
+    return column(name, alias).eq(column("text", "n"))
+
+
+def _terms_of(rows: exp.Table, name: str) -> exp.Subquery:
+    """(text, term) AS n: each text of a column once, since many rows have the same, and its normal
+    form where that is not empty.
+
+    A condition on what is grouped by would be tested of every row: so the text is a minimum.
+    """
+    text = exp.func("min", column(name, "v")).as_("text")
+    texts = exp.select(text).from_(rows.copy()).group_by(column(name, "v")).subquery("d")
+    term = normal_form(column("text", "d"))
+    found = exp.select(column("text", "d"), term.as_("term")).from_(texts)
+    return found.where(term.copy().neq("")).subquery(exp.to_identifier("n", quoted=True))
 
 
 def original_values(dataset: Dataset, quarter: str) -> exp.Query:
     """The same of the ingested rows of the released reports, under their public ids."""
     ids = [column(name, "i") for name in ("public_report", "public_case")]
     parts: list[exp.Query] = [
-        _values_of(attribute, ids, "t")
+        _values_of(attribute, ids, normal_form(column(attribute.column, "t")))
         .from_(table(f"raw_{dataset.name}", attribute.table, alias="t"))
         .join(
             temporary("srsql_identity", alias="i"),
@@ -242,16 +264,15 @@ def case_symptoms(dataset: Dataset, schema: str) -> exp.Query:
     parts: list[exp.Query] = []
     published = {t.name: t.publish for t in dataset.tables}
     for name in dict.fromkeys(a.column for a in dataset.sensitive):
-        values: list[exp.Query] = [
-            exp.select(
-                column(dataset.case_id, "v").as_("case_id"),
-                normal_form(column(name, "v")).as_("term"),
-            )
-            .from_(table(schema, attribute.table, alias="v"))
-            .where(normal_form(column(name, "v")).neq(""))
-            for attribute in dataset.sensitive
-            if attribute.column == name and name in published[attribute.table]
-        ]
+        values: list[exp.Query] = []
+        for attribute in dataset.sensitive:
+            if attribute.column == name and name in published[attribute.table]:
+                shown = table(schema, attribute.table, alias="v")
+                values.append(
+                    exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.copy())
+                    .from_(shown)
+                    .join(_terms_of(shown, name), on=_same_text(name, "v"))
+                )
         if values:
             parts.append(
                 exp.select(

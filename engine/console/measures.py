@@ -10,6 +10,7 @@ from typing import Any
 
 from srsql.engine.console import Parts, Table, out
 from srsql.engine.console.forms import Asked, asked, too_narrow
+from srsql.engine.console.upkeep import lake_line
 from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
@@ -78,6 +79,8 @@ RUN_COLUMNS = ["run", "command", "asked", "started", "seconds", "ended", "by"]
 def status_parts(found: Status) -> Parts:
     """What the warehouse holds."""
     yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
+    if found.lake:
+        yield lake_line(found.lake)
     if len(found.runs) > 1:
         yield Table("runs", RUN_COLUMNS, map(_run_row, found.runs))
     elif found.runs:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:  # it brings matplotlib
 
 CONFIRMED = ("series", "date", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")
 """Options of a release that count when its draft is exposed."""
+TOKEN = (
+    "--spark: what stands on a command line others can see, and the run table keeps it: give the "
+    "token as SPARK_CONNECT_AUTHENTICATE_TOKEN in the environment"
+)
 INGESTED_COLUMNS = [
     "table",
     "file",

@@ -1,4 +1,5 @@
-"""What a terminal shows of the upkeep of a warehouse: `migrate`, `forget`, `backup`, `restore`."""
+"""What a terminal shows of the upkeep of a warehouse: `migrate`, `forget`, `backup`, `restore`,
+`lake`."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from srsql.engine.console import Parts, Table
 from srsql.engine.console.session import current_session
@@ -13,6 +15,7 @@ from srsql.engine.errors import ForgetError, printable
 from srsql.engine.release.forget import Receipt
 from srsql.engine.release.restore import Restored
 from srsql.engine.warehouse.backup import Backup
+from srsql.engine.warehouse.lake import LakeInfo
 from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.releases import Stale
 from srsql.engine.warehouse.scratch import private_file
@@ -135,12 +138,31 @@ def _files_beside(db: Path) -> list[str]:
     return [f"{name}: a copy beside the warehouse: delete it" for name in found]
 
 
+def lake_parts(found: LakeInfo, *, check: bool, moved: bool) -> Parts:
+    """What lies in a lake, and what was found out about it."""
+    yield lake_line(asdict(found))
+    if moved:
+        yield "that is where the warehouse looks for it from now on"
+    if check or moved:
+        yield "every file has the bytes that were written"
+
+
+def lake_line(lake: dict[str, Any]) -> str:
+    """Where a lake is, and how large."""
+    cut = ", ".join(f"{name} in {n:,} buckets a period" for name, n in lake["buckets"].items())
+    return (
+        f"lake {printable(lake['folder'])}: {lake['files']:,} files, "
+        f"{lake['bytes_on_disk'] / 2**20:,.1f} MiB; {cut or 'nothing lies there yet'}"
+    )
+
+
 def backup_line(made: Backup) -> str:
     """What became of a backup."""
+    lake = f"; the lake is in {made.lake}, keep the two together" if made.lake else ""
     return (
         f"{made.path}: {made.tables:,} tables and views with {made.rows:,} rows, as in the "
         f"warehouse ({made.bytes_on_disk / 2**20:,.1f} MiB); it holds raw rows, and whoever is "
-        "forgotten later"
+        f"forgotten later{lake}"
     )
 
 
@@ -154,6 +176,10 @@ def restored_parts(made: Restored) -> Parts:
         yield f"{cases:,} cases of {name} that were forgotten since were forgotten anew"
     if made.kept:
         yield f"the file as it was is {made.kept}: delete it when you need it no more"
+    if made.lake:
+        yield f"its lake is {made.lake}"
+    if made.kept_lake:
+        yield f"the lake as it was is {made.kept_lake}: delete it when you need it no more"
     if not made.carried:
         yield (
             "nobody could tell who was forgotten since the backup was made: forget them again "

@@ -24,17 +24,15 @@ Source: SPEC section 17; which quasi-identifiers, and joining, are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.grouping.feasibility import SUPPRESSION, Bounds
 from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP, Grouping, refine_groups
-from srsql.engine.warehouse.carriers import Work
+from srsql.engine.warehouse.carriers import Work, carry_rows
 from srsql.engine.warehouse.statements import create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -49,7 +47,6 @@ RULE = (
     "cases would be withheld"
 )
 """What the manifest tells of parts; never where a cut lies."""
-CARRIED = "srsql_carried"
 
 
 @dataclass
@@ -131,24 +128,10 @@ class Parts:
             )
         }
         work = Work(query(TOPIC, name), shared, parameters)
-        with closing(self._parts(rows, pattern)) as parts:
-            found = list(self.grouping.carrier.carry(work, parts))
-        if not found:
-            return
-        con.register(CARRIED, pa.concat_tables(found))
-        try:
-            if name == "refine_part":
-                self.warehouse.run(query(TOPIC, "drop_groups"))
-            self.warehouse.run(query(TOPIC, "take_groups"))
-        finally:
-            con.unregister(CARRIED)
-
-    def _parts(self, rows: str, pattern: dict[str, Any]) -> Generator[pa.Table, None, None]:
-        """One table a part, in their order."""
-        with self.warehouse.con.sql(rows, params=pattern).to_arrow_reader(1) as reader:
-            for batch in reader:
-                for row in range(batch.num_rows):
-                    yield pa.Table.from_batches([batch.slice(row, 1)])
+        take = [query(TOPIC, "take_groups")]
+        if name == "refine_part":
+            take.insert(0, query(TOPIC, "drop_groups"))
+        carry_rows(self.warehouse, self.grouping.carrier, work, rows, pattern, take)
 
 
 def group_in_parts(grouping: Grouping, parts: str, attempt: Callable[[int | None], int]) -> None:

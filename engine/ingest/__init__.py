@@ -25,6 +25,7 @@ from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
 from srsql.engine.ingest.raw_tables import (
     CODE,
     JUDGED,
+    Place,
     column_places,
     create_raw_tables,
     delete_period,
@@ -44,6 +45,9 @@ from srsql.engine.ingest.records import (
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.lake import Change, changing, need_place
+from srsql.engine.warehouse.lake_rows import incoming_table
+from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.series import misplaced
 from srsql.engine.warehouse.statements import SPACES, query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -76,6 +80,9 @@ class IngestOptions:
     max_unpacked: str | None = None
     """What the files of a zip, or the texts of a Parquet file, may take, such as ``20GB``; None:
     see ``most_unpacked``."""
+    lake: Path | None = None
+    """The folder of the lake in which the raw rows are to lie, where the dataset is first ingested;
+    None: where they lie, else in the file."""
 
 
 def ingest(
@@ -103,11 +110,13 @@ def ingest(
 
     Raises:
         IngestError: a source cannot be ingested; its period is as it was before.
+        WarehouseError: the rows lie elsewhere than in the lake that is asked for.
         DatasetError: the dataset schema contradicts itself or the registered one.
     """
     options = options or IngestOptions()
     if not 0 <= options.max_reject_rate <= 1:
         raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
+    need_place(warehouse, dataset, options.lake)
     done: list[IngestedPeriod] = []
     say = progress or (lambda _: None)
     openings = _sources(warehouse, sources, dataset, options)
@@ -190,6 +199,8 @@ class _PeriodIngestion:
     ingestion: int = 0
     forgotten: known_cases.Pads | None = None
     """What recognizes forgotten cases; None: there are none."""
+    place: Place = raw_table
+    """Where the rows are loaded into."""
 
     def ingest(self, origin: str) -> IngestedPeriod:
         """Take in every file of the period, in one transaction, or change nothing."""
@@ -210,20 +221,24 @@ class _PeriodIngestion:
             workspace(self.warehouse) as folder,
             closing(self._files(folder)) as files_in_turn,
             in_file_order(self.warehouse),
+            changing(self.warehouse, self.dataset, self.options.lake) as change,
             self.warehouse.transaction(),
         ):
             register_dataset(self.warehouse, self.dataset, origin)
             wrong = misplaced(self.warehouse, self.dataset.name, self.source.quarter)
             if wrong:
                 raise IngestError(wrong)
-            create_raw_tables(self.warehouse, self.dataset)
+            self.place = raw_table if change is None else incoming_table
+            create_raw_tables(self.warehouse, self.dataset, self.place)
             if loaded is not None:
-                self._take_out(self.ingestion)
+                self._take_out(self.ingestion, change)
             self._open_ingestion()
             self.forgotten = known_cases.open_forgotten(self.warehouse, self.dataset)
             fill_codes(self.warehouse, self.dataset)
             files = [self._file(n, next(files_in_turn)) for n in range(len(self.source.members))]
             account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
+            if change is not None:
+                change.put(self.source.quarter)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
             drop_temporary(self.warehouse, CODE)
@@ -245,9 +260,12 @@ class _PeriodIngestion:
         )
         return rows[0] if rows else None
 
-    def _take_out(self, ingestion: int) -> None:
+    def _take_out(self, ingestion: int, change: Change | None) -> None:
         known_cases.keep_digests(self.warehouse, self.dataset, self.source.quarter)
-        delete_period(self.warehouse, self.dataset, self.source.quarter)
+        if change is not None:
+            change.take_out(self.source.quarter)
+        else:
+            delete_period(self.warehouse, self.dataset, self.source.quarter)
         self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": ingestion})
         # a withdrawal outlives the list that it stood on: srsql.deleted_case stays
 
@@ -337,9 +355,9 @@ class _PeriodIngestion:
             warehouse.run(query("ingest/rejects", "repeated_reports"))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten)
-        warehouse.run(load_statement(dataset, declared, places, key.quarter))
-        rejects.store_rejects(warehouse, dataset, declared, places, key)
-        loaded = account.count_loaded(warehouse, dataset, declared, key.quarter)
+        warehouse.run(load_statement(dataset, declared, places, key.quarter, self.place))
+        rejects.store_rejects(warehouse, dataset, declared, places, key, self.place)
+        loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, self.place)
         drop_temporary(warehouse, JUDGED)
         return records.count, loaded
 

@@ -13,6 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError
+from srsql.engine.ingest.raw_tables import Place
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, query
@@ -58,7 +59,13 @@ class IngestedPeriod:
     """Distinct cases that its lists withdraw."""
 
 
-def count_loaded(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
+def count_loaded(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    declared: Table,
+    quarter: str,
+    place: Place = raw_table,
+) -> int:
     """Records of one file in the warehouse, counted in the raw table where a record is a row.
 
     Args:
@@ -66,10 +73,11 @@ def count_loaded(warehouse: Warehouse, dataset: Dataset, declared: Table, quarte
         dataset: the dataset.
         declared: the table that the file fills.
         quarter: the period of the file.
+        place: where its rows were loaded into.
     """
     if declared.unpivot:
         return int(warehouse.value(query("ingest/account", "records_to_load")))
-    rows = exp.select(exp.Count(this=exp.Star())).from_(raw_table(dataset, declared.name))
+    rows = exp.select(exp.Count(this=exp.Star())).from_(place(dataset, declared.name))
     rows = rows.where(column("quarter").eq(exp.Placeholder()))
     return int(warehouse.value(rows.sql(dialect="duckdb"), [quarter]))
 

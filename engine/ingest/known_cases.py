@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from srsql.engine.ingest.raw_tables import JUDGED, identifier, qids_of, term_placeholders
+from srsql.engine.ingest.raw_tables import JUDGED, identifier
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
 from srsql.engine.warehouse.catalog import forgotten_pads
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.layout import derived, qids_of, raw_table, term_placeholders
 from srsql.engine.warehouse.statements import (
     SPACES,
     column,

@@ -7,7 +7,7 @@ missing, and ``rejects`` says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
@@ -15,63 +15,31 @@ from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import units
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import normalized, trimmed
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.layout import (
+    qids_of,
+    raw_columns,
+    raw_table,
+    source_columns,
+    term_placeholders,
+)
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"
+Place = Callable[..., exp.Table]
+"""Where the rows of a period are loaded into, called as ``raw_table`` is."""
 JUDGED = "srsql_judged"
 """The temporary table of the records of one file and why each cannot be loaded; see ``rejects``."""
 
 
-def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
-    """Name -> type of every column of a raw table, in order.
-
-    Raises:
-        DatasetError: two columns would get the same name.
-    """
-    ids = "BIGINT" if dataset.id_type == "integer" else "VARCHAR"
-    pairs = [("quarter", "VARCHAR"), (derived("line"), "BIGINT")]
-    pairs += [(n, ids if n in dataset.id_columns else "VARCHAR") for n in source_columns(declared)]
-    pairs += [
-        (derived(qid.name), "BIGINT" if qid.kind == "numeric" else "VARCHAR")
-        for qid in qids_of(dataset, declared)
-    ]
-    pairs += [(derived(name), "VARCHAR") for name in term_placeholders(dataset, declared)]
-    columns = dict(pairs)
-    if len(columns) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DatasetError(
-            f"table {declared.name}: column {twice!r} would be there twice in the warehouse: give "
-            "the declared column or quasi-identifier another name (with the file's name as its "
-            "alias)"
-        )
-    return columns
-
-
-def source_columns(declared: Table) -> list[str]:
-    """The declared columns, the unpivoted ones last."""
-    return [*(c.name for c in declared.columns), *declared.unpivot]
-
-
-def qids_of(dataset: Dataset, declared: Table) -> tuple[Qid, ...]:
-    """The quasi-identifiers of a table."""
-    return dataset.qid if declared.name == dataset.report_table else ()
-
-
-def term_placeholders(dataset: Dataset, declared: Table) -> dict[str, tuple[str, ...]]:
-    """Sensitive and quasi-sensitive columns of a table -> their placeholders."""
-    found: dict[str, tuple[str, ...]] = {}
-    for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
-        if attribute.table == declared.name:
-            found[attribute.column] = found.get(attribute.column, ()) + attribute.missing
-    return found
-
-
-def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
+def create_raw_tables(warehouse: Warehouse, dataset: Dataset, place: Place = raw_table) -> None:
     """Make the raw schema and its tables where they are not there yet.
+
+    Args:
+        warehouse: where they are made.
+        dataset: declares them.
+        place: where their rows are loaded into.
 
     Raises:
         IngestError: a schema of that name is somebody else's.
@@ -96,8 +64,11 @@ def create_raw_tables(warehouse: Warehouse, dataset: Dataset) -> None:
             )
             for name, kind in raw_columns(dataset, declared).items()
         ]
-        target = exp.Schema(this=raw_table(dataset, declared.name), expressions=columns)
-        warehouse.run(exp.Create(this=target, kind="TABLE", exists=True).sql(dialect="duckdb"))
+        target = exp.Schema(this=place(dataset, declared.name), expressions=columns)
+        made = exp.Create(this=target, kind="TABLE", exists=True)
+        if target.this.catalog == "temp":  # DuckDB wants that said twice
+            made.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+        warehouse.run(made.sql(dialect="duckdb"))
 
 
 def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
@@ -154,7 +125,11 @@ def column_places(
 
 
 def load_statement(
-    dataset: Dataset, declared: Table, places: Mapping[str, int], quarter: str
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    quarter: str,
+    place: Place = raw_table,
 ) -> str:
     """The statement that inserts the records that can be loaded, with their derived columns.
 
@@ -163,6 +138,7 @@ def load_statement(
         declared: the table.
         places: where its columns are in the file (see ``column_places``).
         quarter: the period of the file.
+        place: where the rows are loaded into.
 
     Returns:
         An INSERT into the raw table, in the order of the file, over ``srsql_judged`` and
@@ -195,7 +171,7 @@ def load_statement(
             copy=False,
         )
     target = exp.Schema(
-        this=raw_table(dataset, declared.name),
+        this=place(dataset, declared.name),
         expressions=[
             exp.to_identifier(name, quoted=True) for name in raw_columns(dataset, declared)
         ],

@@ -15,14 +15,14 @@ from sqlglot import exp
 from srsql.engine.ingest import units
 from srsql.engine.ingest.raw_tables import (
     JUDGED,
+    Place,
     code_join,
     identifier,
     node_label,
-    qids_of,
 )
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.layout import derived, qids_of, raw_table
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
@@ -104,6 +104,7 @@ def store_rejects(
     declared: Table,
     places: Mapping[str, int],
     key: FileKey,
+    place: Place = raw_table,
 ) -> None:
     """Write the rejected records and values of one file to ``srsql.reject``.
 
@@ -113,9 +114,10 @@ def store_rejects(
         declared: the table that the file fills.
         places: where its columns are in the file.
         key: the file.
+        place: where its rows were loaded into.
     """
     store_records(warehouse, dataset, key)
-    for statement in value_statements(dataset, declared, places):
+    for statement in value_statements(dataset, declared, places, place):
         warehouse.run(statement, _parameters(dataset, key))
 
 
@@ -143,20 +145,23 @@ def _parameters(dataset: Dataset, key: FileKey) -> dict[str, str | int]:
     }
 
 
-def value_statements(dataset: Dataset, declared: Table, places: Mapping[str, int]) -> list[str]:
+def value_statements(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], place: Place = raw_table
+) -> list[str]:
     """The statements that store the rejected values, one for each column that may have some.
 
     Args:
         dataset: declares the roles of the columns.
         declared: the table that the file fills.
         places: where its columns are in the file.
+        place: where its rows were loaded into.
 
     Returns:
         INSERTs into ``srsql.reject`` with the parameters $ingestion, $dataset, $quarter, $file.
     """
     found = []
     period = exp.EQ(this=column("quarter"), expression=exp.Parameter(this="quarter"))
-    every = exp.select("*").from_(raw_table(dataset, declared.name)).where(period)
+    every = exp.select("*").from_(place(dataset, declared.name)).where(period)
     for qid in qids_of(dataset, declared):
         # what is usable has no reason, so that few rows are gone through again
         rows = every.where(known(column(qid.column)), is_null(column(derived(qid.name))))

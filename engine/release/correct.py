@@ -65,6 +65,7 @@ from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.risk.metrics import store_measures
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
+from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, Built, raw_table, store_of
 from srsql.engine.warehouse.releases import (
     Release,
@@ -194,6 +195,7 @@ def correct(
         and not staleness(warehouse, release_id=standing.release_id)
     ):
         return _unchanged(warehouse, quarter, standing, request)
+    need_periods(warehouse, dataset, quarter)
     _need_correctable(warehouse, standing, quarter, keep_remainder=keep_remainder)
     model_dataset = as_released(warehouse, dataset, standing.release_id)
     before = warehouse.temporary_tables()

@@ -16,6 +16,7 @@ from srsql.engine.release.manifest import date_release, released_rows
 from srsql.engine.release.memory import exposed_release, remember_draft
 from srsql.engine.release.request import Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
+from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import (
     Release,
@@ -70,6 +71,7 @@ def confirm(
             f"no draft of {quarter} in series {series_name!r}: make one with "
             f"'srsql release --quarter {quarter} --draft'"
         )
+    need_periods(warehouse, dataset, quarter)
     release_id, schema, k, text = drafts[0]
     manifest = json.loads(text)
     with warehouse.transaction():

@@ -19,12 +19,12 @@ from sqlglot import exp
 
 from srsql.engine.audit.verdicts import drop
 from srsql.engine.errors import ForgetError, WarehouseError
-from srsql.engine.ingest.raw_tables import source_columns
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.series import remove_draft
 from srsql.engine.warehouse.backup import REBUILD, rebuild
 from srsql.engine.warehouse.catalog import dataset_names, forgotten_pads, hmac_pads
-from srsql.engine.warehouse.layout import derived, raw_table, store_of
+from srsql.engine.warehouse.lake import Change, changing
+from srsql.engine.warehouse.layout import derived, raw_table, source_columns, store_of
 from srsql.engine.warehouse.releases import Stale, staleness
 from srsql.engine.warehouse.series import MAIN, find_series
 from srsql.engine.warehouse.statements import (
@@ -142,8 +142,8 @@ def forget(
         raise ForgetError("the reason names a case, and it is kept: leave the id out of --reason")
     made: list[Receipt] = []
     try:
-        with warehouse.transaction():
-            made.append(_forgotten(warehouse, dataset, cases, reason))
+        with changing(warehouse, dataset) as change, warehouse.transaction():
+            made.append(_forgotten(warehouse, dataset, cases, reason, change))
             if dry_run:
                 raise _DryRunError
     except _DryRunError:
@@ -165,7 +165,11 @@ def _ids(dataset: Dataset) -> dict[str, Any]:
 
 
 def _forgotten(
-    warehouse: Warehouse, dataset: Dataset, cases: Sequence[str], reason: str
+    warehouse: Warehouse,
+    dataset: Dataset,
+    cases: Sequence[str],
+    reason: str,
+    change: Change | None,
 ) -> Receipt:
     """Within the transaction: everything that is to be erased, and the receipt."""
     own = {"dataset": dataset.name}
@@ -177,8 +181,10 @@ def _forgotten(
     found = {case for (case,) in warehouse.rows(query(TOPIC, "found"), own)}
     erased = {"srsql.reject": _blank_rejects(warehouse, dataset)}
     for declared in tables:
-        erased[f"raw_{dataset.name}.{declared.name}"] = _count(
-            warehouse, _erase_statement(dataset, declared)
+        erased[f"raw_{dataset.name}.{declared.name}"] = (
+            _count(warehouse, _erase_statement(dataset, declared))
+            if change is None
+            else change.erase(declared, _of_cases(dataset, declared))
         )
     drafts = _remove_drafts(warehouse, dataset)
     drop(warehouse, [row[0] for row in warehouse.rows(query(TOPIC, "places_released"))])

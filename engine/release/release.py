@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, astuple, replace
 from typing import Any
 
@@ -86,9 +86,11 @@ from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.carriers import Carrier, local_carrier
+from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
-from srsql.engine.warehouse.series import Series, create_views, gaps, open_series
+from srsql.engine.warehouse.series import Series, create_views, gaps, next_quarter, open_series
+from srsql.engine.warehouse.spark_session import SparkAt
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -119,6 +121,8 @@ def release(
     )
     if there is not None:
         return there
+    after = next_quarter(warehouse, dataset, request.quarter)
+    need_periods(warehouse, dataset, request.quarter, after)
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset))
@@ -158,8 +162,8 @@ def release(
                 make_identity(current, series, reports)
             limited: dict[str, int] = {}
             if request.terms:
-                with clock.stage("terms"):
-                    limited = release_terms(current, request, request.terms)
+                with clock.stage("terms"), _clusters_carrier(warehouse, request) as carried_by:
+                    limited = release_terms(current, request, request.terms, carried_by)
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
@@ -367,7 +371,35 @@ def _carrier(grouping: Grouping, request: Request) -> AbstractContextManager[Car
     """Who carries parts; as long as nothing is cut, nobody is asked."""
     if request.model.parts == "1":
         return nullcontext(grouping.carrier)
+    if request.carrier is not None:
+        return nullcontext(request.carrier)
     return local_carrier(grouping.warehouse, request.workers)
+
+
+def _clusters_carrier(
+    warehouse: Warehouse, request: Request
+) -> AbstractContextManager[Carrier | None]:
+    """Who carries clusters of terms, where somebody else is asked at all."""
+    if request.carrier is not None or request.workers == 1 or not request.makes_clusters:
+        return nullcontext(request.carrier)
+    return local_carrier(warehouse, request.workers)
+
+
+@contextmanager
+def carried(warehouse: Warehouse, request: Request, carrier: Carrier | None) -> Iterator[Request]:
+    """The request with who carries its parts: the carrier, or Spark at its address meanwhile.
+
+    Raises:
+        ReleaseError: both are asked for, or nothing is carried.
+        WarehouseError: Spark cannot be asked.
+    """
+    if request.spark is None:
+        yield request if carrier is None else replace(request, carrier=carrier)
+        return
+    if carrier is not None:
+        raise ReleaseError("--spark takes the place of a carrier: leave one of them out")
+    with SparkAt(request.spark, warehouse.scratch) as spark:
+        yield replace(request, carrier=spark)
 
 
 def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:

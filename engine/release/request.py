@@ -41,7 +41,9 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, Remembered
+from srsql.engine.warehouse.spark_session import ADDRESSES
 
 Progress = Callable[[str], None]
 MOST_WORKERS = 64
@@ -188,9 +190,19 @@ class Request:
     workers: int = parameter(
         1,
         takes=Whole(1, MOST_WORKERS),
-        help="Processes that carry parts, where --parts makes any; the release is the same",
+        help="Processes that carry parts, where --parts makes any, and clusters of terms; the "
+        "release is the same",
         of_run=True,
     )
+    spark: str | None = parameter(
+        None,
+        takes=Text(),
+        help=f"Spark carries parts and clusters, in the place of --workers; the release is the "
+        f"same: {ADDRESSES}",
+        of_run=True,
+    )
+    carrier: Carrier | None = None
+    """Who carries the parts instead; None: this process or its workers."""
     may_be_empty: bool = False
     """A quarter of which nothing can be released becomes an empty release."""
     remembered: Remembered | None = None
@@ -199,6 +211,7 @@ class Request:
     def __post_init__(self) -> None:
         """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
+        self._need_something_to_carry()
         for option, choice in self._choices.items():
             if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
                 what = "terms apart from rows" if self.terms else f"the model {self.model.name}"
@@ -206,6 +219,30 @@ class Request:
                     f"{option} suppress is for values that rows of cases show and theta bounds, "
                     f"which is not so with {what}: use {option} withhold"
                 )
+
+    @property
+    def makes_clusters(self) -> bool:
+        """Whether terms are told in clusters, which may be carried whatever the parts."""
+        return self.terms is not None and self.model.term_format == "chunks"
+
+    def _need_something_to_carry(self) -> None:
+        """Refuse to ask Spark, or another carrier, for what is not carried at all."""
+        if self.spark is None and self.carrier is None:
+            return
+        asked = "a carrier" if self.spark is None else "--spark"
+        if self.workers > 1:
+            raise ReleaseError(f"{asked} takes the place of --workers: leave one of them out")
+        if self.makes_clusters:
+            return
+        if "parts" not in declared(type(self.model)):
+            raise ReleaseError(
+                f"{asked} is for parts, and the model {self.model.name} makes none: leave it out"
+            )
+        if self.model.parts == "1":
+            raise ReleaseError(
+                f"{asked} is for parts, and with --parts 1 there is one, so that nothing would be "
+                f"spread: give --parts auto, or leave {asked} out"
+            )
 
     @property
     def _choices(self) -> dict[str, str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
-from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import DONE, BusyError, DamagedError, ForgetError, WarehouseError
 from srsql.engine.release.forget import TOPIC, forget
-from srsql.engine.warehouse.backup import copied, need_free, rebuild, sync
+from srsql.engine.warehouse.backup import copied, need_free, rebuild
 from srsql.engine.warehouse.catalog import dataset_names, hmac_pads, registered_dataset
 from srsql.engine.warehouse.database_file import (
     ALIAS,
@@ -31,6 +31,8 @@ from srsql.engine.warehouse.database_file import (
     attached,
     need_usable,
 )
+from srsql.engine.warehouse.lake_files import MOVED, Lake, find_lake, read_marker, sync
+from srsql.engine.warehouse.lake_upkeep import copied_beside, point
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.runs import complete_run, start_run
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
@@ -56,6 +58,10 @@ class Restored:
     """Cases of the backup that had been forgotten since and were forgotten anew, by dataset."""
     carried: bool
     """There was a warehouse whose forgotten cases could be looked at."""
+    lake: str | None = None
+    """The folder with the lake of the backup."""
+    kept_lake: str | None = None
+    """The folder that was there, as it was; None: there was none."""
 
 
 @dataclass(frozen=True)
@@ -101,16 +107,24 @@ def restore(
         con = attached(source, read_only=True, limits=limits, wait=wait)
         stack.callback(con.close)
         _need_layout(con, source)
-        tokens = None
+        tokens, place = None, path.with_name(f"{path.name}.lake")
         if path.exists():  # open until the end, so that nobody writes to it
             _take_in_log(path, limits, wait)
-            tokens = _tokens(path, stack, limits, wait, without_forgotten=without_forgotten)
+            tokens, stood = _tokens(path, stack, limits, wait, without_forgotten=without_forgotten)
+            place = stood or place
         elif not without_forgotten:
             raise ForgetError(
                 f"there is no warehouse at {path}, so nobody can tell who was forgotten since "
                 f"{source} was made: give --without-forgotten, then forget them again"
             )
+        lake = _whole_lake(con, source)
+        kept_lake = place.with_name(f"{place.name}.before-restore")
+        if lake is not None and kept_lake.exists():
+            raise WarehouseError(f"{kept_lake} is there already: move it away")
         made, counts = stack.enter_context(copied(con, ALIAS, path, UNCHANGED))
+        copy = stack.enter_context(copied_beside(lake, place)) if lake is not None else None
+        if copy is not None:
+            point(made, copy, limits)
         with Warehouse(made, **asdict(limits)) as restored:
             with restored.guarded():
                 forgotten = _carry(restored, tokens or [])
@@ -118,14 +132,10 @@ def restore(
             complete_run(restored, start_run(restored, "restore", told), DONE)
             if forgotten:
                 rebuild(restored)
-        if path.exists():
-            made.chmod(path.stat().st_mode & 0o777)
-            os.link(path, kept)
-            wal = path.with_name(f"{path.name}.wal")
-            if wal.exists():
-                shutil.move(wal, kept.with_name(f"{kept.name}.wal"))
-        os.replace(made, path)
-        sync(path.absolute().parent)
+        with _lake_swapped(copy, place, kept_lake):
+            if copy is not None:
+                point(made, place, limits)
+            _swap(made, path, kept)
     return Restored(
         str(path),
         str(source),
@@ -134,7 +144,61 @@ def restore(
         str(kept) if kept.exists() else None,
         forgotten,
         tokens is not None,
+        str(place) if lake is not None else None,
+        str(kept_lake) if lake is not None and kept_lake.exists() else None,
     )
+
+
+def _swap(made: Path, path: Path, kept: Path) -> None:
+    """Put a checked copy in the place of a warehouse, in one step; what was there is kept."""
+    if path.exists():
+        made.chmod(path.stat().st_mode & 0o777)
+        os.link(path, kept)
+        wal = path.with_name(f"{path.name}.wal")
+        if wal.exists():
+            shutil.move(wal, kept.with_name(f"{kept.name}.wal"))
+    os.replace(made, path)
+    sync(path.absolute().parent)
+
+
+@contextmanager
+def _lake_swapped(copy: Path | None, place: Path, kept: Path) -> Iterator[None]:
+    """While this lasts the copy of a lake is in its place; it stays there unless it fails."""
+    if copy is None:
+        yield
+        return
+    if place.exists():
+        os.rename(place, kept)
+    os.rename(copy, place)
+    try:
+        sync(place.absolute().parent)
+        yield
+    except BaseException:
+        os.rename(place, copy)
+        if kept.exists():
+            os.rename(kept, place)
+        raise
+
+
+def _whole_lake(con: duckdb.DuckDBPyConnection, source: Path) -> Lake | None:
+    """The lake of a backup, with every file, where it is now; None: it has none.
+
+    Raises:
+        DamagedError: it is elsewhere, or a file of it is missing.
+    """
+    lake = find_lake(con)
+    if lake is None or not lake.changes:
+        return None
+    beside = source.absolute().with_name(f"{source.name}.lake")  # the two were moved together
+    marker = read_marker(beside)
+    if marker is not None and marker[0] == lake.name:
+        lake = replace(lake, folder=beside)
+    try:
+        lake.need_whole()
+    except DamagedError as error:
+        told = str(error).replace(MOVED, f"{MOVED} --db {source}")
+        raise DamagedError(f"of the backup {source}: {told}; {UNCHANGED}") from None
+    return lake
 
 
 def _take_in_log(path: Path, limits: Limits, wait: Wait) -> None:
@@ -170,8 +234,9 @@ def _need_layout(con: duckdb.DuckDBPyConnection, source: Path) -> None:
 
 def _tokens(
     path: Path, stack: ExitStack, limits: Limits, wait: Wait, *, without_forgotten: bool
-) -> list[_Token] | None:
-    """The forgotten cases of the warehouse; None: they cannot be read, and need not be.
+) -> tuple[list[_Token] | None, Path | None]:
+    """The forgotten cases of the warehouse (None: they cannot be read, and need not be), and the
+    folder of its lake, if it has one.
 
     Raises:
         ForgetError: they cannot be read.
@@ -181,18 +246,20 @@ def _tokens(
         stack.callback(con.close)
         layout = _layout(con)
         if layout is not None and layout < CARRIED_FROM:
-            return []
+            return [], None
         rows = con.execute(query(TOPIC, "carried")).fetchall()
+        lake = find_lake(con) if layout == LAYOUT else None
     except BusyError:
         raise
     except (WarehouseError, duckdb.Error):
         if without_forgotten:
-            return None
+            return None, None
         raise ForgetError(
             f"{path} cannot be read, so nobody can tell who was forgotten since the backup was "
             "made: give --without-forgotten, then forget them again"
         ) from None
-    return [_Token(row[0], bytes(row[1]), *row[2:]) for row in rows]
+    tokens = [_Token(row[0], bytes(row[1]), *row[2:]) for row in rows]
+    return tokens, lake.folder if lake is not None else None
 
 
 def _carry(restored: Warehouse, tokens: Iterable[_Token]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
 from srsql.engine.release.series_commands import chosen_text, every_series
 from srsql.engine.warehouse.frames import Framed
+from srsql.engine.warehouse.lake import lake_info
 from srsql.engine.warehouse.layout import ROWS, SHAPES
 from srsql.engine.warehouse.releases import Release, series_over_lattice, staleness
 from srsql.engine.warehouse.runs import ALL, runs
@@ -256,6 +257,8 @@ class Status(Framed):
     """What each was made with; see ``srsql series show``."""
     runs: list[dict[str, Any]] = field(default_factory=list)
     """The last command that wrote the warehouse, or all, the latest first; see ``RunRecord``."""
+    lake: dict[str, Any] | None = None
+    """Where raw rows lie that are not in the file; see ``LakeInfo``. None: there is no lake."""
 
 
 def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
@@ -295,6 +298,7 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
             for one in every_series(warehouse)
         ],
         runs=[asdict(each) for each in runs(warehouse, ALL if every_run else 1)],
+        lake=None if (lake := lake_info(warehouse)) is None else asdict(lake),
     )
 
 

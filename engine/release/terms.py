@@ -13,6 +13,7 @@ from srsql.engine.terms.baskets import check_attributes, load_baskets
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
@@ -66,7 +67,7 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
 
 
 def release_terms(
-    release: Release, request: Request, terms: DisassociationParameters
+    release: Release, request: Request, terms: DisassociationParameters, carrier: Carrier | None
 ) -> dict[str, int]:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
 
@@ -74,6 +75,7 @@ def release_terms(
         release: with ``srsql_grouped``.
         request: the model and the seed.
         terms: what is told apart from records, and how.
+        carrier: carries clusters; None: nobody.
 
     Returns:
         What the private manifest tells of it: how many terms a chunk was allowed, where that had to
@@ -96,7 +98,7 @@ def release_terms(
     chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
     most = MAKING[model.term_format].make(
         warehouse, terms, k, request.seed, grouped=grouped,
-        longest_unproved=partial(longest_unproved, warehouse, chunks, k, terms.m),
+        longest_unproved=partial(longest_unproved, warehouse, chunks, k, terms.m), carrier=carrier,
     )  # fmt: skip
     return {} if most is None else {"chunk_terms": most}
 

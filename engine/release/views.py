@@ -153,14 +153,13 @@ def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Selec
         for child in dataset.child_tables
         for name, numbering in child.serial.items()
     ]
+    numbers = exp.select("p.*").distinct().from_(union_all(parts).subquery("p"))
     rank = (
-        "dense_rank() OVER (PARTITION BY n.numbering, n.report_id "
+        "row_number() OVER (PARTITION BY n.numbering, n.report_id "
         "ORDER BY try_cast(n.value AS HUGEINT) NULLS LAST, n.value)::VARCHAR AS ordinal"
     )
-    return (
-        exp.select("n.numbering", "n.report_id", "n.value", rank, dialect="duckdb")
-        .distinct()
-        .from_(union_all(parts).subquery("n"))
+    return exp.select("n.numbering", "n.report_id", "n.value", rank, dialect="duckdb").from_(
+        numbers.subquery("n")
     )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from sqlglot import exp
 
+from srsql.engine.warehouse.lake import take_in, taken_in
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -43,8 +47,11 @@ def thin(warehouse: Warehouse, dataset: Dataset, quarter: str, cases: int, seed:
     """
     sampled = create(exp.to_table(SAMPLED), sampled_reports(dataset, cases, seed), temp=True)
     warehouse.run(sampled, [quarter, quarter])
+    place: Callable[..., exp.Table] = raw_table
+    if take_in(warehouse, dataset, quarter):
+        place = partial(taken_in, quarter=quarter)
     for each in dataset.tables:
-        warehouse.run(outside_sample(dataset, each.name).sql(dialect="duckdb"), [quarter])
+        warehouse.run(outside_sample(dataset, each.name, place).sql(dialect="duckdb"), [quarter])
     warehouse.run(query("study/data", "drop_sample"))
 
 
@@ -82,16 +89,19 @@ def sampled_reports(dataset: Dataset, cases: int, seed: int) -> exp.Select:
     )
 
 
-def outside_sample(dataset: Dataset, name: str) -> exp.Delete:
+def outside_sample(
+    dataset: Dataset, name: str, place: Callable[..., exp.Table] = raw_table
+) -> exp.Delete:
     """The deletion of a raw table's rows of a quarter (the parameter) that are not in the sample.
 
     Args:
         dataset: whose quarter.
         name: of the table.
+        place: where its rows are.
     """
     sampled = exp.select(column("report_id", "s")).from_(temporary(SAMPLED, alias="s"))
     outside = exp.and_(
         column("quarter", "t").eq(exp.Placeholder()),
         exp.not_(column(dataset.report_id, "t").isin(query=sampled)),
     )
-    return exp.delete(raw_table(dataset, name, alias="t"), where=outside)
+    return exp.delete(place(dataset, name, alias="t"), where=outside)

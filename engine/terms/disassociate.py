@@ -8,12 +8,16 @@ from dataclasses import asdict, dataclass, replace
 
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.warehouse.carriers import Carrier, Work, carry_rows
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
 JOINT_CLUSTERS = 8
 """Clusters of full size that a joint cluster may hold, in records."""
+CARRIED_RECORDS = 10_000
+"""Records of the clusters that are carried together, about so many at least."""
+TOPIC = "terms/disassociate"
 CHUNK_TERMS = 2**31 - 1
 """Terms that a chunk may have: all."""
 CLUSTER_SIZE = 2
@@ -22,7 +26,7 @@ CLUSTER_SIZE = 2
 
 def parts_too_small(warehouse: Warehouse, least: int) -> list[tuple[int, int]]:
     """Parts of ``srsql_part`` with fewer than ``least`` records, as (part_no, records)."""
-    found = warehouse.rows(query("terms/disassociate", "parts_too_small"), {"least": least})
+    found = warehouse.rows(query(TOPIC, "parts_too_small"), {"least": least})
     return [(part, records) for part, records in found]
 
 
@@ -63,6 +67,7 @@ def disassociate(
     sizes: ClusterSizes | None = None,
     seed: int | None = None,
     order_seed: int | None = None,
+    carrier: Carrier | None = None,
 ) -> None:
     """Disassociate ``srsql_basket``; the result is in ``srsql_cluster`` ... and ``srsql_pub_*``.
 
@@ -71,12 +76,13 @@ def disassociate(
     a record, or other records, is not defended against.
 
     Args:
-        warehouse: with the tables that ``terms/steps/disassociate.sql`` names.
+        warehouse: with the tables that the steps ``clusters`` and ``disassociate`` read.
         k: records that any m known terms leave at least; 2 or more.
         m: terms of a record that an attacker knows; 1 or more.
         sizes: of clusters; None: those of the paper.
         seed: of the reconstructed dataset, never to be published; None draws securely.
         order_seed: of the order of subrecords, for experiments only; None draws securely.
+        carrier: carries clusters to where their chunks are made, which are the same; None: nobody.
 
     Raises:
         ReleaseError: a parameter makes no sense, or a part has fewer than ``least`` records.
@@ -96,14 +102,43 @@ def disassociate(
     warehouse.run(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
-    warehouse.run_step("terms/disassociate", step_parameters(k, m, sizes, order_seed))
+    parameters = step_parameters(k, m, sizes, order_seed)
+    warehouse.run_step("terms/clusters", parameters)
+    chunk_clusters(warehouse, k, m, sizes.chunk_terms, carrier)
+    warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
+
+
+def chunk_clusters(
+    warehouse: Warehouse,
+    k: int,
+    m: int,
+    chunk_terms: int = CHUNK_TERMS,
+    carrier: Carrier | None = None,
+) -> None:
+    """Fill ``srsql_chunk_term``: VERPART makes the chunks of each cluster from its records alone.
+
+    Args:
+        warehouse: with what the step ``terms/clusters`` wrote.
+        k: see :func:`disassociate`.
+        m: see :func:`disassociate`.
+        chunk_terms: of a chunk at most.
+        carrier: see :func:`disassociate`.
+    """
+    given = {"k": k, "m": m, "chunk_terms": chunk_terms}
+    if carrier is not None:
+        roles = warehouse.con.sql("FROM temp.main.srsql_term_role").to_arrow_table()
+        work = Work(query(TOPIC, "chunk_part"), {"srsql_term_role": roles}, given)
+        rows, size = query(TOPIC, "cluster_parts"), {"at_least": CARRIED_RECORDS}
+        if carry_rows(warehouse, carrier, work, rows, size, [query(TOPIC, "take_chunks")]):
+            return
+    warehouse.run(query(TOPIC, "chunk_clusters"), given)
 
 
 def step_parameters(
     k: int, m: int, sizes: ClusterSizes, order_seed: int | None
 ) -> dict[str, int | None]:
-    """What the step ``terms/disassociate`` takes; see :func:`disassociate`."""
+    """What the two steps of :func:`disassociate` take."""
     return {"k": k, "m": m, "order_seed": order_seed} | asdict(sizes)
 
 
@@ -133,6 +168,7 @@ def make_chunks(
     *,
     grouped: bool,
     longest_unproved: Callable[[], int],
+    carrier: Carrier | None = None,
 ) -> int | None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
@@ -147,6 +183,7 @@ def make_chunks(
         seed: of the reconstructed dataset.
         grouped: clusters lie inside QID-groups.
         longest_unproved: asks who checks for the terms of the longest chunk that they cannot prove.
+        carrier: see :func:`disassociate`.
 
     Returns:
         The most terms that a chunk was allowed; None: all.
@@ -159,10 +196,10 @@ def make_chunks(
         max_size=CLUSTER_SIZE * least,
         joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
-    disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed)
+    disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
     while (longest := longest_unproved()) > 1:
         sizes = replace(sizes, chunk_terms=longest // 2)
-        disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed)
+        disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
     if grouped:
         warehouse.run_step("terms/small_parts")
         # the order of groups is not published
@@ -183,7 +220,7 @@ def _keep_apart(warehouse: Warehouse, terms: DisassociationParameters) -> None:
         "FROM (SELECT unnest(?::VARCHAR[]) AS name) AS n",
         [sorted(terms.kept_apart)],
     )
-    warehouse.run(query("terms/disassociate", "sensitive_numbers"))
+    warehouse.run(query(TOPIC, "sensitive_numbers"))
 
 
 def not_held(warehouse: Warehouse, terms: DisassociationParameters) -> list[str]:
@@ -193,5 +230,5 @@ def not_held(warehouse: Warehouse, terms: DisassociationParameters) -> list[str]
     """
     if not terms.kept_apart:
         return []
-    found = warehouse.rows(query("terms/disassociate", "sensitive_terms_not_held"))
+    found = warehouse.rows(query(TOPIC, "sensitive_terms_not_held"))
     return [name for (name,) in found]

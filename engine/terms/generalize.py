@@ -12,6 +12,7 @@ from typing import Protocol
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.disassociate import make_chunks
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.releases import TermFormat
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -46,11 +47,13 @@ def make_nodes(
     *,
     grouped: bool,
     longest_unproved: Callable[[], int],
+    carrier: Carrier | None = None,
 ) -> int | None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
 
-    Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely.
-    There are no chunks, so none to be proved.
+    Nothing is drawn from ``seed``: the numbers of records are told, so they are drawn securely. Nor
+    is anything carried: terms are generalized over all records. There are no chunks, so none to be
+    proved.
     """
     assert not grouped, "a model that releases rows does not generalize terms"
     generalize_terms(warehouse, k=k, m=terms.m)
@@ -67,6 +70,7 @@ class _Make(Protocol):
         *,
         grouped: bool,
         longest_unproved: Callable[[], int],
+        carrier: Carrier | None = None,
     ) -> int | None: ...
 
 

@@ -7,6 +7,7 @@ section 16). A copy made table by table (``COPY FROM DATABASE``) holds none of t
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import duckdb
 
 from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.warehouse.database_file import ALIAS, Wait, attach, attached, need_usable
+from srsql.engine.warehouse.lake_files import Lake, sync
+from srsql.engine.warehouse.lake_upkeep import copied_beside, point
 from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import dotted, literal, query
 from srsql.engine.warehouse.warehouse import TAKEN_OVER, Warehouse, roll_back
@@ -37,6 +40,8 @@ class Backup:
     """Stored tables and released views whose rows were counted in both."""
     rows: int
     bytes_on_disk: int
+    lake: str | None = None
+    """The folder with a copy of the lake."""
 
 
 def row_counts(con: duckdb.DuckDBPyConnection, database: str = ALIAS) -> Counts:
@@ -156,19 +161,49 @@ def backup(warehouse: Warehouse, to: Path) -> Backup:
         WarehouseError: there is a file already, or the copy cannot be made.
     """
     need_usable(to)
-    if to.exists() or to.with_name(f"{to.name}.wal").exists():
-        raise WarehouseError(f"{to} is there already: give --to the name of a new file")
+    lake = warehouse.lake if warehouse.lake and warehouse.lake.changes else None
+    beside = to.with_name(f"{to.name}.lake")
+    for each in (to, to.with_name(f"{to.name}.wal"), *([beside] if lake else [])):
+        if each.exists():
+            raise WarehouseError(f"{each} is there already: give --to the name of a new file")
     if not to.absolute().parent.is_dir():
         raise WarehouseError(f"there is no folder {to.absolute().parent}: make it first")
     try:
-        with copied(warehouse.con, warehouse.database, to, "no backup was made") as (made, counts):
+        with (
+            copied(warehouse.con, warehouse.database, to, "no backup was made") as (made, counts),
+            _lake_beside(warehouse, lake, made, beside),
+        ):
             os.link(made, to)  # never over a file that is there
             sync(to.absolute().parent)
     except FileExistsError:
         raise WarehouseError(f"{to} is there already: give --to the name of a new file") from None
     except OSError as error:
         raise WarehouseError(f"{to}: {error.strerror or one_line(error)}") from None
-    return Backup(str(to), len(counts), sum(counts.values()), to.stat().st_size)
+    size = to.stat().st_size + (sum(each.bytes for each in lake.files) if lake else 0)
+    told = str(beside) if lake else None
+    return Backup(str(to), len(counts), sum(counts.values()), size, told)
+
+
+@contextmanager
+def _lake_beside(
+    warehouse: Warehouse, lake: Lake | None, made: Path, folder: Path
+) -> Iterator[None]:
+    """Have a copy of the lake in ``folder``, and the copy of the warehouse say so; if what comes
+    after it fails, the folder goes."""
+    if lake is None:
+        yield
+        return
+    with copied_beside(lake, folder) as copy:
+        os.rename(copy, folder)
+    try:
+        with warehouse.beside_another():
+            point(made, folder, warehouse.limits)
+        sync(made)
+        sync(folder.absolute().parent)
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def rebuild(warehouse: Warehouse) -> None:
@@ -200,12 +235,3 @@ def rebuild(warehouse: Warehouse) -> None:
         attach(con, path, read_only=False, wait=Wait(TAKEN_OVER))
     except OSError as error:
         raise WarehouseError(f"{path}: {error.strerror or one_line(error)}; {otherwise}") from None
-
-
-def sync(path: Path) -> None:
-    """Let a file, or the names in a folder, survive a loss of power."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

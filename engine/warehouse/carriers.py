@@ -3,9 +3,10 @@
 A part is an Arrow table, and so is what becomes of it; in between lies a statement that runs in a
 database in memory with our macros and kernels, and knows nothing but the part and what all parts
 share. So the result depends on the parts alone, never on who carries them, in which order, or how
-many at once. A carrier for a cluster needs one method, :meth:`Carrier.carry` (on Spark
-``groupBy("part").applyInArrow`` with the work as the function: a part is one row of lists, so that
-its number and all of it travel together; SPEC section 17).
+many at once. A carrier needs one method, :meth:`Carrier.carry`: that of a cluster is in
+:mod:`srsql.engine.warehouse.spark`.
+
+Source: SPEC section 17.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from __future__ import annotations
 import os
 import pickle
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -27,6 +28,8 @@ from srsql.udfs.kernels import command_for
 
 PART = "srsql_part_row"
 """The temporary table that a part is, where it is carried."""
+CARRIED = "srsql_carried"
+"""The temporary table that all of them come back as."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Work:
                 own.con.unregister(name)
 
 
+@runtime_checkable
 class Carrier(Protocol):
     """Carries parts to where the work is done, and back."""
 
@@ -68,6 +72,50 @@ class Carrier(Protocol):
             work: what is to be done.
             parts: taken one after the other, as soon as there is somebody for the next one.
         """
+
+
+def carry_rows(
+    warehouse: Warehouse,
+    carrier: Carrier,
+    work: Work,
+    rows: str,
+    parameters: Mapping[str, Any],
+    take: Sequence[str],
+) -> bool:
+    """Have each row of a query carried as a part, and take in what becomes of all of them.
+
+    Args:
+        warehouse: where the rows are.
+        carrier: who carries them.
+        work: what is to be done.
+        rows: the query.
+        parameters: of the query.
+        take: statements about ``srsql_carried``, which has what becomes of all parts.
+
+    Returns:
+        Whether there was a part at all; else no statement was run.
+    """
+    with closing(_each(warehouse, rows, parameters)) as parts:
+        found = list(carrier.carry(work, parts))
+    if not found:
+        return False
+    warehouse.con.register(CARRIED, pa.concat_tables(found))
+    try:
+        for statement in take:
+            warehouse.run(statement)
+    finally:
+        warehouse.con.unregister(CARRIED)
+    return True
+
+
+def _each(
+    warehouse: Warehouse, rows: str, parameters: Mapping[str, Any]
+) -> Generator[pa.Table, None, None]:
+    """One table a row, in their order."""
+    with warehouse.con.sql(rows, params=dict(parameters)).to_arrow_reader(1) as reader:
+        for batch in reader:
+            for row in range(batch.num_rows):
+                yield pa.Table.from_batches([batch.slice(row, 1)])
 
 
 @contextmanager

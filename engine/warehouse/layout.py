@@ -7,8 +7,9 @@ from typing import Literal
 
 from sqlglot import exp
 
+from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.statements import table
-from srsql.schemas import Dataset, Qid
+from srsql.schemas import Dataset, Qid, Table
 
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
@@ -19,6 +20,51 @@ def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Tabl
 def derived(name: str) -> str:
     """Column of a raw table that holds a QID in granules or labels, or a normalized term."""
     return f"srsql_{name}"
+
+
+def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
+    """Name -> type of every column of a raw table, in order.
+
+    Raises:
+        DatasetError: two columns would get the same name.
+    """
+    ids = "BIGINT" if dataset.id_type == "integer" else "VARCHAR"
+    pairs = [("quarter", "VARCHAR"), (derived("line"), "BIGINT")]
+    pairs += [(n, ids if n in dataset.id_columns else "VARCHAR") for n in source_columns(declared)]
+    pairs += [
+        (derived(qid.name), "BIGINT" if qid.kind == "numeric" else "VARCHAR")
+        for qid in qids_of(dataset, declared)
+    ]
+    pairs += [(derived(name), "VARCHAR") for name in term_placeholders(dataset, declared)]
+    columns = dict(pairs)
+    if len(columns) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DatasetError(
+            f"table {declared.name}: column {twice!r} would be there twice in the warehouse: give "
+            "the declared column or quasi-identifier another name (with the file's name as its "
+            "alias)"
+        )
+    return columns
+
+
+def source_columns(declared: Table) -> list[str]:
+    """The declared columns, the unpivoted ones last."""
+    return [*(c.name for c in declared.columns), *declared.unpivot]
+
+
+def qids_of(dataset: Dataset, declared: Table) -> tuple[Qid, ...]:
+    """The quasi-identifiers of a table."""
+    return dataset.qid if declared.name == dataset.report_table else ()
+
+
+def term_placeholders(dataset: Dataset, declared: Table) -> dict[str, tuple[str, ...]]:
+    """Sensitive and quasi-sensitive columns of a table -> their placeholders."""
+    found: dict[str, tuple[str, ...]] = {}
+    for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
+        if attribute.table == declared.name:
+            found[attribute.column] = found.get(attribute.column, ()) + attribute.missing
+    return found
 
 
 REGION = "srsql_public_region"

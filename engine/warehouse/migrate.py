@@ -10,8 +10,9 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import DONE, WarehouseError
-from srsql.engine.warehouse.backup import Counts, need_all, need_free, row_counts, sync
+from srsql.engine.warehouse.backup import Counts, need_all, need_free, row_counts
 from srsql.engine.warehouse.database_file import NO_LIMITS, NOW, Limits, Wait, attached, told
+from srsql.engine.warehouse.lake_files import sync
 from srsql.engine.warehouse.runs import complete_run, start_run
 from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import query, step_file
@@ -24,9 +25,11 @@ STEPS: dict[int, tuple[str, ...]] = {
     4: ("warehouse/layout_4_to_5_runs",),
     5: ("warehouse/layout_5_to_6_suppressed", "warehouse/layout_5_to_6_refined"),
     6: (),
+    7: (),
 }
 """From a layout to the next one, in their order; tables that it adds empty are made when the
-warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``)."""
+warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``; layout 8: the tables
+of a lake)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),

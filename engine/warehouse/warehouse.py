@@ -19,12 +19,13 @@ from srsql.engine.errors import Fault, OutdatedError, WarehouseError, one_line, 
 from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse.database_file import ALIAS, NOW, Limits, Wait, attach
 from srsql.engine.warehouse.guard import guarded
+from srsql.engine.warehouse.lake_files import Lake, clear_leftovers, find_lake
 from srsql.engine.warehouse.scratch import PrivateFolder, scratch_beside
 from srsql.engine.warehouse.statements import dotted, parsed, query, source, step_file
 from srsql.version import __version__
 
-LAYOUT = 7
-CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql")
+LAYOUT = 8
+CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"
@@ -53,6 +54,7 @@ class Warehouse:
         threads: DuckDB worker threads; None leaves the default.
         memory_limit: what the process may take, e.g. ``"8GB"``; None leaves DuckDB's default.
         wait: how long for another process to let the file go.
+        whole: refuse a warehouse of which the lake is elsewhere, or a file of it is missing.
     """
 
     def __init__(
@@ -63,8 +65,10 @@ class Warehouse:
         threads: int | None = None,
         memory_limit: str | None = None,
         wait: Wait = NOW,
+        whole: bool = True,
     ) -> None:
         self.path: Path | None = None
+        self.lake: Lake | None = None
         self.limits = Limits(threads, memory_limit)
         self._callers_path: str | None = None
         self.read_only = read_only
@@ -92,6 +96,7 @@ class Warehouse:
             self.database = _database(self.con)
             with self._told("damaged", "no_room"):
                 _install(self.con, catalog=not read_only, untouched=self._owned)
+            self._open_lake(whole)
         except BaseException:
             self.close(failed=True)
             raise
@@ -114,6 +119,22 @@ class Warehouse:
             raise
         spill = str(self.scratch / "spill") if self.scratch else ""
         self.con.execute("SET temp_directory = ?", [spill])
+
+    def _open_lake(self, whole: bool) -> None:
+        """Look the lake up, if there is one, and remove what a killed change left there."""
+        with suppress(duckdb.CatalogException):  # no warehouse yet, and it is only read
+            self.read_lake()
+        if self.lake is None or not whole:
+            return
+        self.lake.need_whole()
+        if not self.read_only:
+            with suppress(OSError):  # the next change tries again
+                clear_leftovers(self.con)
+            self.read_lake()
+
+    def read_lake(self) -> None:
+        """Read anew what the catalog says of the lake."""
+        self.lake = find_lake(self.con)
 
     @property
     def scratch(self) -> Path | None:
@@ -145,6 +166,9 @@ class Warehouse:
         try:
             yield
         except duckdb.Error as error:
+            damaged = self.lake.fault_behind(error) if self.lake is not None else None
+            if damaged is not None:
+                raise damaged from None
             ours = self.path is not None and database_file.may_concern(self.path, error)
             if self.path is not None and ours and storage_fault(error) in (faults or ("damaged",)):
                 raise database_file.told(self.path, error) from None
@@ -200,6 +224,7 @@ class Warehouse:
             wait = Wait(max(self._wait.seconds, TAKEN_OVER), self._wait.told)
             attach(self.con, self.path, read_only=True, wait=wait)
             self.run("SET search_path = ?", [guards])
+            self.read_lake()
 
     def close(self, *, failed: bool = False) -> None:
         """Close the connection if it is ours; if it failed and the file that was made for it holds
@@ -339,9 +364,10 @@ class Warehouse:
 
         Not by ``duckdb_columns()``, which goes through every table of the warehouse.
         """
-        cursor = self.con.execute(f"SELECT t.* FROM {dotted(*name)} AS t LIMIT 0")
-        names = [str(entry[0]) for entry in cursor.description or ()]
-        cursor.fetchall()
+        with self._told():
+            cursor = self.con.execute(f"SELECT t.* FROM {dotted(*name)} AS t LIMIT 0")
+            names = [str(entry[0]) for entry in cursor.description or ()]
+            cursor.fetchall()
         return names
 
 
@@ -388,7 +414,6 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
 
 
 def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) -> None:
-    from srsql.sql_macros import MACRO_FILES
     from srsql.udfs.register import register_udfs
 
     _need_idle(con)
@@ -398,10 +423,7 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
             "attach it under another name, or give the engine the path of the file"
         )
     database = _database(con)
-    files = [("srsql.schemas", file) for file in CATALOG_FILES]
-    files += [("srsql.sql_macros", file) for file in MACRO_FILES]
-    definitions = "\n".join(source(*file) for file in files)
-    fingerprint = hashlib.sha256(definitions.encode()).hexdigest()
+    fingerprint = definitions()
     found = _installed(con, database)
     with guarded(con, untouched=untouched):
         register_udfs(con, untouched=untouched)
@@ -418,7 +440,7 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
         try:
             con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")
             con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
-            for file in files:
+            for file in _definition_files():
                 for definition in parsed(*file):
                     con.execute(definition)
             con.execute("DELETE FROM srsql.warehouse")
@@ -433,6 +455,19 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
                     f"srsql cannot be installed in {database}: {one_line(error)}"
                 ) from None
             raise
+
+
+def definitions() -> str:
+    """A digest of the statements that make the catalog and the macros."""
+    text = "\n".join(source(*file) for file in _definition_files())
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _definition_files() -> list[tuple[str, str]]:
+    from srsql.sql_macros import MACRO_FILES
+
+    files = [("srsql.schemas", file) for file in CATALOG_FILES]
+    return files + [("srsql.sql_macros", file) for file in MACRO_FILES]
 
 
 def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str] | None:

@@ -140,15 +140,18 @@ gone AS (
     WHERE s.release_id = of_release
 ),
 
-sizes AS (
-    SELECT m.group_id, count(*) AS cases
-    FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
-),
-
 may_have AS (
     SELECT g.group_id, g.term_no, count(*) AS suppressed
     FROM gone AS g
     GROUP BY g.group_id, g.term_no
+),
+
+sizes AS (
+    SELECT m.group_id, count(*) AS cases
+    FROM srsql.member AS m
+    SEMI JOIN gone AS g ON m.group_id = g.group_id
+    WHERE m.release_id = of_release
+    GROUP BY m.group_id
 ),
 
 -- a case of which a value is suppressed counts once, whatever its drugs suggest
@@ -156,6 +159,7 @@ counted AS (
     SELECT m.group_id, c.term_no, sum(c.weight) AS weight
     FROM srsql.case_term AS c
     INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+    SEMI JOIN may_have AS h ON m.group_id = h.group_id AND c.term_no = h.term_no
     ANTI JOIN gone AS g ON c.case_no = g.case_no AND c.term_no = g.term_no
     WHERE c.release_id = of_release
     GROUP BY m.group_id, c.term_no
@@ -203,19 +207,24 @@ losers AS (
     GROUP BY m.case_id
 ),
 
+hiding AS (  -- empty where nothing is suppressed, and then nothing is counted
+    SELECT DISTINCT s.release_id FROM srsql.suppressed AS s WHERE s.release_id = of_release
+),
+
 released AS (
     SELECT
         count(DISTINCT m.case_id) AS cases,
         coalesce(sum(m.reports), 0) AS reports
     FROM srsql.member AS m
-    WHERE m.release_id = of_release
+    SEMI JOIN hiding AS h ON m.release_id = h.release_id
 ),
 
 shown AS (
     SELECT count(*) AS pairs
     FROM srsql.case_term AS c
+    SEMI JOIN hiding AS h ON c.release_id = h.release_id
     SEMI JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
-    WHERE c.release_id = of_release AND c.direct
+    WHERE c.direct
 ),
 
 lost AS (

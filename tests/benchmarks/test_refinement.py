@@ -75,16 +75,20 @@ def test_the_best_grouping_is_that_of_the_oracle_in_fractions(theta: str) -> Non
 def test_a_tiny_run_prints_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(write_quarter(tmp_path, "2011Q1", crowd(40)))
     refinement.command(
-        ["losses", "--source", file, "--models", "ms,ppms++", "--efforts", "off,fast"]
-    )
+        ["losses", "--source", file, "--models", "ms,ppms++", "--efforts", "off,fast",
+         "--seeds", "1,2"]
+    )  # fmt: skip
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split() for line in lines[2:]]
-    assert [(row[0], row[3]) for row in rows] == [
-        (model, effort) for model in ("ms", "ppms++") for effort in ("off", "fast")
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        (model, seed, effort)
+        for model in ("ms", "ppms++")
+        for seed in ("1", "2")
+        for effort in ("off", "fast")
     ]
-    for off, fast in (rows[:2], rows[2:]):
-        assert float(fast[5]) <= float(off[5])
-        assert int(fast[7]) <= int(off[7])
+    for off, fast in zip(rows[::2], rows[1::2], strict=True):
+        assert float(fast[6]) <= float(off[6])
+        assert int(fast[8]) <= int(off[8])
     refinement.command(["optima", "--source", file, "--instances", "2", "--records", "7"])
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
     assert [row[:2] for row in rows] == [

@@ -67,6 +67,8 @@ CASES: dict[Case, list[Case]] = {
         (f"no {HOSTILE}.zip",),
         ("two/data", "--dataset", "clinic.toml", "--period", f"2011Q2 {HOSTILE}"),
         ("two/data", "--dataset", f"{HOSTILE}.toml"),
+        ("two/data", "--dataset", "clinic.toml", "--period", f"2011Q2 {HOSTILE}", "--lake",
+         f"lake {HOSTILE}", "--db", "lake.duckdb"),
     ],
     ("release",): [
         ("--quarter", HOSTILE),
@@ -88,6 +90,7 @@ CASES: dict[Case, list[Case]] = {
     ("report",): [("--quarter", HOSTILE), (*ASKED, "--public", "--out", f"{HOSTILE}.html")],
     ("status",): [(), ("--db", HOSTILE)],
     ("migrate",): [(), ("--db", HOSTILE)],
+    ("lake",): [(), ("--moved-to", HOSTILE), ("--db", HOSTILE)],
     ("publish",): [
         ("--quarter", HOSTILE, "--to", "out"),
         (*ASKED, "--to", f"out {HOSTILE}", "--allow-linkable"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.quarters import Report, write_quarter
+from support.quarters import Report, arrivals, write_quarter
 from support.released import rows
 
 from srsql.engine.api.engine import Engine
@@ -23,30 +23,6 @@ from srsql.engine.warehouse.carriers import InProcess, Work
 from srsql.engine.warehouse.statements import query
 
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")
-
-
-def arrivals(rng: random.Random, quarter: int, people: int) -> list[Report]:
-    """New cases, and some of the ones before, whose values may have moved."""
-    new = range(people * quarter, people * (quarter + 1))
-    old = [case for case in range(people * quarter) if rng.random() < 0.25]
-    found = []
-    for case in (*old, *new):
-        home = random.Random(case)
-        moved = rng if rng.random() < 0.1 else home
-        shared = [f"Common {i}" for i in range(3) if rng.random() < 0.15]
-        found.append(
-            Report(
-                primaryid=case * 10 + quarter,
-                caseid=case,
-                age=str(moved.randint(1, 90)) if home.random() < 0.9 else "",
-                sex=home.choice("MF") if home.random() < 0.9 else "",
-                wt=str(moved.choice([50, 60, 70, 90])) if home.random() < 0.8 else "",
-                pt=(*shared, f"Rare {rng.randrange(40)}"),
-                indi=(f"Disease {rng.randrange(30)}",),
-                drugs=(f"Drug {rng.randrange(6)}",),
-            )
-        )
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2012Q2")
 FIRST: dict[str, Any] = {"model": "ms", "k": 4, "theta": "0.5", "seed": 1}
 RUN = {
     "seed", "series", "ids", "draft", "supersede", "change", "weaker", "max_linkable",
-    "allow_linkable", "if_needed", "date", "workers",
+    "allow_linkable", "if_needed", "date", "workers", "spark",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -77,3 +78,27 @@ def crowd(count: int, first: int = 1, terms: int = 40, version: int = 1) -> list
 def next_version(report: Report) -> Report:
     """A follow-up of the same case, as another report."""
     return replace(report, primaryid=report.primaryid + 1)
+
+
+def arrivals(rng: random.Random, quarter: int, people: int) -> list[Report]:
+    """New cases, and some of the ones before, whose values may have moved."""
+    new = range(people * quarter, people * (quarter + 1))
+    old = [case for case in range(people * quarter) if rng.random() < 0.25]
+    found = []
+    for case in (*old, *new):
+        home = random.Random(case)
+        moved = rng if rng.random() < 0.1 else home
+        shared = [f"Common {i}" for i in range(3) if rng.random() < 0.15]
+        found.append(
+            Report(
+                primaryid=case * 10 + quarter,
+                caseid=case,
+                age=str(moved.randint(1, 90)) if home.random() < 0.9 else "",
+                sex=home.choice("MF") if home.random() < 0.9 else "",
+                wt=str(moved.choice([50, 60, 70, 90])) if home.random() < 0.8 else "",
+                pt=(*shared, f"Rare {rng.randrange(40)}"),
+                indi=(f"Disease {rng.randrange(30)}",),
+                drugs=(f"Drug {rng.randrange(6)}",),
+            )
+        )
+    return found

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from support.baskets import Desk
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.terms import disassociate as made_by
 from srsql.engine.terms.disassociate import parts_too_small
+from srsql.engine.warehouse.carriers import InProcess, Work
 
 PUBLISHED = (
     "clusters", "joint_clusters", "record_chunk", "shared_chunk", "item_chunk", "reconstructed",
@@ -96,6 +99,38 @@ def test_threads_and_the_order_of_rows_change_nothing() -> None:
         assert all(found[0])
         desk.close()
     assert found[0] == found[1]
+
+
+class Backwards(InProcess):
+    """A carrier that brings the last part first."""
+
+    parts = 0
+
+    def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        waiting = list(parts)[::-1]
+        self.parts += len(waiting)
+        yield from super().carry(work, waiting)
+
+
+@pytest.mark.parametrize("records", [30, 10_000])
+def test_who_carries_clusters_changes_nothing_of_their_chunks(
+    desk: Desk, records: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made_by, "CARRIED_RECORDS", records)
+    rng = np.random.default_rng(records)
+    with Backwards() as carrier:
+        for _ in range(5):
+            parts = rng.integers(0, 3, 300).tolist()
+            desk.put(some_baskets(), parts=parts, constraints=[{0, 1, 2}], kept_apart={5})
+            found = []
+            for who in (None, carrier):
+                desk.run(4, 2, max_size=40, seed=3, order_seed=4, carrier=who)
+                found.append([desk.rows("srsql_chunk_term"), *published(desk)])
+            assert found[0] == found[1]
+        assert carrier.parts == 5 if records > 300 else carrier.parts > 25
+        desk.put([])
+        desk.run(3, 2, carrier=carrier)
+        assert published(desk) == [[]] * len(PUBLISHED)
 
 
 def test_seeds_decide_the_sample_and_the_order_and_nothing_else(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,34 @@ def test_a_kernel_is_compiled_anew_when_another_module_that_it_calls_changes(
         )  # fmt: skip
         found.append(made.stdout)
     assert found == ["42\n", "42\n", "63\n"]
+
+
+COMPILES = """
+from srsql import udfs
+told = []
+udfs.COMPILING.append(told.append)
+from srsql.udfs.risk.double import double
+print(double(21), told)
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(compiled.caching, "UserProvidedCacheLocator"), reason="numba before 0.62"
+)
+def test_the_same_sources_at_another_place_compile_nothing(tmp_path: Path) -> None:
+    found = []
+    for place in ("here", "there"):
+        package = tmp_path / place / "srsql"
+        shutil.copytree(compiled._SOURCES, package / "udfs")
+        (package / "__init__.py").touch()
+        (package / "udfs" / "risk" / "double.py").write_text(KERNEL, encoding="utf-8")
+        made = subprocess.run(
+            [sys.executable, "-B", "-P", "-c", COMPILES],
+            env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(package.parent)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        found.append(made.stdout)
+    assert found == ["42 ['double']\n", "42 []\n"]
 
 
 def test_the_name_of_the_folder_follows_every_module(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ from srsql.engine.warehouse.database_file import Limits
 from srsql.engine.warehouse.migrate import migrate
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
-# "ids", "series", "gaps", "stale", "runs": version 0.1 did not say which ids and parameters a
-# series has, what is missing in it, what has left a release, nor what wrote the warehouse
+# "ids", "series", "gaps", "stale", "runs", "lake": version 0.1 did not say which ids and parameters
+# a series has, what is missing in it, what has left a release, what wrote the warehouse, nor a lake
 VARIES = {
     "bytes_on_disk", "software_version", "path", "ids", "series", "gaps", "without_calendar",
-    "stale", "runs",
+    "stale", "runs", "lake",
 }  # fmt: skip
 
 # version 0.1 took whoever was in a version of the same quarter for an old case; one release differs

@@ -53,10 +53,14 @@ SEMI JOIN temp.main.srsql_forget_case AS f ON w.case_id = f.case_id
 WHERE r.dataset = $dataset;
 
 -- name: raw_tables
--- The raw tables that there are.
+-- The raw tables that there are; those of a lake are views.
 SELECT t.table_name
 FROM duckdb_tables() AS t
-WHERE t.schema_name = $schema AND t.database_name = current_database();
+WHERE t.schema_name = $schema AND t.database_name = current_database()
+UNION ALL
+SELECT v.view_name AS table_name
+FROM duckdb_views() AS v
+WHERE v.schema_name = $schema AND v.database_name = current_database();
 
 -- name: found
 -- The cases that the dataset has, in whatever place.

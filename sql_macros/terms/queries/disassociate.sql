@@ -20,3 +20,94 @@ SELECT s.term
 FROM temp.main.srsql_sensitive_term AS s
 ANTI JOIN temp.main.srsql_case_item AS i ON s.term = i.term
 ORDER BY s.term;
+
+-- name: chunk_clusters
+-- VERPART makes the chunks of all clusters at once.
+CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
+SELECT v.cluster_no, v.chunk_no, v.term_no
+FROM srsql.vertical_chunks(
+    'temp.main.srsql_basket',
+    'temp.main.srsql_cluster',
+    'temp.main.srsql_term_role',
+    $k::INTEGER,
+    $m::INTEGER,
+    $chunk_terms::INTEGER
+) AS v;
+
+-- name: cluster_parts
+-- The clusters, each with its records and their terms, in parts of $at_least records or more: one
+-- row a part. Nothing in the chunks of a cluster depends on another one.
+WITH
+sizes AS (
+    SELECT c.cluster_no, count(*)::INTEGER AS records
+    FROM temp.main.srsql_cluster AS c
+    GROUP BY c.cluster_no
+),
+
+numbered AS (
+    SELECT
+        s.cluster_no,
+        s.records,
+        (
+            (sum(s.records) OVER (ORDER BY s.cluster_no) - s.records) // $at_least::INTEGER
+        )::INTEGER AS part
+    FROM sizes AS s
+),
+
+listed AS (
+    SELECT
+        n.part,
+        list(
+            struct_pack(cluster_no := n.cluster_no, records := n.records) ORDER BY n.cluster_no
+        ) AS clusters
+    FROM numbered AS n
+    GROUP BY n.part
+),
+
+held AS (
+    SELECT
+        n.part,
+        list(
+            struct_pack(
+                cluster_no := c.cluster_no, record_no := b.record_no, term_no := b.term_no
+            )
+            ORDER BY b.record_no, b.term_no
+        ) AS held
+    FROM temp.main.srsql_basket AS b
+    INNER JOIN temp.main.srsql_cluster AS c ON b.record_no = c.record_no
+    INNER JOIN numbered AS n ON c.cluster_no = n.cluster_no
+    GROUP BY n.part
+)
+
+SELECT l.part, l.clusters, coalesce(h.held, []) AS held
+FROM listed AS l
+LEFT JOIN held AS h ON l.part = h.part
+ORDER BY l.part;
+
+-- name: chunk_part
+-- Where a part of the clusters is carried: VERPART makes their chunks.
+WITH found AS (
+    SELECT
+        unnest(
+            srsql_vertical_chunks(
+                p.clusters,
+                p.held,
+                t.roles,
+                $k::INTEGER,
+                $m::INTEGER,
+                $chunk_terms::INTEGER
+            )
+        ) AS placed
+    FROM temp.main.srsql_part_row AS p
+    CROSS JOIN srsql.role_list('temp.main.srsql_term_role') AS t
+)
+
+SELECT f.placed.cluster_no, f.placed.chunk_no, f.placed.term_no
+FROM found AS f;
+
+-- name: take_chunks
+-- What came back of all parts.
+CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
+SELECT c.cluster_no, c.chunk_no, c.term_no
+FROM temp.main.srsql_carried AS c
+ORDER BY c.cluster_no, c.term_no;

@@ -1,42 +1,12 @@
--- Step: disassociates the baskets, and makes what is published of them: HORPART makes the clusters,
---   VERPART their chunks, refining what joint clusters share. The tables cluster, chunk_term and
---   shared_term have numbers and stay internal; no table that is published has, or is ordered by,
---   what identifies a record.
--- Parameters: k, m (Definition 1), max_size (a part with fewer records is a cluster), least
---   (records of a cluster), joint_limit (records of a joint cluster), chunk_terms (terms of a chunk
---   at most), order_seed (of an experiment; NULL: the secure generator).
--- Reads: basket, part, constraint, sensitive_number, repeated, basket_term
--- Writes: term_role, cluster, chunk_term, refined, shared_term, subrecord, pub_clusters,
---   pub_joint_clusters, pub_record_chunk, pub_shared_chunk, pub_item_chunk
--- Source: Loukides 2014, section 4 (HORPART, VERPART, refining) and 7 (repeated and sensitive
---   terms); SPEC section 11.
-
-CREATE OR REPLACE TEMP TABLE srsql_term_role AS
-SELECT r.*
-FROM srsql.term_roles(
-    'temp.main.srsql_basket', 'temp.main.srsql_constraint', 'temp.main.srsql_sensitive_number'
-) AS r;
-
-CREATE OR REPLACE TEMP TABLE srsql_cluster AS
-SELECT h.record_no, h.cluster_no
-FROM srsql.horizontal_parts(
-    'temp.main.srsql_basket',
-    'temp.main.srsql_part',
-    'temp.main.srsql_term_role',
-    $max_size::INTEGER,
-    $least::INTEGER
-) AS h;
-
-CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
-SELECT v.cluster_no, v.chunk_no, v.term_no
-FROM srsql.vertical_chunks(
-    'temp.main.srsql_basket',
-    'temp.main.srsql_cluster',
-    'temp.main.srsql_term_role',
-    $k::INTEGER,
-    $m::INTEGER,
-    $chunk_terms::INTEGER
-) AS v;
+-- Step: after VERPART, what joint clusters share (refining), and what is published of all. The
+--   tables cluster, chunk_term and shared_term have numbers and stay internal; no table that is
+--   published has, or is ordered by, what identifies a record.
+-- Parameters: k, m (Definition 1), joint_limit (records of a joint cluster), chunk_terms (terms of
+--   a chunk at most), order_seed (of an experiment; NULL: the secure generator).
+-- Reads: basket, cluster, term_role, chunk_term, repeated, basket_term
+-- Writes: chunk_term, refined, shared_term, subrecord, pub_clusters, pub_joint_clusters,
+--   pub_record_chunk, pub_shared_chunk, pub_item_chunk
+-- Source: Loukides 2014, section 4 (refining) and 7 (repeated and sensitive terms); SPEC section 11.
 
 -- Whoever holds a term twice holds it once. In two chunks the second would tell which subrecords of
 -- the other it can go with, so all of them are in one chunk or in the item chunk (and not shared).

@@ -78,30 +78,34 @@ FROM (
     CAST("t"."drugname" AS TEXT) AS "drugname"
   FROM "release_2011q3"."drug" AS "t"
   LEFT JOIN (
-    SELECT DISTINCT
+    SELECT
       n.numbering,
       n.report_id,
       n.value,
-      CAST(DENSE_RANK() OVER (
+      CAST(ROW_NUMBER() OVER (
         PARTITION BY n.numbering, n.report_id
         ORDER BY TRY_CAST(n.value AS INT128), n.value
       ) AS TEXT) AS ordinal
     FROM (
-      SELECT
-        'drug' AS numbering,
-        "t"."primaryid" AS report_id,
-        "t"."drug_seq" AS value
-      FROM "release_2011q3"."drug" AS "t"
-      WHERE
-        NOT "t"."drug_seq" IS NULL
-      UNION ALL
-      SELECT
-        'drug' AS numbering,
-        "t"."primaryid" AS report_id,
-        "t"."indi_drug_seq" AS value
-      FROM "release_2011q3"."indi" AS "t"
-      WHERE
-        NOT "t"."indi_drug_seq" IS NULL
+      SELECT DISTINCT
+        p.*
+      FROM (
+        SELECT
+          'drug' AS numbering,
+          "t"."primaryid" AS report_id,
+          "t"."drug_seq" AS value
+        FROM "release_2011q3"."drug" AS "t"
+        WHERE
+          NOT "t"."drug_seq" IS NULL
+        UNION ALL
+        SELECT
+          'drug' AS numbering,
+          "t"."primaryid" AS report_id,
+          "t"."indi_drug_seq" AS value
+        FROM "release_2011q3"."indi" AS "t"
+        WHERE
+          NOT "t"."indi_drug_seq" IS NULL
+      ) AS p
     ) AS n
   ) AS "s_drug_seq"
     ON "s_drug_seq"."numbering" = 'drug'
@@ -177,30 +181,34 @@ FROM (
     CAST("t"."indi_pt" AS TEXT) AS "indi_pt"
   FROM "release_2011q3"."indi" AS "t"
   LEFT JOIN (
-    SELECT DISTINCT
+    SELECT
       n.numbering,
       n.report_id,
       n.value,
-      CAST(DENSE_RANK() OVER (
+      CAST(ROW_NUMBER() OVER (
         PARTITION BY n.numbering, n.report_id
         ORDER BY TRY_CAST(n.value AS INT128), n.value
       ) AS TEXT) AS ordinal
     FROM (
-      SELECT
-        'drug' AS numbering,
-        "t"."primaryid" AS report_id,
-        "t"."drug_seq" AS value
-      FROM "release_2011q3"."drug" AS "t"
-      WHERE
-        NOT "t"."drug_seq" IS NULL
-      UNION ALL
-      SELECT
-        'drug' AS numbering,
-        "t"."primaryid" AS report_id,
-        "t"."indi_drug_seq" AS value
-      FROM "release_2011q3"."indi" AS "t"
-      WHERE
-        NOT "t"."indi_drug_seq" IS NULL
+      SELECT DISTINCT
+        p.*
+      FROM (
+        SELECT
+          'drug' AS numbering,
+          "t"."primaryid" AS report_id,
+          "t"."drug_seq" AS value
+        FROM "release_2011q3"."drug" AS "t"
+        WHERE
+          NOT "t"."drug_seq" IS NULL
+        UNION ALL
+        SELECT
+          'drug' AS numbering,
+          "t"."primaryid" AS report_id,
+          "t"."indi_drug_seq" AS value
+        FROM "release_2011q3"."indi" AS "t"
+        WHERE
+          NOT "t"."indi_drug_seq" IS NULL
+      ) AS p
     ) AS n
   ) AS "s_indi_drug_seq"
     ON "s_indi_drug_seq"."numbering" = 'drug'

@@ -2,16 +2,42 @@ SELECT DISTINCT
   "v"."primaryid" AS report_id,
   "v"."caseid" AS case_id,
   'indi_pt' AS attribute,
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."indi_pt", '[INVISIBLE]', '', 'g'))) AS term
+  "n"."term" AS term
 FROM "release_2011q4"."indi" AS "v"
-WHERE
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."indi_pt", '[INVISIBLE]', '', 'g'))) <> ''
+JOIN (
+  SELECT
+    "d"."text",
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+  FROM (
+    SELECT
+      MIN("v"."indi_pt") AS text
+    FROM "release_2011q4"."indi" AS "v"
+    GROUP BY
+      "v"."indi_pt"
+  ) AS d
+  WHERE
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+) AS "n"
+  ON "v"."indi_pt" = "n"."text"
 UNION ALL
 SELECT DISTINCT
   "v"."primaryid" AS report_id,
   "v"."caseid" AS case_id,
   'pt' AS attribute,
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."pt", '[INVISIBLE]', '', 'g'))) AS term
+  "n"."term" AS term
 FROM "release_2011q4"."reac" AS "v"
-WHERE
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."pt", '[INVISIBLE]', '', 'g'))) <> ''
+JOIN (
+  SELECT
+    "d"."text",
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+  FROM (
+    SELECT
+      MIN("v"."pt") AS text
+    FROM "release_2011q4"."reac" AS "v"
+    GROUP BY
+      "v"."pt"
+  ) AS d
+  WHERE
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+) AS "n"
+  ON "v"."pt" = "n"."text"

@@ -1,25 +1,29 @@
-SELECT DISTINCT
+SELECT
   n.numbering,
   n.report_id,
   n.value,
-  CAST(DENSE_RANK() OVER (
+  CAST(ROW_NUMBER() OVER (
     PARTITION BY n.numbering, n.report_id
     ORDER BY TRY_CAST(n.value AS INT128), n.value
   ) AS TEXT) AS ordinal
 FROM (
-  SELECT
-    'drug' AS numbering,
-    "t"."primaryid" AS report_id,
-    "t"."drug_seq" AS value
-  FROM "raw_faers"."drug" AS "t"
-  WHERE
-    NOT "t"."drug_seq" IS NULL
-  UNION ALL
-  SELECT
-    'drug' AS numbering,
-    "t"."primaryid" AS report_id,
-    "t"."indi_drug_seq" AS value
-  FROM "raw_faers"."indi" AS "t"
-  WHERE
-    NOT "t"."indi_drug_seq" IS NULL
+  SELECT DISTINCT
+    p.*
+  FROM (
+    SELECT
+      'drug' AS numbering,
+      "t"."primaryid" AS report_id,
+      "t"."drug_seq" AS value
+    FROM "raw_faers"."drug" AS "t"
+    WHERE
+      NOT "t"."drug_seq" IS NULL
+    UNION ALL
+    SELECT
+      'drug' AS numbering,
+      "t"."primaryid" AS report_id,
+      "t"."indi_drug_seq" AS value
+    FROM "raw_faers"."indi" AS "t"
+    WHERE
+      NOT "t"."indi_drug_seq" IS NULL
+  ) AS p
 ) AS n
