@@ -118,7 +118,10 @@ def test_a_period_is_cut_so_that_a_bucket_has_some_ten_thousand_cases(
     assert buckets_for(cases) == buckets
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "model",
+    [m if m == "ppms++" else pytest.param(m, marks=pytest.mark.thorough) for m in MODELS],
+)
 def test_a_release_of_a_lake_is_the_release_of_the_file(
     place: Path, tmp_path: Path, model: str
 ) -> None:
