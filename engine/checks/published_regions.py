@@ -96,13 +96,8 @@ def case_terms(
             parts.append(_raw_terms(dataset, attribute.table, attribute.column, quarter, name))
         if attribute.column not in published[attribute.table]:
             continue
-        shown = table(schema, attribute.table, alias="v")
-        parts.append(
-            exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.as_(name))
-            .distinct()
-            .from_(shown)
-            .join(_terms_of(shown, attribute.column), on=_same_text(attribute.column, "v"))
-        )
+        shown = exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.as_(name)).distinct()
+        parts.append(_with_terms(shown, schema, attribute))
     if not parts:
         parts = [
             exp.select(
@@ -140,14 +135,12 @@ def published_sensitive(dataset: Dataset) -> list[Sensitive]:
 def report_values(dataset: Dataset, schema: str) -> exp.Query:
     """(report_id, case_id, attribute, normalized term) of the released sensitive columns."""
     ids = (dataset.report_id, dataset.case_id)
-    parts: list[exp.Query] = []
-    for attribute in published_sensitive(dataset):
-        shown = table(schema, attribute.table, alias="v")
-        parts.append(
-            _values_of(attribute, [column(name, "v") for name in ids], _TERM)
-            .from_(shown)
-            .join(_terms_of(shown, attribute.column), on=_same_text(attribute.column, "v"))
+    parts: list[exp.Query] = [
+        _with_terms(
+            _values_of(attribute, [column(name, "v") for name in ids], _TERM), schema, attribute
         )
+        for attribute in published_sensitive(dataset)
+    ]
     none = exp.cast(exp.null(), "VARCHAR")
     empty = exp.select(
         *[column(name, "v").as_(shown) for name, shown in zip(ids, _IDS, strict=True)],
@@ -172,21 +165,19 @@ def _values_of(attribute: Sensitive, ids: list[exp.Column], term: exp.Expr) -> e
 _TERM = column("term", "n")
 
 
-def _same_text(name: str, alias: str) -> exp.Expr:
-    return column(name, alias).eq(column("text", "n"))
+def _with_terms(shown: exp.Select, schema: str, attribute: Sensitive) -> exp.Select:
+    """What is selected of the rows ``v`` of a released table, beside the normal form ``_TERM`` of
+    the attribute, where that is not empty.
 
-
-def _terms_of(rows: exp.Table, name: str) -> exp.Subquery:
-    """(text, term) AS n: each text of a column once, since many rows have the same, and its normal
-    form where that is not empty.
-
-    A condition on what is grouped by would be tested of every row: so the text is a minimum.
+    Many rows have the same text, so each is normalized once. A condition on what is grouped by
+    would be tested of every row: so the text is a minimum.
     """
-    text = exp.func("min", column(name, "v")).as_("text")
-    texts = exp.select(text).from_(rows.copy()).group_by(column(name, "v")).subquery("d")
+    rows, value = table(schema, attribute.table, alias="v"), column(attribute.column, "v")
+    texts = exp.select(exp.func("min", value).as_("text")).from_(rows.copy()).group_by(value.copy())
     term = normal_form(column("text", "d"))
-    found = exp.select(column("text", "d"), term.as_("term")).from_(texts)
-    return found.where(term.copy().neq("")).subquery(exp.to_identifier("n", quoted=True))
+    terms = exp.select(column("text", "d"), term.as_("term")).from_(texts.subquery("d"))
+    named = terms.where(term.copy().neq("")).subquery(exp.to_identifier("n", quoted=True))
+    return shown.from_(rows).join(named, on=value.copy().eq(column("text", "n")))
 
 
 def original_values(dataset: Dataset, quarter: str) -> exp.Query:
@@ -264,15 +255,12 @@ def case_symptoms(dataset: Dataset, schema: str) -> exp.Query:
     parts: list[exp.Query] = []
     published = {t.name: t.publish for t in dataset.tables}
     for name in dict.fromkeys(a.column for a in dataset.sensitive):
-        values: list[exp.Query] = []
-        for attribute in dataset.sensitive:
-            if attribute.column == name and name in published[attribute.table]:
-                shown = table(schema, attribute.table, alias="v")
-                values.append(
-                    exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.copy())
-                    .from_(shown)
-                    .join(_terms_of(shown, name), on=_same_text(name, "v"))
-                )
+        shown = exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.copy())
+        values: list[exp.Query] = [
+            _with_terms(shown, schema, attribute)
+            for attribute in dataset.sensitive
+            if attribute.column == name and name in published[attribute.table]
+        ]
         if values:
             parts.append(
                 exp.select(

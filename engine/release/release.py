@@ -330,7 +330,7 @@ def _kernels(request: Request, visible_dataset: Dataset) -> list[str]:
         *([suppression.KERNELS] if request.suppresses else []),
         *([singling_out.KERNELS] if visible_dataset.rows else []),
         *([MAKING[request.model.term_format].kernels] if request.terms else []),
-        *([term_chunks.KERNELS] if request.terms and request.model.term_format == "chunks" else []),
+        *([term_chunks.KERNELS] if request.makes_clusters else []),
     ]
 
 

@@ -31,10 +31,11 @@ from srsql.engine.warehouse.database_file import (
     attached,
     need_usable,
 )
-from srsql.engine.warehouse.lake_files import MOVED, Lake, find_lake, read_marker, sync
+from srsql.engine.warehouse.lake_files import MOVED, Lake, find_lake, read_marker
 from srsql.engine.warehouse.lake_upkeep import copied_beside, point
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.runs import complete_run, start_run
+from srsql.engine.warehouse.scratch import sync
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 from srsql.schemas import Dataset

@@ -17,9 +17,9 @@ import duckdb
 
 from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.warehouse.database_file import ALIAS, Wait, attach, attached, need_usable
-from srsql.engine.warehouse.lake_files import Lake, sync
+from srsql.engine.warehouse.lake_files import Lake
 from srsql.engine.warehouse.lake_upkeep import copied_beside, point
-from srsql.engine.warehouse.scratch import private_folder
+from srsql.engine.warehouse.scratch import private_folder, sync
 from srsql.engine.warehouse.statements import dotted, literal, query
 from srsql.engine.warehouse.warehouse import TAKEN_OVER, Warehouse, roll_back
 

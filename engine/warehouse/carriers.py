@@ -43,13 +43,8 @@ class Work:
     parameters: Mapping[str, Any]
     """Of the statement."""
 
-    def __call__(self, part: pa.Table) -> pa.Table:
-        """What becomes of one part, in a database of its own."""
-        with database_of_a_part() as own:
-            return self.on(own, part)
-
     def on(self, own: Warehouse, part: pa.Table) -> pa.Table:
-        """The same in a database in memory that is there."""
+        """What becomes of one part, in a database in memory (``database_of_a_part``)."""
         tables = {**self.shared, PART: part}
         for name, table in tables.items():
             own.con.register(name, table)

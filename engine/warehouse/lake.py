@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +28,8 @@ from srsql.engine.warehouse.lake_files import (
     Lake,
     LakeFile,
     clear_leftovers,
-    digest,
     find_lake,
     read_marker,
-    sync,
     write_marker,
 )
 from srsql.engine.warehouse.lake_rows import (
@@ -39,13 +37,14 @@ from srsql.engine.warehouse.lake_rows import (
     REPORT_BUCKET,
     ROWS,
     bucketed_rows,
+    file_columns,
     incoming_table,
     reader,
     report_buckets,
     view_rows,
 )
-from srsql.engine.warehouse.layout import raw_columns, raw_table
-from srsql.engine.warehouse.scratch import private_folder
+from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.scratch import digest, private_folder, sync
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -272,8 +271,7 @@ class Change:
             found = exp.select(column(BUCKET, "t")).distinct().from_(temporary(ROWS, alias="t"))
             found = found.order_by(column(BUCKET, "t"))
             for (bucket,) in self.warehouse.rows(found.sql(dialect="duckdb")):
-                names = list(raw_columns(self.dataset, declared))[1:]
-                rows = exp.select(*(column(name, "t") for name in names))
+                rows = exp.select(*file_columns(self.dataset, declared))
                 rows = rows.from_(temporary(ROWS, alias="t"))
                 rows = rows.where(column(BUCKET, "t").eq(exp.convert(bucket)))
                 self._write(rows, declared.name, quarter, bucket)
@@ -304,8 +302,7 @@ class Change:
         for each in touched:
             if found[str(self.folder / each.file)] == each.records:
                 continue
-            names = list(raw_columns(self.dataset, declared))[1:]
-            rows = exp.select(*(column(name, "t") for name in names)).from_(self._reader([each]))
+            rows = exp.select(*file_columns(self.dataset, declared)).from_(self._reader([each]))
             rows = rows.where(exp.func("coalesce", gone.copy(), exp.false()).not_())
             rows = rows.order_by(column("file_row_number", "t"))
             self._write(rows, each.table, each.quarter, each.bucket)
@@ -370,10 +367,8 @@ class Change:
 
     def _settle(self, declared: Table | None = None) -> None:
         """Let the views read what is listed now, and count the change."""
-        files = self._files()
-        for each in [declared] if declared else self.dataset.tables:
-            rows = view_rows(self.folder, self.dataset, each, files)
-            self.warehouse.run(create(raw_table(self.dataset, each.name), rows, kind="VIEW"))
+        tables = [declared] if declared else self.dataset.tables
+        _make_views(self.warehouse, self.folder, self.dataset, tables, self._files())
         if not self.counted:
             self.warehouse.run(query(TOPIC, "count_change"))
         self.counted = True
@@ -448,6 +443,17 @@ def point_views(warehouse: Warehouse, folder: Path) -> None:
     warehouse.run(query(TOPIC, "move"), {"folder": str(place)})
     for name, _ in warehouse.rows(query(TOPIC, "datasets")):
         dataset = registered_dataset(warehouse, name)
-        for declared in dataset.tables:
-            rows = view_rows(place, dataset, declared, lake.files)
-            warehouse.run(create(raw_table(dataset, declared.name), rows, kind="VIEW"))
+        _make_views(warehouse, place, dataset, dataset.tables, lake.files)
+
+
+def _make_views(
+    warehouse: Warehouse,
+    folder: Path,
+    dataset: Dataset,
+    tables: Iterable[Table],
+    files: Sequence[LakeFile],
+) -> None:
+    """Let raw tables be views over what is listed of them in a folder."""
+    for declared in tables:
+        rows = view_rows(folder, dataset, declared, files)
+        warehouse.run(create(raw_table(dataset, declared.name), rows, kind="VIEW"))

@@ -6,7 +6,6 @@ that the catalog lists. What else lies there is somebody else's: nothing here re
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import DamagedError, WarehouseError, printable
-from srsql.engine.warehouse.scratch import put_beside
+from srsql.engine.warehouse.scratch import digest, put_beside, sync
 from srsql.engine.warehouse.statements import query
 
 MARKER = "srsql-lake.json"
@@ -161,25 +160,6 @@ def write_marker(folder: Path, name: str, changes: int) -> None:
         beside.write_text(json.dumps({"lake": name, "changes": changes}) + "\n", encoding="utf-8")
         sync(beside)
     sync(folder)
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync(path: Path) -> None:
-    """Let a file, or the names in a folder, survive a loss of power."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def is_unchanged(folder: Path, file: LakeFile) -> bool:

@@ -24,6 +24,11 @@ def incoming_table(dataset: Dataset, name: str, alias: str | None = None) -> exp
     return temporary(f"{INCOMING}_{name}", alias=alias)
 
 
+def file_columns(dataset: Dataset, declared: Table) -> list[exp.Column]:
+    """What a file has of the rows ``t`` of a raw table: the period is in its path alone."""
+    return [column(name, "t") for name in list(raw_columns(dataset, declared))[1:]]
+
+
 def _case_bucket(case_id: exp.Expr, buckets: int) -> exp.Expr:
     call = exp.Anonymous(this="case_bucket", expressions=[case_id, exp.convert(buckets)])
     return exp.Dot.build([exp.to_identifier("srsql"), call])
@@ -60,8 +65,7 @@ def bucketed_rows(dataset: Dataset, declared: Table, buckets: int) -> str:
             on=column("report_id", "r").eq(report.copy()),
             join_type="left",
         )
-    names = list(raw_columns(dataset, declared))[1:]
-    rows = rows.select(bucket.as_(BUCKET, quoted=True), *(column(name, "t") for name in names))
+    rows = rows.select(bucket.as_(BUCKET, quoted=True), *file_columns(dataset, declared))
     rows = rows.order_by(column(BUCKET), column("rowid", "t"))
     return create(temporary(ROWS), rows, temp=True)
 

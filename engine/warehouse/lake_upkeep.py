@@ -12,9 +12,9 @@ from pathlib import Path
 from srsql.engine.errors import DamagedError, OutdatedError, WarehouseError, printable
 from srsql.engine.warehouse.database_file import NO_LIMITS, NOW, Limits, Wait
 from srsql.engine.warehouse.lake import LakeInfo, lake_info, point_views
-from srsql.engine.warehouse.lake_files import Lake, digest, read_marker, sync, write_marker
+from srsql.engine.warehouse.lake_files import Lake, read_marker, write_marker
 from srsql.engine.warehouse.runs import recorded
-from srsql.engine.warehouse.scratch import private_folder
+from srsql.engine.warehouse.scratch import digest, private_folder, sync
 from srsql.engine.warehouse.warehouse import Warehouse
 
 

@@ -12,9 +12,8 @@ import duckdb
 from srsql.engine.errors import DONE, WarehouseError
 from srsql.engine.warehouse.backup import Counts, need_all, need_free, row_counts
 from srsql.engine.warehouse.database_file import NO_LIMITS, NOW, Limits, Wait, attached, told
-from srsql.engine.warehouse.lake_files import sync
 from srsql.engine.warehouse.runs import complete_run, start_run
-from srsql.engine.warehouse.scratch import private_folder
+from srsql.engine.warehouse.scratch import private_folder, sync
 from srsql.engine.warehouse.statements import query, step_file
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 

@@ -9,6 +9,7 @@ warehouse, so that whoever opens the warehouse next finds that as well.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -211,3 +212,22 @@ def put_beside(file: Path, *, private: bool = True) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Let a file, or the names in a folder, survive a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

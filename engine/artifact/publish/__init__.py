@@ -58,9 +58,8 @@ from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
-from srsql.engine.warehouse.lake_files import sync
 from srsql.engine.warehouse.releases import released_terms, staleness
-from srsql.engine.warehouse.scratch import private_folder
+from srsql.engine.warehouse.scratch import private_folder, sync
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
