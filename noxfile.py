@@ -48,7 +48,7 @@ def thorough(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests but the thorough lane, with coverage and the ten slowest."""
+    """All tests but the thorough lane, with the coverage of the fast lane and the ten slowest."""
     _install(session, "test")
     session.run("pytest", "-n", "2", "--cov", "--durations=10", *session.posargs)
 

@@ -56,8 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what ``slow.txt`` and ``thorough.txt`` list; what is thorough is slow, too."""
+    """Mark what ``slow.txt`` and ``thorough.txt`` list; what is thorough is slow, too.
+
+    Where lines are counted they are not in slow tests, which would take half as long again.
+    """
     lanes = {lane: listed(lane) for lane in LANES}
+    counted = bool(items) and items[0].config.pluginmanager.hasplugin("_cov")
     for item in items:
         file, test = item.path.name, getattr(item, "originalname", item.name)
         for lane, lines in lanes.items():
@@ -65,6 +69,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(lane)
         if item.get_closest_marker("thorough"):
             item.add_marker("slow")
+        if counted and item.get_closest_marker("slow"):
+            item.add_marker("no_cover")
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
