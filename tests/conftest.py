@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from support import kernels
 from support.sql import own_sql, sql
 
+from srsql.engine.console import progress
 from srsql.engine.warehouse import series as warehouse_series
 
 __all__ = ["own_sql", "sql"]
@@ -37,21 +39,21 @@ RELEASED_ON = "2026-11-20"
 def pytest_configure(config: pytest.Config) -> None:
     midnight = datetime.fromisoformat(RELEASED_ON).replace(tzinfo=UTC)
     os.environ["SOURCE_DATE_EPOCH"] = f"{midnight.timestamp():.0f}"
+    progress.EVERY = 3600.0  # on a busy machine no command's stderr has lines on how far it is
     if hasattr(config, "workerinput"):
         return
-    others = None
     if getattr(config.option, "numprocesses", None):  # as many processors as that are free now
-        others = subprocess.Popen(
-            [sys.executable, "-m", "support.kernels"], cwd=Path(__file__).parent
-        )
-    from srsql.engine.console import progress
-    from srsql.udfs.grouping import greedy, refine
-
-    progress.EVERY = 3600.0  # on a busy machine no command's stderr has lines on how far it is
-    greedy.warm_up()
-    refine.warm_up()
-    if others is not None and others.wait():
-        raise pytest.UsageError("the kernels cannot be compiled: see above")
+        compiling = [  # not here, where lines may be counted
+            subprocess.Popen(
+                [sys.executable, "-m", "support.kernels", share], cwd=Path(__file__).parent
+            )
+            for share in kernels.SHARES
+        ]
+        ended = [each.wait() for each in compiling]
+        if any(ended):
+            raise pytest.UsageError("the kernels cannot be compiled: see above")
+    else:
+        kernels.compile_share("grouping")
 
 
 @pytest.hookimpl(tryfirst=True)
