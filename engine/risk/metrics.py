@@ -84,7 +84,10 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         )
     ]
     if any(row.measure == "il" for row in rows):  # regions are not what the release shows
-        made = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "withheld"}
+        made = {
+            "il", "ncp", "emd", "rate", "il (all records)", "emd (all records)", "ncp (eq. 6)",
+            "counterfeits", "withheld",
+        }  # fmt: skip
         return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
     model, perturbs = _rows(warehouse, "kind", release_id)[0]
     if perturbs:  # a draw has no width, so the loss of regions says nothing
