@@ -483,7 +483,9 @@ CREATE TABLE IF NOT EXISTS srsql.lattice (
 );
 
 -- What each node of the lattice that was looked at would lose; private, since it tells the number
--- of counterfeits. ncp is divided by the number of dimensions.
+-- of counterfeits. ncp is divided by the number of dimensions. emd is over all records, emd_classes
+-- the mean over the classes (NULL: made before layout 9); probability: with which the node is taken
+-- (NULL: it cannot be told).
 CREATE TABLE IF NOT EXISTS srsql.lattice_node (
     release_id INTEGER NOT NULL,
     levels INTEGER[] NOT NULL,
@@ -494,5 +496,7 @@ CREATE TABLE IF NOT EXISTS srsql.lattice_node (
     counterfeits BIGINT NOT NULL,
     ncp DOUBLE NOT NULL,
     emd DOUBLE NOT NULL,
-    rate DOUBLE NOT NULL
+    rate DOUBLE NOT NULL,
+    emd_classes DOUBLE,
+    probability DOUBLE
 );

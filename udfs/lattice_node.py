@@ -267,10 +267,13 @@ class Loss:
     ncp: float
     """Mean penalty of a dimension value, in [0, 1]."""
     emd: float
-    """Distance of the distributions of informative values, in [0, 1]."""
+    """Distance of the distributions of informative values of a class, mean of the classes, in
+    [0, 1]."""
     rate: float
     """Mean share of counterfeits in a class, in [0, 1]."""
     dimensions: int
+    emd_records: float
+    """Distance of the distributions of informative values of all records, in [0, 1]."""
 
     @property
     def il(self) -> float:
@@ -292,8 +295,10 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
     """What the anonymized records of a node lose (equations 5 to 10).
 
     NCP is divided by the number of dimensions, too: the text has it between 0 and 1, which
-    equation 6 as printed leaves. EMD compares the informative values of all records. Rate is the
-    mean over the classes that have records and were not suppressed.
+    equation 6 as printed leaves. EMD and Rate are means over the classes that have records and were
+    not suppressed: the text calls EMD one "of two completely different equivalent classes", and
+    the authors' code takes the mean over the classes. EMD over the informative values of all
+    records is told beside it; it hides what one class gains and another loses.
 
     Args:
         counts: the original records at the node.
@@ -303,7 +308,7 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
     """
     total = int(perturbed.count.sum())
     if total == 0:  # nothing is left: everything is lost
-        return Loss(1.0, 1.0, 0.0, dimensions)
+        return Loss(1.0, 1.0, 0.0, dimensions, 1.0)
     sizes = perturbed.sizes(counts.classes)
     hidden = total - int(sizes.sum())
     ncp = (float(sizes @ penalties) + hidden * dimensions) / (total * dimensions)
@@ -314,7 +319,34 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
     shown = sizes > 0
     rates = perturbed.counterfeits[shown] / sizes[shown]
     rate = math.fsum(rates) / len(rates) if len(rates) else 0.0
-    return Loss(ncp, math.fsum(np.abs(before - after)) / 2, rate, dimensions)
+    distances = class_distances(counts, perturbed)[shown]
+    emd = math.fsum(distances) / len(distances) if len(distances) else 0.0
+    return Loss(ncp, emd, rate, dimensions, math.fsum(np.abs(before - after)) / 2)
+
+
+def class_distances(counts: Counts, perturbed: PerturbedCounts) -> Floats:
+    """[classes] equation 7 of each class: its original records and its anonymized ones.
+
+    A class that had no record differs completely from what it has now: 1. Of a class that has none
+    now, or is suppressed, the value means nothing.
+    """
+    known = perturbed.owner >= 0
+    parts = (
+        (counts.owner, counts.value, counts.count, counts.sizes),
+        (
+            perturbed.owner[known],
+            perturbed.value[known],
+            -perturbed.count[known],
+            perturbed.sizes(counts.classes),
+        ),
+    )
+    owners = np.concatenate([owner for owner, *_ in parts])
+    keys = owners * counts.domain + np.concatenate([value for _, value, *_ in parts])
+    shares = np.concatenate([count / size[owner] for owner, _, count, size in parts])
+    pairs, place = np.unique(keys, return_inverse=True)
+    differences = np.abs(np.bincount(place, shares, minlength=len(pairs)))
+    of_class = np.bincount(pairs // counts.domain, differences, minlength=counts.classes)
+    return np.asarray(np.where(counts.sizes > 0, of_class / 2, 1.0), dtype=np.float64)
 
 
 def node_weight(il: float, epsilon: Fraction, nodes: int) -> int:

@@ -184,6 +184,8 @@ class Figures:
     suppressed: int
     """Classes."""
     counterfeits: int
+    probability: float | None = None
+    """With which the node is taken, given what was perturbed; None: it cannot be told."""
 
 
 @dataclass(frozen=True)

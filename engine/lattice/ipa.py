@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -37,10 +37,23 @@ from srsql.udfs.lattice_node import (
 )
 from srsql.udfs.mechanisms import Source
 
-SPLIT = (Fraction(1, 10), Fraction(3, 10), Fraction(3, 10), Fraction(3, 10))
-"""Shares of epsilon: suppression, insertion, value, candidates (Lee 2020, "Data utility")."""
 MOST_CELLS = 4_000_000
 """Cells of a domain that get noise of their own; beyond, noise is nearly all there would be."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What of epsilon is spent on each step; by default as Lee 2020, "Data utility", has it."""
+
+    suppression: Fraction = Fraction(1, 10)
+    insertion: Fraction = Fraction(3, 10)
+    value: Fraction = Fraction(3, 10)
+    candidates: Fraction = Fraction(3, 10)
+
+    @property
+    def total(self) -> Fraction:
+        """Of all four steps."""
+        return self.suppression + self.insertion + self.value + self.candidates
 
 
 @dataclass(frozen=True)
@@ -52,17 +65,18 @@ class IpaParameters:
     """t"""
     sound: bool
     """The node is chosen from statistics with noise of their own, before anything is perturbed."""
+    shares: Shares = Shares()
 
     @property
     def budget(self) -> Budget:
         """What is spent at one node."""
-        suppression, insertion, value, _ = (share * self.epsilon for share in SPLIT)
-        return Budget(self.least, suppression, insertion, value)
+        of, epsilon = self.shares, self.epsilon
+        return Budget(self.least, *(s * epsilon for s in (of.suppression, of.insertion, of.value)))
 
     @property
     def candidates(self) -> Fraction:
         """What is spent on the choice of the node."""
-        return SPLIT[3] * self.epsilon
+        return self.shares.candidates * self.epsilon
 
 
 def anonymize(
@@ -92,17 +106,23 @@ def _choose_perturbed(
     nodes = lattice(dimensions)
     total, held = 0, None
     seen: list[Figures] = []
+    weights: list[int] = []
     for levels in nodes:
         node = cube_counts(warehouse, dimensions, levels)
         made, found = _perturbed(node, parameters, source, dimensions)
         seen.append(found)
         weight = node_weight(found.loss.il, parameters.candidates, len(nodes))
+        weights.append(weight)
         total += weight
         if int(source.uniform.below(np.array([total]))[0]) < weight:
             held = (levels, node.nodes, made)
     if held is None:
         raise ReleaseError("there is no dimension to generalize: name some with --dimensions")
-    return Made(*held, seen)
+    drawn = [
+        replace(found, probability=weight / total)
+        for found, weight in zip(seen, weights, strict=True)
+    ]
+    return Made(*held, drawn)
 
 
 def _perturbed(
@@ -196,7 +216,8 @@ def k_anonymous(warehouse: Warehouse, dimensions: Sequence[Dimension], k: int) -
         seen.append(figures(levels, loss, node.counts.classes, made))
     best = min(seen, key=lambda found: found.loss.ncp).levels
     node = cube_counts(warehouse, dimensions, best)
-    return Made(best, node.nodes, _as_it_is(node.counts), seen)
+    taken = [replace(found, probability=float(found.levels == best)) for found in seen]
+    return Made(best, node.nodes, _as_it_is(node.counts), taken)
 
 
 def noisy_histogram(
@@ -220,7 +241,8 @@ def noisy_histogram(
     nodes = np.stack(np.unravel_index(shown, widths), axis=1).astype(np.int64)
     parts = [d.penalties()[nodes[:, at]] for at, d in enumerate(dimensions)]
     loss = loss_of(original, made, np.sum(np.stack(parts), axis=0), len(dimensions))
-    return Made(levels, nodes, made, [figures(levels, loss, len(nodes), made)])
+    seen = replace(figures(levels, loss, len(nodes), made), probability=1.0)
+    return Made(levels, nodes, made, [seen])
 
 
 def _as_it_is(counts: Counts) -> PerturbedCounts:

@@ -165,7 +165,7 @@ def keep_lattice(
     )
     for seen in made.looked_at:
         warehouse.run(
-            "INSERT INTO srsql.lattice_node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO srsql.lattice_node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 release_id,
                 list(seen.levels),
@@ -175,7 +175,9 @@ def keep_lattice(
                 seen.suppressed,
                 seen.counterfeits,
                 seen.loss.ncp,
-                seen.loss.emd,
+                seen.loss.emd_records,
                 seen.loss.rate,
+                seen.loss.emd,
+                seen.probability,
             ],
         )

@@ -13,19 +13,26 @@ from srsql.engine.grouping.feasibility import Bounds, drop_withheld
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.grouping.perturbation import HISTOGRAM, LedgerCalibration, charge_quarter
 from srsql.engine.lattice.cube import Made, load_cube, nothing
-from srsql.engine.lattice.ipa import IpaParameters, anonymize, k_anonymous, noisy_histogram
+from srsql.engine.lattice.ipa import (
+    IpaParameters,
+    Shares,
+    anonymize,
+    k_anonymous,
+    noisy_histogram,
+)
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
 from srsql.engine.models.base import MOST, Output
 from srsql.engine.models.perturbing import (
     EPSILON,
     EPSILON_LIMIT,
     EPSILON_SCOPE,
+    FINEST,
     NOISE,
     NOT_FOR_PUBLICATION,
 )
 from srsql.engine.models.terms_only import TermsOnlyModel
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
-from srsql.engine.parameters.takes import Names, OneOf, Text, Whole
+from srsql.engine.parameters.takes import Amount, Names, OneOf, Text, Whole
 from srsql.engine.warehouse.dimensions import (
     ALL,
     FIRST,
@@ -241,13 +248,23 @@ class NoisyLattice(LatticeModel):
         )
 
 
+def _share(default: Fraction, step: str) -> Any:
+    return parameter(
+        default,
+        takes=Amount(1, FINEST),
+        help=f"share of epsilon that {step}; the four shares add up to 1",
+        compared=(),
+    )
+
+
 @dataclass(frozen=True)
 class Ipa(NoisyLattice):
     """Generalization by a level vector, suppression of small classes, counterfeit records.
 
-    Epsilon is split 0.1 / 0.3 / 0.3 / 0.3 over suppression, number of counterfeits, their values
-    and the choice of the node. It is a *nominal* budget: **no calibration is epsilon-differentially
-    private** for adding or removing a record, whatever Lee 2020, Theorem 9, says.
+    Epsilon is split over suppression, number of counterfeits, their values and the choice of the
+    node, 0.1 / 0.3 / 0.3 / 0.3 unless other shares are given. It is a *nominal* budget: **no
+    calibration is epsilon-differentially private** for adding or removing a record, whatever Lee
+    2020, Theorem 9, says.
 
     * Real informative values are published as they are: one with a single holder proves that the
       holder is in the data, with certainty.
@@ -280,17 +297,40 @@ class Ipa(NoisyLattice):
         weaker="paper",
         compared=("paper",),
     )
+    share_suppression: Fraction = _share(
+        Shares.suppression, "the decision takes whether a class is suppressed"
+    )
+    share_insertion: Fraction = _share(Shares.insertion, "the number of made-up records takes")
+    share_value: Fraction = _share(Shares.value, "the values of made-up records take")
+    share_candidates: Fraction = _share(Shares.candidates, "the choice of the level vector takes")
 
     name: ClassVar[str] = "ipa"
     family: ClassVar[str] = "ipa"
     charged_as: ClassVar[LedgerCalibration] = "nominal"
     charged_for: ClassVar[str] = "ipa"
 
+    def __post_init__(self) -> None:
+        """Refuse a budget that is not spent, or spent twice."""
+        super().__post_init__()
+        if self.shares.total != 1:
+            raise ReleaseError(
+                f"the shares of epsilon add up to {self.shares.total}: give four that add up to 1 "
+                "(--share-suppression, --share-insertion, --share-value, --share-candidates)"
+            )
+
+    @property
+    def shares(self) -> Shares:
+        """What of epsilon each step takes."""
+        return Shares(
+            self.share_suppression, self.share_insertion, self.share_value, self.share_candidates
+        )
+
     @property
     def guarantee(self) -> str:
         """What does not hold, in words."""
         choice = (
-            "the choice of the level vector alone is differentially private, with 3/10 of it"
+            "the choice of the level vector alone is differentially private, with "
+            f"{self.share_candidates} of it"
             if self.calibration == "sound"
             else "every level vector is perturbed with the same budget before one is drawn"
         )
@@ -308,7 +348,9 @@ class Ipa(NoisyLattice):
         self, warehouse: Warehouse, dimensions: tuple[Dimension, ...], source: Source
     ) -> Made:
         """Algorithms 1 and 2."""
-        parameters = IpaParameters(self.epsilon, self.suppress_below, self.calibration == "sound")
+        parameters = IpaParameters(
+            self.epsilon, self.suppress_below, self.calibration == "sound", self.shares
+        )
         return anonymize(warehouse, dimensions, parameters, source)
 
 

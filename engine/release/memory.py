@@ -51,8 +51,10 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-_FILE = re.compile(r"(?P<way>levels:|level:\d+:|sim:\d+:)?(?P<path>.+)", re.DOTALL)
-"""A path, and what may stand before it."""
+_FILE = re.compile(
+    r"(?!(level|sim):\d+\Z)(?P<way>levels:|level:\d+:|sim:\d+:)?(?P<path>.+)", re.DOTALL
+)
+"""A path, and what may stand before it; ``level:1`` alone names what ships, wherever that is."""
 UNTOLD = (
     "series {series!r} was made with {option} by a version that did not keep its value: give "
     "{option} once, or take it away with 'srsql series set {series} --unset {keyword}'"

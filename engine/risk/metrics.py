@@ -26,6 +26,7 @@ from srsql.engine.risk.term_loss import (
     RelativeError,
     answer_workload,
     average_relative_error,
+    held_sets,
     matching_errors,
     random_sets,
 )
@@ -62,6 +63,8 @@ MOST_SETS = 20_000
 RECORDS = 2_000
 """Records drawn of which it is asked what a known term or two of theirs tell."""
 _CERTAIN = "srsql_certain_sets"
+HELD = "held"
+"""In the name of the workload W2 of sets that some record holds."""
 SEED = 0
 """Of the random sets of W2: whoever measures a release again asks the same."""
 
@@ -84,7 +87,10 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         )
     ]
     if any(row.measure == "il" for row in rows):  # regions are not what the release shows
-        made = {"il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "withheld"}
+        made = {
+            "il", "ncp", "emd", "rate", "il (all records)", "emd (all records)", "ncp (eq. 6)",
+            "counterfeits", "withheld",
+        }  # fmt: skip
         return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
     model, perturbs = _rows(warehouse, "kind", release_id)[0]
     if perturbs:  # a draw has no width, so the loss of regions says nothing
@@ -150,6 +156,9 @@ def store_measures(
 def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> list[MeasureRow]:
     """ARE on W1 and W2, MRE of the policy, and what known terms single out or tell.
 
+    W2 is asked twice: of random sets, and of random sets that some record holds ("W2 held"). Beside
+    every ARE stands the standard deviation of the errors of its queries (``are_deviation``).
+
     Also how many terms are suppressed (of a disassociated release none, which is counted too), and
     of a release that generalizes ARE over the queries without any of them, as Loukides 2014,
     section 6.3, compares "for a fair comparison" (``are_released``).
@@ -166,19 +175,19 @@ def measure_terms(warehouse: Warehouse, dataset: Dataset, release_id: int) -> li
     gone = lost if isinstance(tables, PublishedNodes) else None
     for support in SUPPORTS:
         try:
-            sets = frequent_itemsets(warehouse, originals, support, at_most=MOST_SETS)
+            found_sets = frequent_itemsets(warehouse, originals, support, at_most=MOST_SETS)
         except PolicyError:  # more sets than that: lower supports have more still
             break
-        answers = answer_workload(warehouse, tables, originals, [s.terms for s in sets])
-        rows += [
-            _are(release_id, measure, f"W1, {support} %", error)
-            for measure, error in _errors(warehouse, answers, gone)
-            if error.terms is None
-        ]
-    answers = answer_workload(warehouse, tables, originals, random_sets(warehouse, originals, SEED))
-    for measure, error in _errors(warehouse, answers, gone):
-        size = "all" if error.terms is None else f"{error.terms} of them"
-        rows.append(_are(release_id, measure, f"W2, {size}", error))
+        answers = answer_workload(warehouse, tables, originals, [s.terms for s in found_sets])
+        for measure, error in _errors(warehouse, answers, gone):
+            if error.terms is None:
+                rows += _are(release_id, measure, f"W1, {support} %", error)
+    for name, workload in (("W2", random_sets), (f"W2 {HELD}", held_sets)):
+        sets = workload(warehouse, originals, SEED)
+        answers = answer_workload(warehouse, tables, originals, sets)
+        for measure, error in _errors(warehouse, answers, gone):
+            size = "all" if error.terms is None else f"{error.terms} of them"
+            rows += _are(release_id, measure, f"{name}, {size}", error)
     rows += _policy_rows(warehouse, tables, originals, release_id)
     for share in combination_shares(warehouse, originals):
         if share.records == 1:
@@ -263,9 +272,14 @@ def _suppressed_row(
     )
 
 
-def _are(release_id: int, measure: str, scope: str, error: RelativeError) -> MeasureRow:
+def _are(release_id: int, measure: str, scope: str, error: RelativeError) -> list[MeasureRow]:
+    """The mean and the deviation of the errors of the queries."""
     total = None if error.are is None else error.are * error.queries
-    return MeasureRow(release_id, measure, scope, total, error.queries, error.are, None, None)
+    n, spread = error.queries, error.deviation
+    return [
+        MeasureRow(release_id, measure, scope, total, n, error.are, None, None),
+        MeasureRow(release_id, f"{measure}_deviation", scope, None, n, spread, None, None),
+    ]
 
 
 def _policy_rows(

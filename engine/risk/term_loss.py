@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from srsql.engine.risk.term_counts import Answering, count_terms
 from srsql.engine.terms.policies import UtilityPolicy, put_policy
+from srsql.engine.warehouse.released_terms import put_sets
 from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -41,6 +42,9 @@ class RelativeError:
     untold: int
     """Queries with a truth of 0, for which the error is undefined; they are left out."""
     are: float | None
+    deviation: float | None
+    """Standard deviation of the relative errors of the queries, as of a sample; None: fewer than
+    2."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,49 @@ def random_sets(
         grown = luck.sample(terms, min(longest, len(terms)))
         sets.extend(tuple(sorted(grown[:size])) for size in range(1, len(grown) + 1))
     return sets[:count]
+
+
+def held_sets(
+    warehouse: Warehouse, originals: str, seed: int, *, count: int = 1000, longest: int = 4
+) -> list[tuple[str, ...]]:
+    """The workload W2 of sets that some record holds: 1 to ``longest`` terms.
+
+    Terms are drawn uniformly like those of W2, but each further one among those that some record
+    holds together with the whole set before it. So every set has a truth above 0, where nearly all
+    longer sets of W2 have none and tell no error. A set that no further term is held with is the
+    last of its row, so there may be fewer of the longer ones.
+
+    Args:
+        warehouse: in which the originals are.
+        originals: name of a table ``(record, term)``.
+        seed: of the draws; the order of the records does not matter.
+        count: sets in all, at most.
+        longest: terms of the longest ones.
+    """
+    terms = [
+        term
+        for (term,) in warehouse.rows(
+            f"SELECT DISTINCT o.term FROM {originals} AS o ORDER BY o.term"
+        )
+    ]
+    luck = random.Random(f"{seed} held")
+    grown = [[luck.choice(terms)] for _ in range(-(-count // longest))] if terms else []
+    growing = list(range(len(grown)))
+    for _ in range(longest - 1):
+        if not growing:
+            break
+        sets = put_sets(warehouse, [grown[number] for number in growing])
+        found = warehouse.rows(
+            "SELECT c.set_no, c.terms FROM "
+            f"srsql.companion_terms({literal(originals)}, {sets}) AS c ORDER BY c.set_no"
+        )
+        for number, companions in found:
+            grown[growing[number]].append(luck.choice(companions))
+        growing = [growing[number] for number, _ in found]
+    prefixes = [
+        tuple(sorted(row[:size])) for row in grown for size in range(1, len(row) + 1)
+    ]
+    return prefixes[:count]
 
 
 def answer_workload(

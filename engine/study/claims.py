@@ -8,6 +8,7 @@ setting of the parameters that the models share.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ PAPERS = ("lin_2016", "huang_2021", "wu_2022", "loukides_2014", "lee_2020")
 """Files of claims and figures, in the order in which they are shown."""
 SHARED = (
     "quarter", "theta", "k", "l", "alpha", "epsilon", "calibration", "m", "policy",
-    "term_attributes", "suppress_below", "informative", "dimensions", "cases", "scope",
+    "term_attributes", "suppress_below", "share_suppression", "share_insertion", "share_value",
+    "share_candidates", "informative", "dimensions", "cases", "scope",
 )  # fmt: skip
 """Columns by which two models are compared, each that both have."""
 IL_PARTS = ("ncp", "emd", "rate")
@@ -214,17 +216,96 @@ class ValuesClaim(Claim):
         return verdict(agreed, f"{self.side.name} {_span(found)}", need)
 
 
+class WelchClaim(Claim):
+    """About pairs of means of two sides: the left one is less, and not by chance.
+
+    Welch's t-test of the errors of the queries of a workload, from their mean, their standard
+    deviation (the measure called ``..._deviation``) and their number (its ``total``). Every seed is
+    a comparison of its own: the queries of several are the same ones and would count for more than
+    they are. A workload of fewer than two queries on a side is not compared.
+    """
+
+    compare: Literal["welch"]
+    left: Side
+    right: Side
+    level: float = 0.01
+    """Of p, two-sided, below which a difference is significant."""
+
+    def judge(self, rows: Sequence[Row]) -> Verdict:
+        """The verdict on a table."""
+        by = [*SHARED, "seed"]
+        others = _samples(self.right, rows, by)
+        agreed, chances = [], []
+        for key, ours in _samples(self.left, rows, by).items():
+            for other, theirs in others.items():
+                if any(
+                    a != b and a is not None and b is not None
+                    for a, b in zip(key[:-1], other[:-1], strict=True)
+                ):
+                    continue
+                p = welch(ours, theirs)
+                if p is not None:
+                    agreed.append(ours.mean < theirs.mean and p < self.level)
+                    chances.append(p)
+        return verdict(agreed, f"p of Welch's t-test {_span(chances)}")
+
+
 class NamedClaim(Claim):
     """About more than a relation of two values expresses: judged by a function of ``NAMED``."""
 
     compare: Literal["named"]
     function: Literal[
-        "gap_grows_with_level", "seconds_grow_below_square", "emd_and_rate_grow_with_noise"
+        "gap_grows_with_level",
+        "seconds_grow_below_square",
+        "emd_and_rate_grow_with_noise",
+        "keeps_as_many_constraints_as_cba",
     ]
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """The verdict on a table."""
         return NAMED[self.function](rows)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Mean, standard deviation and size of a sample."""
+
+    mean: float
+    deviation: float
+    size: float
+
+
+def welch(one: Sample, other: Sample) -> float | None:
+    """The chance, were both means the same, of a difference as large or larger: two-sided p.
+
+    Two samples of unequal variances (B. L. Welch, Biometrika 34, 1947), with the degrees of freedom
+    of Welch and Satterthwaite. None where a sample has fewer than two values. Where neither varies,
+    equal means have a chance of 1, others of 0.
+    """
+    from scipy.special import stdtr
+
+    if min(one.size, other.size) < 2:
+        return None
+    parts = [sample.deviation**2 / sample.size for sample in (one, other)]
+    if sum(parts) == 0:
+        return float(one.mean == other.mean)
+    t = (one.mean - other.mean) / math.sqrt(sum(parts))
+    sizes = (one.size, other.size)
+    freedom = sum(parts) ** 2 / sum(v**2 / (n - 1) for v, n in zip(parts, sizes, strict=True))
+    return float(2 * stdtr(freedom, -abs(t)))
+
+
+def _samples(side: Side, rows: Sequence[Row], by: Sequence[str]) -> dict[Key, Sample]:
+    """What each setting measured of the queries."""
+    means = side.values(rows, by)
+    spread = side.model_copy(update={"measure": f"{side.measure}_deviation"})
+    deviations = spread.values(rows, by)
+    sizes = spread.model_copy(update={"value": "total"}).values(rows, by)
+    return {
+        key: Sample(mean, deviations[key], sizes[key])
+        for key, mean in means.items()
+        if key in deviations and key in sizes
+    }
 
 
 def verdict(agreed: Sequence[bool], measured: str, need: float = 1.0) -> Verdict:
@@ -308,9 +389,38 @@ def emd_and_rate_grow_with_noise(rows: Sequence[Row]) -> Verdict:
     return verdict([x > y for x, y in pairs], "; ".join(words))
 
 
+def keeps_as_many_constraints_as_cba(rows: Sequence[Row]) -> Verdict:
+    """Whether disassociation keeps at least the share of the constraints within 5 % that CBA keeps.
+
+    The words name every setting in which CBA keeps more (Loukides 2014, section 6.3, which leaves
+    CBA out of Figs. 19 to 25 "having established that our method outperforms" it).
+    """
+    by = [name for name in SHARED if name != "scope"]
+    ours, theirs = (
+        {key[:-1]: share for key, share in
+         _side(model, "mre_within_5", scope="constraint").values(rows, by).items()}
+        for model in ("disassociation", "cba")
+    )  # fmt: skip
+    both = [key for key in ours if key in theirs]
+    better = [key for key in both if theirs[key] > ours[key]]
+    words = []
+    for key in sorted(better, key=lambda key: ours[key] - theirs[key]):
+        told = dict(zip(by, key, strict=True))
+        setting = [f"{name} {told[name]}" for name in ("policy", "k", "m", "cases") if told[name]]
+        words.append(f"{', '.join(setting)}: cba {theirs[key]:.3g}, Dis {ours[key]:.3g}")
+    if not better:
+        words = [f"{_span(list(ours.values()))}; cba {_span(list(theirs.values()))}"]
+    return verdict([key not in better for key in both], "; ".join(words))
+
+
 NAMED: Mapping[str, Callable[[Sequence[Row]], Verdict]] = {
     function.__name__: function
-    for function in (gap_grows_with_level, seconds_grow_below_square, emd_and_rate_grow_with_noise)
+    for function in (
+        gap_grows_with_level,
+        seconds_grow_below_square,
+        emd_and_rate_grow_with_noise,
+        keeps_as_many_constraints_as_cba,
+    )
 }
 """The comparisons that a claim names."""
 
@@ -322,12 +432,34 @@ def document(paper: str) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-Judged = PairsClaim | TrendClaim | ValuesClaim | NamedClaim
+Judged = PairsClaim | TrendClaim | ValuesClaim | WelchClaim | NamedClaim
 _ENTRY: TypeAdapter[Judged] = TypeAdapter(Annotated[Judged, Field(discriminator="compare")])
 CLAIMS: tuple[Judged, ...] = tuple(
     _ENTRY.validate_python({"paper": paper["paper"], **entry})
     for paper in map(document, PAPERS)
     for entry in paper["claim"]
+)
+
+
+class PaperGrid(_Entry):
+    """What a comparison has to vary so that some figures of a paper, and claims of them, are told."""
+
+    paper: str
+    places: tuple[str, ...]
+    """Of the figures."""
+    options: str
+    """Of ``srsql compare``, beside the quarters and the folder."""
+
+    @property
+    def command(self) -> str:
+        """As it is typed, over quarters from A to B."""
+        return f"srsql compare --quarters A:B {self.options} --out compared"
+
+
+GRIDS: tuple[PaperGrid, ...] = tuple(
+    PaperGrid.model_validate({"paper": paper["paper"], **entry})
+    for paper in map(document, PAPERS)
+    for entry in paper["grid"]
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
-from srsql.engine.study.claims import CLAIMS, Verdict
+from srsql.engine.study.claims import CLAIMS, GRIDS, Verdict
 from srsql.engine.study.figures import FIGURES, OWN, PaperFigure, draw
 from srsql.engine.study.results import FIRST, LOADING, Row
 from srsql.schemas import Dataset
@@ -33,6 +33,7 @@ class Paper:
     claims: Table
     figures: list[Figure]
     missing: list[str]
+    grids: Table
 
 
 def judge(rows: Sequence[Row]) -> list[tuple[str, str, str, str, Verdict]]:
@@ -101,6 +102,12 @@ def _paper(
         ),
         figures,
         missing,
+        Table(
+            f"grids-{key}",
+            "What measures the figures of the paper (A:B are your quarters)",
+            ("figures", "command"),
+            [(", ".join(grid.places), grid.command) for grid in GRIDS if grid.paper == name],
+        ),
     )
 
 
@@ -119,7 +126,11 @@ def _draw_all(
 
 
 def _varied(rows: Sequence[Row]) -> tuple[str, ...]:
-    return _PARAMETERS + tuple(n for n in _FURTHER if any(row.get(n) is not None for row in rows))
+    """Those that some setting has; shares of epsilon only where they differ."""
+    seen = {name: {row[name] for row in rows if row.get(name) is not None} for name in _FURTHER}
+    return _PARAMETERS + tuple(
+        name for name, values in seen.items() if len(values) > name.startswith("share_")
+    )
 
 
 def _headings(parameters: Sequence[str]) -> tuple[str, ...]:

@@ -36,11 +36,13 @@ _COLOURS = (BLUE, ORANGE, RED, GREEN, GREY, PURPLE, SKY, "black")
 _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":", "-.")
 _HATCHES = ("", "//", "..", "xx", "\\\\")
+_SHARES = ("share_suppression", "share_insertion", "share_value", "share_candidates")
 _VARIED = (
-    "m", "policy", "term_attributes", "suppress_below", "informative", "dimensions", "cases",
+    "m", "policy", "term_attributes", "suppress_below", *_SHARES, "informative", "dimensions",
+    "cases",
 )  # fmt: skip
 """Parameters that a line names where the figure has more than one value of them."""
-_BESIDE = ("term_attributes", "suppress_below", "informative", "dimensions", "cases")
+_BESIDE = tuple(name for name in _VARIED if name not in ("m", "policy"))
 """Those of them that no figure distinguishes by other means."""
 _PANELS = 12
 """Panels up to which a figure is drawn whole; it says how many it leaves out."""
@@ -66,6 +68,7 @@ _VALUES: Mapping[str, str] = {
     "group_mean": "mean, in the data's unit",
     "il": "NCP + EMD + Rate (0 to 3)",
     "mre": _SHARE.format("constraints"),
+    "mre_within_5": _SHARE.format("constraints"),
     "ncp": "loss (0 to 1)",
     "nil": "NIL (0 to 1)",
     "nil_star": "NIL* (0 to 1)",

@@ -20,7 +20,7 @@ from srsql.engine.release.request import TERMS, Request, make_request, release_o
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import PolicyChoice, parse_policy
 
-FORMAT = 3
+FORMAT = 4
 """Of the files of cells; another one makes every cell anew."""
 COMPARED = {
     name: replace(

@@ -216,6 +216,7 @@ READ_OFF: Mapping[str, Callable[[Row], Any]] = {
     "policy_kind": lambda row: str(row.get("policy") or "none").partition(":")[0],
     "support": _number(_in_scope(r"W1, (.+) %")),
     "query_terms": _number(_in_scope(r"W2, (\d) of them")),
+    "held_terms": _number(_in_scope(r"W2 held, (\d) of them")),
     "combined_terms": _in_scope(_COMBINATIONS, 1),
     "holders": _in_scope(_COMBINATIONS, 2),
     "height": _number(_in_scope(r"height (\d+)")),
@@ -227,7 +228,8 @@ READ_OFF: Mapping[str, Callable[[Row], Any]] = {
 threshold_policy: uniform, levels, frequency, or empty where thresholds do not apply;
 uniform_theta: the one threshold of all values; policy_kind: hierarchy level, sim, sup, none or what
 else the utility policy is (Loukides 2014, section 6.1); support: minimum support of the itemsets of
-the workload W1, in percent; query_terms: terms of each query of the workload W2; combined_terms,
+the workload W1, in percent; query_terms: terms of each query of the workload W2, held_terms: of W2 of
+sets that some record holds; combined_terms,
 holders: how many terms a combination has, and how many cases hold it; height: of the nodes of the
 lattice that the row is the mean of (Lee 2020); question, age_group: whose cases Q1 to Q4 count, and
 in which group."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from tomllib import TOMLDecodeError
 
@@ -20,7 +21,10 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
 
 TERMS = "temp.main.srsql_basket_term"
-WAYS = "a CSV file (constraint, term), level:N:FILE, sim:N:FILE or sup:PERCENT"
+WAYS = "a CSV file (constraint, term), level:N[:FILE], sim:N[:FILE] or sup:PERCENT"
+SHIPPED = "terms.csv"
+"""The hierarchy of terms that ships: plain words of reports, and frequent ones of synthetic series,
+in a grouping of our own, which anybody may use for anything (CC0)."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,17 @@ def load_policy(path: Path) -> UtilityPolicy:
     return UtilityPolicy(path.name, {label: tuple(terms) for label, terms in found.items()})
 
 
-def load_tree(path: Path) -> Hierarchy:
+def load_tree(path: Path | None) -> Hierarchy:
     """Read a hierarchy of terms from CSV (``node,parent``) or TOML, for the policies below.
+
+    Args:
+        path: of the file; None: that which ships.
 
     Raises:
         PolicyError: the file cannot be read, or is no hierarchy with one root.
     """
+    if path is None:
+        return load_hierarchy(resources.files("srsql.schemas.hierarchies") / SHIPPED)
     try:
         return load_hierarchy(path)
     except (HierarchyError, OSError, UnicodeDecodeError, csv.Error, TOMLDecodeError) as error:
@@ -263,6 +272,8 @@ class PolicyChoice:
 def parse_policy(text: str) -> PolicyChoice:
     """``FILE``, ``level:N:FILE``, ``sim:N:FILE`` or ``sup:PERCENT``.
 
+    Without a file, ``level:N`` and ``sim:N`` are over the hierarchy that ships.
+
     Raises:
         PolicyError: it is none of them, or the file is wrong.
     """
@@ -270,11 +281,11 @@ def parse_policy(text: str) -> PolicyChoice:
     if kind == "sup":
         return PolicyChoice(text, percent=rest)
     if kind in ("level", "sim"):
-        number, _, file = rest.partition(":")
-        if not number.isdecimal() or not file:
+        number, named, file = rest.partition(":")
+        if not number.isdecimal() or bool(named) != bool(file):
             raise PolicyError(f"--policy {text!r}: give {WAYS}")
         make = hierarchy_policy if kind == "level" else similarity_policy
-        made = make(load_tree(Path(file)), int(number))
+        made = make(load_tree(Path(file) if file else None), int(number))
         return PolicyChoice(f"{kind}:{number}", made)
     policy = load_policy(Path(text))
     return PolicyChoice(f"file of {len(policy.constraints)} constraints", policy)

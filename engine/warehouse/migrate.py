@@ -25,6 +25,7 @@ STEPS: dict[int, tuple[str, ...]] = {
     5: ("warehouse/layout_5_to_6_suppressed", "warehouse/layout_5_to_6_refined"),
     6: (),
     7: (),
+    8: ("warehouse/layout_8_to_9_lattice",),
 }
 """From a layout to the next one, in their order; tables that it adds empty are made when the
 warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``; layout 8: the tables

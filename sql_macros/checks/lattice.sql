@@ -129,13 +129,17 @@ FROM (
     FROM verdicts AS v
 ) AS f;
 
--- What:    NCP, EMD, Rate and IL of the node that was taken, and their means over the nodes of each
---          height of the lattice that were looked at (Figures 8 to 10). For the steward: counts of
---          counterfeits are in them.
+-- What:    NCP, EMD, Rate and IL of the node that was taken, their expectation over the nodes (the
+--          sum of probability times loss: what the choice comes to, whichever node was drawn), and
+--          their means over the nodes of each height of the lattice that were looked at
+--          (Figures 8 to 10). For the steward: counts of counterfeits are in them.
 -- Inputs:  of_release: a release id.
--- Outputs: uniform rows; total: classes (chosen) or nodes (height N); ncp (eq. 6) is as printed,
---          summed over the dimensions; suppressed: classes; counterfeits: records. No rows of
---          other releases.
+-- Outputs: uniform rows; total: classes (chosen) or nodes (expected, height N); emd is the mean over
+--          the classes, and il has that one; emd (all records) and il (all records) compare all
+--          informative values at once (of a release made before layout 9 both are over all records);
+--          ncp (eq. 6) is as printed, summed over the dimensions; suppressed: classes; counterfeits:
+--          records. Nothing is expected where the probabilities cannot be told. No rows of other
+--          releases.
 -- Source:  Lee 2020, equations 5 to 10.
 CREATE OR REPLACE MACRO srsql.lattice_loss(of_release) AS TABLE
 WITH
@@ -146,19 +150,24 @@ seen AS (
         n.records,
         n.suppressed,
         n.counterfeits,
+        n.probability,
         list_sum(n.levels)::INTEGER AS height,
         [
-            struct_pack(measure := 'il', amount := n.ncp + n.emd + n.rate),
+            struct_pack(
+                measure := 'il', amount := n.ncp + coalesce(n.emd_classes, n.emd) + n.rate
+            ),
             struct_pack(measure := 'ncp', amount := n.ncp),
-            struct_pack(measure := 'emd', amount := n.emd),
+            struct_pack(measure := 'emd', amount := coalesce(n.emd_classes, n.emd)),
             struct_pack(measure := 'rate', amount := n.rate),
+            struct_pack(measure := 'il (all records)', amount := n.ncp + n.emd + n.rate),
+            struct_pack(measure := 'emd (all records)', amount := n.emd),
             struct_pack(measure := 'ncp (eq. 6)', amount := n.ncp * len(n.levels))
         ] AS losses
     FROM srsql.lattice_node AS n WHERE n.release_id = of_release
 ),
 
 each AS (
-    SELECT s.chosen, s.classes, s.height, unnest(s.losses) AS loss FROM seen AS s
+    SELECT s.chosen, s.classes, s.height, s.probability, unnest(s.losses) AS loss FROM seen AS s
 ),
 
 listed AS (
@@ -169,6 +178,16 @@ listed AS (
         e.classes::DOUBLE AS total,
         e.loss.amount AS ratio
     FROM each AS e WHERE e.chosen
+    UNION ALL
+    SELECT
+        e.loss.measure,
+        'expected',
+        NULL,
+        count(*)::DOUBLE,
+        fsum(e.probability * e.loss.amount)
+    FROM each AS e
+    GROUP BY e.loss.measure
+    HAVING count(e.probability) = count(*)
     UNION ALL
     SELECT
         e.loss.measure,

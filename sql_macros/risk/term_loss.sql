@@ -70,18 +70,77 @@ GROUP BY s.set_no;
 -- What:    the average relative error of a workload, by the number of terms asked for and in all.
 -- Inputs:  answers(set_no, terms, truth, answer).
 -- Outputs: terms (NULL: all), queries (with a truth above 0), untold (with a truth of 0, for which
---          the error is undefined), are (NULL where there is no query).
--- Source:  Loukides 2014, Definition 2.
+--          the error is undefined), are (NULL where there is no query), deviation (of the errors of
+--          the queries, as of a sample: over queries - 1; NULL where there are fewer than 2).
+-- Source:  Loukides 2014, Definition 2; section 6.3 (Welch's t-test needs the deviation).
 CREATE OR REPLACE MACRO srsql.average_relative_error(answers) AS TABLE
+WITH
+queries AS (
+    SELECT a.terms, a.truth, abs(a.answer - a.truth) / nullif(a.truth, 0) AS error
+    FROM query_table(answers) AS a
+),
+
+means AS (
+    SELECT
+        q.terms,
+        grouping(q.terms) AS of_all,
+        count(*) FILTER (WHERE q.truth > 0) AS queries,
+        count(*) FILTER (WHERE q.truth = 0) AS untold,
+        fsum(q.error) / nullif(count(*) FILTER (WHERE q.truth > 0), 0) AS are
+    FROM queries AS q
+    GROUP BY GROUPING SETS ((q.terms), ())
+),
+
+spreads AS (
+    SELECT m.terms, m.of_all, fsum((q.error - m.are) * (q.error - m.are)) AS squares
+    FROM means AS m
+    INNER JOIN queries AS q ON m.of_all = 1 OR m.terms = q.terms
+    GROUP BY m.terms, m.of_all
+)
+
 SELECT
-    a.terms,
-    count(*) FILTER (WHERE a.truth > 0) AS queries,
-    count(*) FILTER (WHERE a.truth = 0) AS untold,
-    fsum(abs(a.answer - a.truth) / nullif(a.truth, 0))
-    / nullif(count(*) FILTER (WHERE a.truth > 0), 0) AS are
-FROM query_table(answers) AS a
-GROUP BY GROUPING SETS ((a.terms), ())
-ORDER BY a.terms NULLS LAST;
+    m.terms,
+    m.queries,
+    m.untold,
+    m.are,
+    CASE WHEN m.queries > 1 THEN sqrt(s.squares / (m.queries - 1)) END AS deviation
+FROM means AS m
+LEFT JOIN spreads AS s
+    ON m.of_all = s.of_all AND m.terms IS NOT DISTINCT FROM s.terms
+ORDER BY m.terms NULLS LAST;
+
+-- What:    which terms some record holds together with all terms of a set, and which are not in it.
+-- Outputs: set_no, terms VARCHAR[], sorted; no row for a set that no record holds with another term.
+CREATE OR REPLACE MACRO srsql.companion_terms(baskets, sets) AS TABLE
+WITH
+asked AS (
+    SELECT DISTINCT s.set_no, s.term FROM query_table(sets) AS s
+),
+
+size AS (
+    SELECT a.set_no, count(*) AS terms FROM asked AS a GROUP BY a.set_no
+),
+
+holder AS (
+    SELECT z.set_no, b.record
+    FROM asked AS a
+    INNER JOIN size AS z ON a.set_no = z.set_no
+    INNER JOIN query_table(baskets) AS b ON a.term = b.term
+    GROUP BY z.set_no, z.terms, b.record
+    HAVING count(*) = z.terms
+),
+
+companion AS (
+    SELECT DISTINCT h.set_no, b.term
+    FROM holder AS h
+    INNER JOIN query_table(baskets) AS b ON h.record = b.record
+    ANTI JOIN asked AS a ON h.set_no = a.set_no AND b.term = a.term
+)
+
+SELECT c.set_no, list(c.term ORDER BY c.term) AS terms
+FROM companion AS c
+GROUP BY c.set_no
+ORDER BY c.set_no;
 
 -- What:    how the matching relative errors of a policy's constraints are distributed.
 -- Inputs:  matches(set_no, truth, answer); constraints with a truth of 0 are left out.

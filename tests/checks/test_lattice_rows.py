@@ -75,7 +75,8 @@ def test_rows_have_the_numbers_from_1_on_and_a_value(
     assert (row["violating"], row["total"], row["passed"]) == (wrong, len(rows), wrong == 0)
 
 
-Nodes = list[tuple[list[int], tuple[float, float, float], tuple[int, int, int, int]]]
+Losses = tuple[float, float, float, float | None, float | None]
+Nodes = list[tuple[list[int], Losses, tuple[int, int, int, int]]]
 share = st.integers(0, 100).map(lambda n: n / 100)
 counts = st.tuples(st.integers(1, 9), st.integers(1, 50), st.integers(0, 5), st.integers(0, 5))
 
@@ -84,34 +85,50 @@ counts = st.tuples(st.integers(1, 9), st.integers(1, 50), st.integers(0, 5), st.
 @given(
     nodes=st.lists(
         st.tuples(st.lists(st.integers(0, 2), min_size=2, max_size=2),
-                  st.tuples(share, share, share), counts),
+                  st.tuples(share, share, share, st.none() | share, st.none() | share), counts),
         min_size=1, max_size=6,
     )
 )  # fmt: skip
 def test_losses_are_those_of_the_node_taken_and_their_means_by_height(
     sql: Any, nodes: Nodes
 ) -> None:
-    """The first node is the one that was taken; (classes, records, suppressed, counterfeits)."""
+    """The first node is the one that was taken; (classes, records, suppressed, counterfeits).
+
+    Of a node before layout 9 EMD over the classes is not known, nor its probability.
+    """
     sql.rows("DELETE FROM srsql.lattice_node")
     stored = [
         (8 + (release == "ours"), levels, n == 0 and release == "ours", *losses, *amounts)
         for release in ("another", "ours")
         for n, (levels, losses, amounts) in enumerate(nodes)
     ]
-    names = "release_id, levels, chosen, ncp, emd, rate, classes, records, suppressed, counterfeits"
+    names = (
+        "release_id, levels, chosen, ncp, emd, rate, emd_classes, probability, classes, records, "
+        "suppressed, counterfeits"
+    )
     for row in stored:
         sql.rows(
             f"INSERT INTO srsql.lattice_node ({names}) VALUES ({', '.join('?' * len(row))})", row
         )
 
-    def losses(ncp: float, emd: float, rate: float) -> dict[str, float]:
-        return {"il": ncp + emd + rate, "ncp": ncp, "emd": emd, "rate": rate,
+    def losses(
+        ncp: float, emd: float, rate: float, of_classes: float | None, _: float | None
+    ) -> dict[str, float]:
+        mean = emd if of_classes is None else of_classes
+        return {"il": ncp + mean + rate, "ncp": ncp, "emd": mean, "rate": rate,
+                "il (all records)": ncp + emd + rate, "emd (all records)": emd,
                 "ncp (eq. 6)": 2 * ncp}  # fmt: skip
 
     _, lost, (classes, records, suppressed, counterfeits) = nodes[0]
     expected = {(m, "chosen"): (None, classes, x) for m, x in losses(*lost).items()}
     expected["suppressed", "chosen"] = (suppressed, classes, suppressed / classes)
     expected["counterfeits", "chosen"] = (counterfeits, records, counterfeits / records)
+    chances = [lost[4] for _, lost, _ in nodes]
+    if None not in chances:
+        for measure in losses(*nodes[0][1]):
+            mean = sum(p * losses(*lost)[measure] for p, (_, lost, _) in zip(chances, nodes,
+                       strict=True))  # fmt: skip
+            expected[measure, "expected"] = (None, len(nodes), mean)
     for height in {sum(levels) for levels, _, _ in nodes}:
         same = [losses(*lost) for levels, lost, _ in nodes if sum(levels) == height]
         for measure in same[0]:

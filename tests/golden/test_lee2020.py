@@ -180,6 +180,11 @@ def test_what_table_8_loses_is_as_equations_5_to_10_say(table5: tuple[Node, list
     before = {"Gastritis": 1, "Pneumonia": 2, "Anemia": 2, "Diabetes": 1, "Stroke": 1}
     after = {"Gastritis": 2, "Pneumonia": 2, "Anemia": 3, "Diabetes": 1, "Stroke": 1}
     emd = sum(abs(before[name] / 7 - after[name] / 9) for name in before) / 2
-    assert loss.emd == pytest.approx(emd)
+    assert loss.emd_records == pytest.approx(emd)
+    # 1 Gastritis, 2 Pneumonia become 2, 2; 2 Anemia, 1 Diabetes become 3, 1; Stroke is suppressed
+    young = (abs(1 / 3 - 2 / 4) + abs(2 / 3 - 2 / 4)) / 2
+    grown = (abs(2 / 3 - 3 / 4) + abs(1 / 3 - 1 / 4)) / 2
+    assert (young, grown) == (pytest.approx(1 / 6), pytest.approx(1 / 12))
+    assert loss.emd == pytest.approx((young + grown) / 2)
     assert loss.rate == pytest.approx((1 / 4 + 1 / 4) / 2)
     assert loss.il == pytest.approx(loss.ncp + loss.emd + loss.rate)

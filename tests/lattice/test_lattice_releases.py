@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oracles.lattice import expected
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.checks import Evidence
@@ -67,13 +68,55 @@ def test_the_losses_of_the_lattice_are_measured(engine: Engine) -> None:
     rows = {(row.measure, row.scope): row for row in engine.metrics("2011Q1")}
     parts = [rows[name, "chosen"].ratio or 0 for name in ("ncp", "emd", "rate")]
     assert rows["il", "chosen"].ratio == pytest.approx(sum(parts))
-    heights = [row for (name, _), row in rows.items() if name == "il" and row.scope != "chosen"]
+    heights = [row for (name, _), row in rows.items() if name == "il" and "height" in row.scope]
     assert sum(row.total or 0 for row in heights) == 8  # four levels of age, two of sex
     assert {name for name, _ in rows} == {
-        "il", "ncp", "emd", "rate", "ncp (eq. 6)", "counterfeits", "suppressed", "withheld",
-        "group_count_error",
+        "il", "ncp", "emd", "rate", "il (all records)", "emd (all records)", "ncp (eq. 6)",
+        "counterfeits", "suppressed", "withheld", "group_count_error",
     }  # fmt: skip
     assert rows["ncp (eq. 6)", "chosen"].ratio == pytest.approx(2 * parts[0])
+
+
+def test_what_is_expected_of_the_draw_is_the_mean_by_equation_12(engine: Engine) -> None:
+    engine.release(
+        "2011Q1", model="ipa", calibration="paper", epsilon="2", share_suppression="0.1",
+        share_insertion="0.2", share_value="0.1", share_candidates="3/5", **COMMON,
+    )  # fmt: skip
+    nodes = engine.sql("SELECT n.ncp + n.emd_classes + n.rate, n.probability"
+                       " FROM srsql.lattice_node AS n")  # fmt: skip
+    assert len(nodes) == 8
+    assert sum(chance for _, chance in nodes) == pytest.approx(1)
+    rows = {(row.measure, row.scope): row for row in engine.metrics("2011Q1")}
+    due = expected([il for il, _ in nodes], 2 * 3 / 5)
+    assert rows["il", "expected"].ratio == pytest.approx(due)
+    assert rows["il", "expected"].total == 8
+
+
+def test_nothing_is_expected_of_a_choice_whose_chances_nobody_can_tell(engine: Engine) -> None:
+    """The sound choice is made by noise; the others make none, so that one node is all there is."""
+    for model, told in (("ipa", False), ("full-domain", True), ("dp-histogram", True)):
+        engine.release("2011Q1", model=model, series=model.replace("-", "_"), **COMMON)
+        rows = {(row.measure, row.scope): row.ratio
+                for row in engine.metrics("2011Q1", series=model.replace("-", "_"))}  # fmt: skip
+        assert (("il", "expected") in rows) == told
+        if told:
+            assert rows["il", "expected"] == pytest.approx(rows["il", "chosen"])
+
+
+def test_the_shares_of_epsilon_are_told_and_add_up_to_one(engine: Engine) -> None:
+    usual = engine.release("2011Q1", model="ipa", noise="seeded", seed=3, series="a", **COMMON)
+    shares = {name: text for name, text in usual.manifest.items() if name.startswith("share_")}
+    assert shares == {
+        "share_suppression": "1/10", "share_insertion": "3/10", "share_value": "3/10",
+        "share_candidates": "3/10",
+    }  # fmt: skip
+    assert "with 3/10 of it" in usual.manifest["guarantee"]
+    other = engine.release(
+        "2011Q1", model="ipa", noise="seeded", seed=3, series="b", share_suppression="0.1",
+        share_insertion="0.1", share_value="0.3", share_candidates="0.5", **COMMON,
+    )  # fmt: skip
+    assert "with 1/2 of it" in other.manifest["guarantee"]
+    assert rows_of(engine, "release_a_2011q1") != rows_of(engine, "release_b_2011q1")
 
 
 def test_a_seeded_release_repeats_and_cannot_be_published(engine: Engine, tmp_path: Path) -> None:
@@ -148,6 +191,8 @@ def test_rows_that_were_tampered_with_fail_their_check(engine: Engine) -> None:
         ({"dimensions": "height"}, "has the quasi-identifiers"),
         ({"suppress_below": 1}, "threshold would have no noise"),
         ({"epsilon": "0"}, "--epsilon 0"),
+        ({"share_value": "1/2"}, "the shares of epsilon add up to 6/5: give four that add up to 1"),
+        ({"share_value": "0"}, "--share-value 0: give a number above 0, at most 1"),
         ({"terms": "disassociate"}, "--terms does not go with the model ipa"),
     ],
 )

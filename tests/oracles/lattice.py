@@ -37,6 +37,22 @@ def emd(before: Sequence[Record], after: Sequence[Record]) -> float:
     return sum(abs(p[v] / len(before) - q[v] / len(after)) for v in p | q) / 2
 
 
+def emd_of_classes(before: Sequence[Record], after: Sequence[Record]) -> float:
+    """Equation 7 for each class that is not suppressed, and their mean; 1 for a new class."""
+    owners = sorted({owner for owner, _ in after if owner is not None}, key=repr)
+    distances = []
+    for owner in owners:
+        mine, theirs = ([(o, v) for o, v in part if o == owner] for part in (before, after))
+        distances.append(emd(mine, theirs) if mine else 1.0)
+    return sum(distances) / len(distances) if distances else 0.0
+
+
+def expected(losses: Sequence[float], epsilon: float) -> float:
+    """The mean of the losses of the nodes, each with its chance by equations 11 and 12."""
+    weights = [math.exp(epsilon * (3 - loss) / 6) for loss in losses]
+    return sum(w * loss for w, loss in zip(weights, losses, strict=True)) / sum(weights)
+
+
 def rate(after: Sequence[Record], counterfeits: dict[Hashable, int]) -> float:
     """Equations 8 and 9 over the classes that are not suppressed."""
     sizes = Counter(owner for owner, _ in after if owner is not None)

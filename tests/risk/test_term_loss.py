@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import combinations, pairwise
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from srsql.engine.risk.term_loss import (
     Answer,
     answer_workload,
     average_relative_error,
+    held_sets,
     matching_errors,
     random_sets,
 )
@@ -94,6 +96,8 @@ def test_are_is_the_mean_relative_error_of_the_queries_that_have_an_answer(
             errors = [abs(getattr(a, estimate) - a.truth) / a.truth for a in chosen if a.truth]
             assert (row.queries, row.untold) == (len(errors), len(chosen) - len(errors))
             assert row.are == (pytest.approx(sum(errors) / len(errors)) if errors else None)
+            spread = stdev(errors) if len(errors) > 1 else None
+            assert row.deviation == (None if spread is None else pytest.approx(spread))
     for a in answers:
         assert a.truth == sum(set(a.terms) <= r for r in records)
         assert a.reconstructed == sum(set(a.terms) <= r for r in sample)
@@ -104,7 +108,9 @@ def test_are_of_no_query_is_nothing(sql: Any) -> None:
     house = warehouse(sql)
     assert [(r.queries, r.are) for r in average_relative_error(house, [])] == [(0, None)]
     (_, row) = average_relative_error(house, [Answer(("a",), 0, 0, 0.0, 0, 0)])
-    assert (row.queries, row.untold, row.are) == (0, 1, None)
+    assert (row.queries, row.untold, row.are, row.deviation) == (0, 1, None, None)
+    (_, row) = average_relative_error(house, [Answer(("a",), 4, 3, 3.0, 5, 0)])
+    assert (row.queries, row.are, row.deviation) == (1, 0.25, None)
 
 
 @pytest.mark.parametrize("estimate", ["expected", "reconstructed"])
@@ -151,6 +157,52 @@ def test_random_sets_grow_by_one_term_and_repeat_with_their_seed(sql: Any) -> No
     assert all(set(a) < set(b) for a, b in pairwise(sets) if len(a) < len(b))
     put(sql, records[::-1])
     assert random_sets(house, ORIGINALS, 3) == sets != random_sets(house, ORIGINALS, 4)
+
+
+@SOME
+@given(
+    records=baskets,
+    sets=st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), min_size=1),
+)
+def test_companion_terms_are_what_records_hold_beside_a_set(
+    sql: Any, records: list[Subrecord], sets: list[Subrecord]
+) -> None:
+    house = put(sql, records)
+    name = put_sets(house, sets)
+    found = dict(sql.rows(f"FROM srsql.companion_terms({literal(ORIGINALS)}, {name})"))
+    due = {
+        i: sorted({t for r in records if s <= r for t in r} - s) for i, s in enumerate(sets)
+    }
+    assert found == {i: terms for i, terms in due.items() if terms}
+
+
+@SOME
+@given(records=baskets, seed=st.integers(0, 99))
+def test_held_sets_grow_by_one_term_and_some_record_holds_each(
+    sql: Any, records: list[Subrecord], seed: int
+) -> None:
+    house = put(sql, records)
+    sets = held_sets(house, ORIGINALS, seed, count=40)
+    assert all(any(set(s) <= r for r in records) for s in sets)
+    assert all(set(a) < set(b) for a, b in pairwise(sets) if len(a) < len(b))
+    longest = min(4, max(map(len, records)))
+    assert max(map(len, sets)) <= longest
+    assert sum(len(s) == 1 for s in sets) == 10
+    for short, following in pairwise([*sets, ("",)]):  # a row ends where nothing can follow
+        if len(short) < 4 and len(following) <= len(short):
+            assert not any(set(short) < r for r in records)
+    put(sql, records[::-1])
+    assert held_sets(house, ORIGINALS, seed, count=40) == sets
+
+
+def test_every_further_term_of_a_held_set_is_as_likely(sql: Any) -> None:
+    house = put(sql, [frozenset("ab"), frozenset("ab"), frozenset("ac")])
+    pairs = Counter(
+        s for s in held_sets(house, ORIGINALS, 1, count=6000, longest=2) if len(s) == 2
+    )
+    # a, b, c first, each in a third; beside a either of b and c; beside b and c only a
+    assert pairs.keys() == {("a", "b"), ("a", "c")}
+    assert abs(pairs["a", "b"] - 1500) < 6 * (3000 / 4) ** 0.5
 
 
 def exact_shares(records: list[Subrecord], size: int) -> dict[int, float]:

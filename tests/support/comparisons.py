@@ -11,7 +11,7 @@ Row = dict[str, Any]
 THETAS = ("0.2", "0.4", "2/5", "1/3", "frequency", "levels:a.csv", "levels:b.csv")
 SIZES = (0.0, 0.0005, 0.003, 0.01, 0.1, 0.104, 0.12, 0.2, 0.5, 0.91, 0.97, 1.0, 3.0)
 POLICIES = ("level:1", "level:2", "level:3", "sim:5", "sim:10", "sup:0.625", "sup:2.5")
-COMMON = (("il", "chosen"), ("nil", "release"), ("nil_star", "release"), ("dr", "with E"))
+COMMON = (("il", "chosen"), ("il", "expected"), ("nil", "release"), ("nil_star", "release"), ("dr", "with E"))
 
 
 class Made:
@@ -109,17 +109,20 @@ def _loukides(made: Made) -> Iterator[Row]:
     ks, ms = made.some((2, 5, 25), 2), made.some((2, 3, 5), 2)
     sizes = made.some((None, 1000, 10000), 2)
     scopes = [*(f"W1, {s} %" for s in ("5", "2.5", "0.625")), "W2, all",
-              *(f"W2, {n} of them" for n in (1, 2, 3))]  # fmt: skip
+              *(f"W2, {n} of them" for n in (1, 2, 3)), "W2 held, all",
+              *(f"W2 held, {n} of them" for n in (1, 2, 3))]  # fmt: skip
     for model in ("disassociation", "cba"):
         for policy, k, m, cases in itertools.product(policies, ks, ms, sizes):
             if made.rng.random() < 0.6:
                 continue
             more = {"k": k, "m": m, "policy": policy, "cases": cases, "term_attributes": "pt"}
-            for scope in made.some(scopes, 4):
+            for scope in made.some(scopes, 6):
                 for measure in ("are",) if model == "disassociation" else ("are", "are_released"):
-                    yield _row(made, model, measure, scope, **more) | {
-                        "ratio": made.value(model, f"{measure} {scope[:5]}", **more)
-                    }
+                    error = made.value(model, f"{measure} {scope[:5]}", **more)
+                    yield _row(made, model, measure, scope, **more) | {"ratio": error}
+                    yield _row(made, model, f"{measure}_deviation", scope, **more) | {
+                        "ratio": 0.2 * (error or 1.0), "total": 40.0
+                    }  # fmt: skip
             yield _row(made, model, "suppressed_terms", "distinct term", **more)
             within = made.value(model, "mre_within_5")
             yield _row(made, model, "mre_within_5", "constraint", **more) | {

@@ -572,7 +572,7 @@ def test_a_term_that_may_never_be_released_is_not_released_apart(
 def test_a_policy_that_is_none_is_refused_in_one_line(loaded: Path, tmp_path: Path) -> None:
     (tmp_path / "u.csv").write_text("constraint,term\nu1,a\nu2,A\n")
     with Engine(loaded) as opened:
-        for policy in ("level:1", "level:x:none.csv", str(tmp_path / "u.csv"), "nowhere.csv"):
+        for policy in ("level:1:", "level:x:none.csv", str(tmp_path / "u.csv"), "nowhere.csv"):
             with pytest.raises(PolicyError) as refused:
                 opened.release("2011Q4", model="disassociation", policy=policy, series="never")
             assert "\n" not in str(refused.value)

@@ -143,8 +143,51 @@ def test_losses_are_those_of_the_records_one_by_one(
     penalties = [o / 4 for o in range(len(members))]
     loss = loss_of(counts, made, np.array(penalties), 2)
     assert loss.ncp == pytest.approx(oracle.ncp(after, dict(enumerate(penalties)), 2))
-    assert loss.emd == pytest.approx(oracle.emd(before, after))
+    assert loss.emd_records == pytest.approx(oracle.emd(before, after))
+    assert loss.emd == pytest.approx(oracle.emd_of_classes(before, after))
+    assert loss.il == pytest.approx(loss.ncp + loss.emd + loss.rate)
     assert loss.rate == pytest.approx(oracle.rate(after, {o: len(x) for o, x in enumerate(extra)}))
+
+
+@few
+@given(classes, st.data())
+def test_distances_of_classes_are_those_of_what_is_left_and_what_was(
+    members: list[list[int]], data: st.DataObject
+) -> None:
+    """Classes shrink, vanish, or come anew, and there may be none at all."""
+    counts = counts_of(members)
+    left = np.array([data.draw(st.integers(0, int(n))) for n in counts.count], dtype=np.int64)
+    none = np.zeros(len(members), dtype=np.bool_)
+    nobody = np.zeros(0, dtype=np.int64)
+    made = assemble(counts, left, none, nobody, nobody)
+    before = [(o, v) for o, held in enumerate(members) for v in held]
+    after = [(int(o), int(v)) for o, v, n in zip(made.owner, made.value, made.count, strict=True)
+             for _ in range(n)]  # fmt: skip
+    loss = loss_of(counts, made, np.zeros(len(members)), 1)
+    if not after:
+        assert (loss.emd, loss.emd_records) == (1.0, 1.0)
+    else:
+        assert loss.emd == pytest.approx(oracle.emd_of_classes(before, after))
+    cells = np.arange(0, 2 * len(members), 2)
+    noise = np.zeros((2 * len(members)) * DOMAIN, dtype=np.int64)
+    noise[DOMAIN] = 3  # a cell without a record gets some
+    original, anew, shown = recreate(counts, cells, noise)
+    of_cell = [(int(cells[o]), v) for o, v in before]
+    made_up = [(int(shown[o]), int(v)) for o, v, n in
+               zip(anew.owner, anew.value, anew.count, strict=True) for _ in range(n)]  # fmt: skip
+    found = loss_of(original, anew, np.zeros(len(shown)), 1)
+    assert found.emd == pytest.approx(oracle.emd_of_classes(of_cell, made_up))
+    assert found.emd == pytest.approx(1 / (len(members) + 1))  # the new class alone differs
+
+
+def test_what_classes_trade_with_each_other_is_a_distance_of_classes_alone() -> None:
+    """One class gains what the other loses: all records at once are as they were."""
+    counts = counts_of([[0, 0, 1, 1], [0, 0, 1, 1]])
+    none = np.zeros(2, dtype=np.bool_)
+    made = assemble(counts, np.array([2, 1, 1, 2]), none, np.array([0, 1]), np.array([0, 1]))
+    loss = loss_of(counts, made, np.zeros(2), 1)
+    assert loss.emd_records == 0
+    assert loss.emd == pytest.approx(1 / 4)
 
 
 @few

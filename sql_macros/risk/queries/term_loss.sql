@@ -13,7 +13,7 @@ SELECT
 
 -- name: average_relative_error
 -- By the number of terms, then over all queries.
-SELECT e.terms, e.queries, e.untold, e.are
+SELECT e.terms, e.queries, e.untold, e.are, e.deviation
 FROM srsql.average_relative_error('temp.main.srsql_answered_query') AS e
 ORDER BY e.terms NULLS LAST;
 
