@@ -1,4 +1,4 @@
-"""The commands that are recorded for the figures of the papers measure what figures and claims need."""
+"""The commands recorded for the figures of the papers measure what figures and claims need."""
 
 from __future__ import annotations
 
