@@ -248,13 +248,13 @@ class NoisyLattice(LatticeModel):
         )
 
 
-def _share(default: Fraction, step: str) -> Any:
-    return parameter(
-        default,
-        takes=Amount(1, FINEST),
-        help=f"share of epsilon that {step}; the four shares add up to 1",
-        compared=(),
-    )
+def _share(step: str) -> dict[str, Any]:
+    """What the declarations of the four shares of epsilon have in common."""
+    return {
+        "takes": Amount(1, FINEST),
+        "help": f"share of epsilon that {step}; the four shares add up to 1",
+        "compared": (),
+    }
 
 
 @dataclass(frozen=True)
@@ -297,12 +297,16 @@ class Ipa(NoisyLattice):
         weaker="paper",
         compared=("paper",),
     )
-    share_suppression: Fraction = _share(
-        Shares.suppression, "the decision takes whether a class is suppressed"
+    share_suppression: Fraction = parameter(
+        Shares.suppression, **_share("the decision takes whether a class is suppressed")
     )
-    share_insertion: Fraction = _share(Shares.insertion, "the number of made-up records takes")
-    share_value: Fraction = _share(Shares.value, "the values of made-up records take")
-    share_candidates: Fraction = _share(Shares.candidates, "the choice of the level vector takes")
+    share_insertion: Fraction = parameter(
+        Shares.insertion, **_share("the number of made-up records takes")
+    )
+    share_value: Fraction = parameter(Shares.value, **_share("the values of made-up records take"))
+    share_candidates: Fraction = parameter(
+        Shares.candidates, **_share("the choice of the level vector takes")
+    )
 
     name: ClassVar[str] = "ipa"
     family: ClassVar[str] = "ipa"

@@ -147,9 +147,7 @@ def held_sets(
         for number, companions in found:
             grown[growing[number]].append(luck.choice(companions))
         growing = [growing[number] for number, _ in found]
-    prefixes = [
-        tuple(sorted(row[:size])) for row in grown for size in range(1, len(row) + 1)
-    ]
+    prefixes = [tuple(sorted(row[:size])) for row in grown for size in range(1, len(row) + 1)]
     return prefixes[:count]
 
 

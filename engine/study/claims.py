@@ -442,7 +442,7 @@ CLAIMS: tuple[Judged, ...] = tuple(
 
 
 class PaperGrid(_Entry):
-    """What a comparison has to vary so that some figures of a paper, and claims of them, are told."""
+    """What a comparison has to vary so that some figures of a paper, and their claims, are told."""
 
     paper: str
     places: tuple[str, ...]

@@ -228,8 +228,8 @@ READ_OFF: Mapping[str, Callable[[Row], Any]] = {
 threshold_policy: uniform, levels, frequency, or empty where thresholds do not apply;
 uniform_theta: the one threshold of all values; policy_kind: hierarchy level, sim, sup, none or what
 else the utility policy is (Loukides 2014, section 6.1); support: minimum support of the itemsets of
-the workload W1, in percent; query_terms: terms of each query of the workload W2, held_terms: of W2 of
-sets that some record holds; combined_terms,
+the workload W1, in percent; query_terms: terms of each query of the workload W2, held_terms: of
+W2 of sets that some record holds; combined_terms,
 holders: how many terms a combination has, and how many cases hold it; height: of the nodes of the
 lattice that the row is the mean of (Lee 2020); question, age_group: whose cases Q1 to Q4 count, and
 in which group."""

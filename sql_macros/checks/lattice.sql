@@ -134,13 +134,13 @@ FROM (
 --          their means over the nodes of each height of the lattice that were looked at
 --          (Figures 8 to 10). For the steward: counts of counterfeits are in them.
 -- Inputs:  of_release: a release id.
--- Outputs: uniform rows; total: classes (chosen) or nodes (expected, height N); emd is the mean over
---          the classes, and il has that one; emd (all records) and il (all records) compare all
---          informative values at once (of a release made before layout 9 both are over all records);
---          ncp (eq. 6) is as printed, summed over the dimensions; suppressed: classes; counterfeits:
---          records. Nothing is expected where the probabilities cannot be told. No rows of other
---          releases.
--- Source:  Lee 2020, equations 5 to 10.
+-- Outputs: uniform rows; total: classes (chosen) or nodes (expected, height N). emd is the mean
+--          over the classes, and il has that one; emd (all records) and il (all records) compare
+--          all informative values at once (of a release made before layout 9 emd and il do, too).
+--          ncp (eq. 6) is as printed, summed over the dimensions; suppressed: classes;
+--          counterfeits: records. Nothing is expected where a probability cannot be told. No rows
+--          of other releases.
+-- Source:  Lee 2020, equations 5 to 12.
 CREATE OR REPLACE MACRO srsql.lattice_loss(of_release) AS TABLE
 WITH
 seen AS (

@@ -109,8 +109,8 @@ LEFT JOIN spreads AS s
     ON m.of_all = s.of_all AND m.terms IS NOT DISTINCT FROM s.terms
 ORDER BY m.terms NULLS LAST;
 
--- What:    which terms some record holds together with all terms of a set, and which are not in it.
--- Outputs: set_no, terms VARCHAR[], sorted; no row for a set that no record holds with another term.
+-- What:    which terms beside those of a set some record holds together with the whole set.
+-- Outputs: set_no, terms VARCHAR[], sorted; no row for a set that no record holds with others.
 CREATE OR REPLACE MACRO srsql.companion_terms(baskets, sets) AS TABLE
 WITH
 asked AS (

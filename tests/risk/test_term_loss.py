@@ -170,9 +170,7 @@ def test_companion_terms_are_what_records_hold_beside_a_set(
     house = put(sql, records)
     name = put_sets(house, sets)
     found = dict(sql.rows(f"FROM srsql.companion_terms({literal(ORIGINALS)}, {name})"))
-    due = {
-        i: sorted({t for r in records if s <= r for t in r} - s) for i, s in enumerate(sets)
-    }
+    due = {i: sorted({t for r in records if s <= r for t in r} - s) for i, s in enumerate(sets)}
     assert found == {i: terms for i, terms in due.items() if terms}
 
 
@@ -197,9 +195,7 @@ def test_held_sets_grow_by_one_term_and_some_record_holds_each(
 
 def test_every_further_term_of_a_held_set_is_as_likely(sql: Any) -> None:
     house = put(sql, [frozenset("ab"), frozenset("ab"), frozenset("ac")])
-    pairs = Counter(
-        s for s in held_sets(house, ORIGINALS, 1, count=6000, longest=2) if len(s) == 2
-    )
+    pairs = Counter(s for s in held_sets(house, ORIGINALS, 1, count=6000, longest=2) if len(s) == 2)
     # a, b, c first, each in a third; beside a either of b and c; beside b and c only a
     assert pairs.keys() == {("a", "b"), ("a", "c")}
     assert abs(pairs["a", "b"] - 1500) < 6 * (3000 / 4) ** 0.5

@@ -99,9 +99,7 @@ def p_by_integration(one: Sequence[float], other: Sequence[float]) -> float:
     )
     scale = math.exp(math.lgamma((nu + 1) / 2) - math.lgamma(nu / 2)) / math.sqrt(nu * math.pi)
     steps = 4000
-    values = [
-        scale * (1 + (t * i / steps) ** 2 / nu) ** (-(nu + 1) / 2) for i in range(steps + 1)
-    ]
+    values = [scale * (1 + (t * i / steps) ** 2 / nu) ** (-(nu + 1) / 2) for i in range(steps + 1)]
     inner = values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2])
     return 1 - 2 * inner * t / steps / 3
 
@@ -163,8 +161,16 @@ def test_held_sets_are_a_workload_of_their_own() -> None:
 def test_longer_queries_and_rarer_sets_are_compared_with_the_shortest_and_most_frequent() -> None:
     rows = [row("disassociation", "are", f"W2, {n} of them", x)
             for n, x in ((1, 0.1), (2, 0.3), (3, 0.05), (4, None))]  # fmt: skip
-    assert outcome("The error increases with the size of the sets", rows) == ("holds", 1, 1)  # (0.3 + 0.05) / 2
-    assert outcome("The error increases with the size of the sets", [rows[0], rows[2]]) == ("does not hold", 0, 1)
+    assert outcome("The error increases with the size of the sets", rows) == (
+        "holds",
+        1,
+        1,
+    )  # (0.3 + 0.05) / 2
+    assert outcome("The error increases with the size of the sets", [rows[0], rows[2]]) == (
+        "does not hold",
+        0,
+        1,
+    )
     rows = [row("disassociation", "are", f"W1, {s} %", x) for s, x in ((5, 0.0), ("0.625", 0.1))]
     assert outcome("More frequent sets", rows) == ("holds", 1, 1)
 

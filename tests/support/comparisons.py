@@ -11,7 +11,13 @@ Row = dict[str, Any]
 THETAS = ("0.2", "0.4", "2/5", "1/3", "frequency", "levels:a.csv", "levels:b.csv")
 SIZES = (0.0, 0.0005, 0.003, 0.01, 0.1, 0.104, 0.12, 0.2, 0.5, 0.91, 0.97, 1.0, 3.0)
 POLICIES = ("level:1", "level:2", "level:3", "sim:5", "sim:10", "sup:0.625", "sup:2.5")
-COMMON = (("il", "chosen"), ("il", "expected"), ("nil", "release"), ("nil_star", "release"), ("dr", "with E"))
+COMMON = (
+    ("il", "chosen"),
+    ("il", "expected"),
+    ("nil", "release"),
+    ("nil_star", "release"),
+    ("dr", "with E"),
+)
 
 
 class Made:

@@ -23,6 +23,7 @@ from srsql.engine.terms.policies import (
     hierarchy_policy,
     load_policy,
     load_tree,
+    parse_policy,
     put_constraints,
     similarity_policy,
     stored_tree,
@@ -255,3 +256,27 @@ def test_trees_come_from_files_and_from_the_catalog(sql: Any, tmp_path: Path) ->
         assert "\n" not in str(caught.value)
     with pytest.raises(PolicyError):
         load_tree(tmp_path / "none.csv")
+
+
+def test_the_hierarchy_that_ships_makes_the_policies_of_the_paper() -> None:
+    tree = load_tree(None)
+    assert tree.height[0] == 4  # terms, categories, sections, chapters
+    assert {tree.depth[n] for n, h in enumerate(tree.height) if h == 0} == {4}
+    upper = [label.upper() for label in tree.labels]
+    assert len(set(upper)) == len(upper)  # terms are compared in upper case
+    for text, least in (("level:1", 300), ("level:2", 40), ("level:3", 12), ("sim:5", 300),
+                        ("sim:10", 150), ("sim:25", 50), ("sim:100", 10)):  # fmt: skip
+        choice = parse_policy(text)
+        assert (choice.name, choice.fixed is not None) == (text, True)
+        assert choice.fixed is not None
+        assert len(choice.fixed.constraints) >= least
+    chapter = parse_policy("level:3").fixed
+    assert chapter is not None
+    assert "Nausea" in chapter.constraints["Belly"]
+    assert "Pyrexia" in chapter.constraints["Whole body"]
+
+
+@pytest.mark.parametrize("text", ["level:1:", "sim:", "sim:x", "level::terms.csv"])
+def test_a_policy_over_no_hierarchy_is_refused(text: str) -> None:
+    with pytest.raises(PolicyError, match="give a CSV file"):
+        parse_policy(text)

@@ -266,6 +266,21 @@ def test_a_series_of_a_later_layout_goes_on_without_refinement_as_well(old: Path
         assert {row[3] for row in expected} == {"off"}
 
 
+def test_nodes_of_a_lattice_of_before_layout_9_have_emd_over_all_records(old: Path) -> None:
+    migrate(old)
+    with Engine(old, dataset="faers") as engine:
+        told = engine.sql("SELECT n.emd, n.emd_classes, n.probability FROM srsql.lattice_node AS n")
+        assert told
+        assert {row[1:] for row in told} == {(None, None)}
+        ((quarter,), *_) = engine.sql(
+            "SELECT r.quarter FROM srsql.release AS r WHERE r.model = 'ipa' ORDER BY r.quarter"
+        )
+        rows = {(r.measure, r.scope): r.ratio for r in engine.metrics(quarter, series="classes")}
+        assert rows["emd", "chosen"] == rows["emd (all records)", "chosen"] is not None
+        assert rows["il", "chosen"] == rows["il (all records)", "chosen"]
+        assert not [scope for _, scope in rows if scope == "expected"]
+
+
 def test_a_migration_that_loses_a_row_changes_nothing(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
