@@ -39,6 +39,8 @@ class Dataset(Strict):
     """The TOML text the schema was read from."""
     rows: bool = Field(default=True, exclude=True)
     """Rows are released under ids of cases (see :meth:`without_terms`)."""
+    clustered: bool = Field(default=False, exclude=True)
+    """Whole rows are taken apart: a case has one row, with its region and its cluster."""
 
     @property
     def fingerprint(self) -> str:
@@ -104,7 +106,7 @@ class Dataset(Strict):
         """
         if attributes is None:
             apart = [t.model_copy(update={"publish": ()}) for t in self.tables]
-            update = {"tables": tuple(apart), "signals": None, "rows": rows}
+            update = {"tables": tuple(apart), "signals": None, "rows": rows, "clustered": True}
             return self.model_copy(update=update)
         named = (*self.sensitive, *self.quasi_sensitive)
         affected = {a.table for a in named if a.column in attributes}

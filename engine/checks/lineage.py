@@ -106,7 +106,7 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     allowed |= {(name, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
     if name == dataset.report_table:
         allowed |= {(REGION, shown) for shown in region_columns(dataset)}
-        if not published and not dataset.child_tables:  # whole rows are taken apart
+        if dataset.clustered:
             allowed.add((REGION, CLUSTER))
     return allowed
 

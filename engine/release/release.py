@@ -76,6 +76,7 @@ from srsql.engine.release.terms import (
     need_pseudonyms,
     need_terms,
     release_terms,
+    release_thresholds,
     usual_ids,
     visible_part,
 )
@@ -175,6 +176,8 @@ def release(
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
+                if request.takes_rows_apart:
+                    release_thresholds(current)
                 if model.budget_limit is not None:
                     check_limit(current, model.budget_limit, model.budget_scope)
             with clock.stage("singling out"):
@@ -413,16 +416,13 @@ def carried(warehouse: Warehouse, request: Request, carrier: Carrier | None) -> 
 def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:
     """The released tables: rows of cases, terms apart from them, rows of the model's making."""
     model = request.model
-    whole_rows = request.takes_rows_apart
-    tables = build_tables(
-        current, perturbed=model.perturbs_values, keyed=keyed, clusters=whole_rows
-    )
+    tables = build_tables(current, perturbed=model.perturbs_values, keyed=keyed)
     if request.terms:
         tables += build_term_tables(
             current.warehouse,
             current.dataset,
             current.release_id,
-            grouped=model.releases_case_rows and not whole_rows,
+            grouped=model.releases_case_rows and not request.takes_rows_apart,
             shape=SHAPES[model.term_format],
         )
     if model.releases_synthetic_rows:

@@ -130,6 +130,13 @@ def _release_rows(
     return {} if most is None else {"chunk_terms": most}
 
 
+def release_thresholds(release: Release) -> None:
+    """Tell the thresholds of the values that items tell of; the catalog has its rows."""
+    release.warehouse.run(
+        query(TOPIC, "release_thresholds"), {"release_id": release.release_id}
+    )
+
+
 def usual_ids(request: Request) -> Ids | None:
     """Which ids the series gets where it is new and nothing is asked; None: the usual ones.
 

@@ -38,16 +38,13 @@ from srsql.engine.warehouse.statements import (
 from srsql.schemas import Dataset
 
 
-def build_tables(
-    release: Release, *, perturbed: bool, keyed: bool, clusters: bool = False
-) -> list[Built]:
+def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Built]:
     """Fill one table per released view in the schema ``STORE``.
 
     Args:
         release: with ``srsql_identity`` and what its model made in the place of regions.
         perturbed: rows show what was drawn for their cases, not the region of a group.
         keyed: ids are pseudonyms, so serial numbers are published per report.
-        clusters: whole rows are taken apart: a case has one row, which shows its cluster.
     """
     warehouse, dataset, quarter = release.warehouse, release.visible_dataset, release.quarter
     hides = list_hidden(warehouse)
@@ -56,12 +53,11 @@ def build_tables(
         warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
     regions = published_values() if perturbed else temporary("srsql_region", alias="r")
     shown = public_regions(dataset, regions)
-    if clusters:
+    if dataset.clustered:
         shown = _with_clusters(dataset, shown)
     warehouse.run(create(exp.to_table(REGION), shown, temp=True))
     built = []
-    found = table_queries(dataset, quarter, keyed=keyed, hides=hides, clusters=clusters)
-    for name, rows in found.items():
+    for name, rows in table_queries(dataset, quarter, keyed=keyed, hides=hides).items():
         store = store_of(release.release_id, name)
         warehouse.run(create(table(STORE, store), rows))
         built.append(Built(name, store, rows))
@@ -69,7 +65,7 @@ def build_tables(
 
 
 def table_queries(
-    dataset: Dataset, quarter: str, *, keyed: bool, hides: bool = False, clusters: bool = False
+    dataset: Dataset, quarter: str, *, keyed: bool, hides: bool = False
 ) -> dict[str, exp.Query]:
     """Released table -> the query over raw rows, ids and regions that fills it.
 
@@ -79,9 +75,8 @@ def table_queries(
         keyed: ids are pseudonyms, so serial numbers are published per report.
         hides: ``srsql_hidden`` has values that are suppressed: no row shows one of them, and a row
             that would show nothing else is left out.
-        clusters: a case has one row, which shows its cluster.
     """
-    if clusters:
+    if dataset.clustered:
         return {dataset.report_table: _cluster_rows(dataset, quarter)}
     return {
         source.name: _report_rows(dataset, quarter, hides=hides)
