@@ -59,6 +59,8 @@ class ReleaseFacts:
     """Some term is published as part of a node, not suppressed."""
     sensitive_terms: bool = False
     """Some terms are to be told of clusters alone."""
+    whole_rows: bool = False
+    """Rows of cases show their region and cluster alone, and all else is told of clusters."""
     suppressed_values: bool = False
     """The release, or another one of its series, suppressed sensitive values of cases."""
     attacks: tuple[str, ...] = ()
@@ -118,6 +120,10 @@ CHUNKS = Applicability("disassociated terms", lambda facts: facts.term_format ==
 SENSITIVE = Applicability(
     "disassociated terms some of which are named as sensitive",
     lambda facts: facts.term_format == "chunks" and facts.sensitive_terms,
+)
+WHOLE_ROWS = Applicability(
+    "whole rows that are taken apart",
+    lambda facts: facts.term_format == "chunks" and facts.whole_rows,
 )
 NODES = Applicability("generalized terms", lambda facts: facts.term_format == "nodes")
 SOME_NODES = Applicability(

@@ -39,6 +39,8 @@ class Dataset(Strict):
     """The TOML text the schema was read from."""
     rows: bool = Field(default=True, exclude=True)
     """Rows are released under ids of cases (see :meth:`without_terms`)."""
+    clustered: bool = Field(default=False, exclude=True)
+    """Whole rows are taken apart: a case has one row, with its region and its cluster."""
 
     @property
     def fingerprint(self) -> str:
@@ -95,11 +97,17 @@ class Dataset(Strict):
         """Tables of which rows are released under their ids, the report table first."""
         return (self.table(self.report_table), *self.child_tables) if self.rows else ()
 
-    def without_terms(self, attributes: Collection[str], *, rows: bool) -> Dataset:
+    def without_terms(self, attributes: Collection[str] | None, *, rows: bool) -> Dataset:
         """The same dataset where these columns are published apart from their records.
 
         No row of a table that has such a column is released; without ``rows``, none of any.
+        ``attributes`` None: whole rows are taken apart, of which the report table shows the ids and
+        the quasi-identifiers alone, and no other table has rows.
         """
+        if attributes is None:
+            apart = [t.model_copy(update={"publish": ()}) for t in self.tables]
+            update = {"tables": tuple(apart), "signals": None, "rows": rows, "clustered": True}
+            return self.model_copy(update=update)
         named = (*self.sensitive, *self.quasi_sensitive)
         affected = {a.table for a in named if a.column in attributes}
         counted = self.signals and {self.signals.drug_table, self.signals.reaction_table}

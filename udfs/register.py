@@ -324,6 +324,24 @@ _UDFS: dict[str, _Udf] = {
         ],
         "INTEGER[]",
     ),
+    "srsql_horizontal_groups": (
+        disassociation.horizontal_groups,
+        [
+            "STRUCT(group_no INTEGER, records INTEGER)[]",
+            "STRUCT(group_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
+        ],
+        "INTEGER[]",
+    ),
+    "srsql_bounded_chunks": (
+        disassociation.bounded_chunks,
+        [
+            "STRUCT(cluster_no INTEGER, records INTEGER)[]", _HELD,
+            "STRUCT(cluster_no INTEGER, chunk_no INTEGER, term_no INTEGER)[]",
+            "STRUCT(term_no INTEGER, value_no INTEGER, theta_num BIGINT, theta_den BIGINT)[]",
+            "INTEGER", "INTEGER",
+        ],
+        "STRUCT(cluster_no INTEGER, chunk_no INTEGER, term_no INTEGER)[]",
+    ),
     "srsql_vertical_chunks": (
         disassociation.vertical_chunks,
         [

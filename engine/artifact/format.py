@@ -80,6 +80,8 @@ NO_LIBRARY = (
 
 Format = Literal["parquet", "csv", "duckdb"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Attributed = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)?$")]
+"""A column, or a column and another one that is told with each of its terms."""
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Whole = Annotated[int, Field(ge=-(2**53), lt=2**53)]
@@ -149,10 +151,26 @@ class Attribute(_Strict):
 class TermsClaim(_Strict):
     """What is claimed of disassociated terms, which are released without their records."""
 
-    attributes: tuple[Name, ...]
+    attributes: tuple[Attributed, ...]
     m: Annotated[int, Field(ge=1, strict=True)]
     diversity: Annotated[int, Field(ge=1, strict=True)]
     """Least number of records in a cluster, where above k."""
+    k: Annotated[int, Field(ge=2, lt=2**31, strict=True)] | None = None
+    """k of the terms; this and what follows: where whole rows are taken apart."""
+    cases: Annotated[int, Field(ge=2, lt=2**31, strict=True)] | None = None
+    """Least number of cases of a cluster, which is a union of whole groups."""
+    sensitive: tuple[Attributed, ...] | None = None
+    """The attributes of which the terms have thresholds."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is not claimed is not named."""
+        return {name: value for name, value in told(self).items() if value is not None}
+
+    @property
+    def whole_rows(self) -> bool:
+        """Rows of cases show their region and cluster alone."""
+        return self.cases is not None
 
 
 class Counts(_Strict):

@@ -165,7 +165,8 @@ def _dataset_of(parts: Sequence[tuple[Path, Manifest]], given: Dataset | None) -
             "srsql: give its file (--dataset), which whoever published the artifact has"
         )
     if given is not None and first.terms is not None:
-        found = given.without_terms(first.terms.attributes, rows=first.report_table is not None)
+        apart = None if first.terms.whole_rows else first.terms.attributes
+        found = given.without_terms(apart, rows=first.report_table is not None)
     for folder, manifest in parts:
         try:
             faults = differences(manifest, read_hierarchies(folder, manifest), found)

@@ -65,6 +65,7 @@ class Evidence:
         self._covers = covers
         self._terms = terms
         self._tables: set[str] = set()
+        self._found: dict[str, list[MeasureRow]] = {}
 
     @cached_property
     def terms(self) -> ReleasedTerms | None:
@@ -93,6 +94,7 @@ class Evidence:
             generalized_terms=facts.term_format == "nodes"
             and self._shows("generalized_terms", "node"),
             sensitive_terms=bool(terms and terms.sensitive),
+            whole_rows=bool(terms and terms.whole_rows),
         )
 
     def once(self, name: str, fill: Callable[[], object]) -> str:
@@ -101,6 +103,12 @@ class Evidence:
             fill()
             self._tables.add(name)
         return literal(f"temp.main.{name}")
+
+    def found(self, name: str, find: Callable[[], list[MeasureRow]]) -> list[MeasureRow]:
+        """Rows that several checks tell of; they are found at the first call."""
+        if name not in self._found:
+            self._found[name] = find()
+        return self._found[name]
 
     def table(self, name: str, rows: Callable[[], exp.Query]) -> str:
         """The same of a table of the rows of a query."""

@@ -16,6 +16,7 @@ from srsql.engine.checks import Evidence
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.layout import (
+    CLUSTER,
     IDENTITY,
     REGION,
     ROWS,
@@ -105,6 +106,8 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     allowed |= {(name, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
     if name == dataset.report_table:
         allowed |= {(REGION, shown) for shown in region_columns(dataset)}
+        if dataset.clustered:
+            allowed.add((REGION, CLUSTER))
     return allowed
 
 

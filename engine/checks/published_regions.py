@@ -32,7 +32,7 @@ def region_text(dataset: Dataset) -> exp.Expr:
     return exp.func("to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)]))
 
 
-def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Query:
+def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Select:
     """(region, case_id) of every released report; region is a text.
 
     ``reports``: with ``report_id``, since reports are counted.
@@ -44,6 +44,11 @@ def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Query:
     if reports:
         query = query.select(column(dataset.report_id, "v").as_("report_id"))
     return query.from_(table(schema, dataset.report_table, alias="v"))
+
+
+def clustered_rows(dataset: Dataset, schema: str) -> exp.Query:
+    """(region, case_id, cluster) of every released row where whole rows are taken apart."""
+    return region_rows(dataset, schema, reports=False).select(column("cluster", "v"))
 
 
 def internal_group_rows(

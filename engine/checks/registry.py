@@ -11,7 +11,7 @@ from dataclasses import astuple, replace
 from functools import partial
 
 from srsql.engine import measures as of
-from srsql.engine.checks import Evidence, lattice, lineage, require_proof, series
+from srsql.engine.checks import Evidence, lattice, lineage, require_proof, series, whole_rows
 from srsql.engine.checks import released_rows as rows
 from srsql.engine.checks import term_chunks as chunks
 from srsql.engine.checks import term_nodes as nodes
@@ -212,6 +212,33 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "A term stands in one place of a cluster.",
         "Loukides 2014, section 4",
         partial(chunks.check_chunks, macro="check_one_place"),
+    ),
+    Check(
+        "check_row_clusters",
+        of.WHOLE_ROWS,
+        "A case has one row, a cluster as many rows as records, and every region of a cluster at "
+        "least k cases.",
+        "SPEC section 11",
+        whole_rows.check_row_clusters,
+    ),
+    Check(
+        "check_known_shares",
+        of.WHOLE_ROWS,
+        "Whoever knows the cluster of a case and at most m of its items finds no sensitive value "
+        "more probable than its threshold, items without a count being expected once.",
+        "SPEC section 11",
+        partial(whole_rows.check_known_shares, measure="check_known_shares"),
+        composed_by="whole_rows.check_known_shares",
+    ),
+    Check(
+        "worst_known_share",
+        of.WHOLE_ROWS,
+        "How many values of clusters exceed their threshold in some dataset that fits, where no "
+        "item or one is known, is told: an item without a count may stand for every record.",
+        "SPEC section 11",
+        partial(whole_rows.check_known_shares, measure="worst_known_share"),
+        composed_by="whole_rows.check_known_shares",
+        severity="is told",
     ),
     Check(
         "check_kept_apart",

@@ -23,10 +23,12 @@ STEPS = 100_000_000
 """Of the search for a breach in one chunk; what is not decided by then is not proved."""
 PLACES = ("joint_clusters", "record_chunk", "shared_chunk", "item_chunk")
 BARE = ("clusters", "record_chunk", "item_chunk")
+CHUNKED = "chunked_cluster"
+"""The clusters that have a record chunk."""
 
 
 def chunk_calls(
-    tables: PublishedTerms, release_id: int, k: int, m: int, size: int
+    tables: PublishedTerms, release_id: int, k: int, m: int, size: int, *, whole_rows: bool = False
 ) -> dict[str, str]:
     """Macro -> its call, of every check that needs the published tables alone.
 
@@ -36,7 +38,11 @@ def chunk_calls(
         k: least number of records that share what an attacker knows.
         m: number of terms that they may know, of any size.
         size: least number of records of a cluster.
+        whole_rows: a record may have no term, so a cluster without any may be one of such records.
     """
+    bare = tables.call("check_bare_clusters", BARE, f"{k:d}", f"{m:d}", f"{release_id:d}")
+    if whole_rows:
+        bare = bare.replace(literal(tables.clusters), literal(CHUNKED), 1)
     id_ = f"{release_id:d}"
     bounds = f"{k:d}", f"{m:d}", id_
     return {
@@ -45,7 +51,7 @@ def chunk_calls(
         "check_cluster_size": tables.call(
             "check_cluster_size", ("clusters",), f"{max(size, k):d}", id_
         ),
-        "check_bare_clusters": tables.call("check_bare_clusters", BARE, *bounds),
+        "check_bare_clusters": bare,
         "check_one_place": tables.call("check_one_place", PLACES, id_),
     }
 
@@ -59,6 +65,7 @@ def check_terms(
     *,
     cluster_size: int | None = None,
     sensitive: str | None = None,
+    whole_rows: bool = False,
 ) -> list[MeasureRow]:
     """Every check that the published tables allow; none raises, ``passed`` tells.
 
@@ -70,11 +77,21 @@ def check_terms(
         m: number of terms that they may know, of any size.
         cluster_size: least number of records of a cluster: max(k, l); None: k.
         sensitive: name of a table ``(term)`` of the terms that are kept apart.
+        whole_rows: a record may have no term.
     """
-    calls = [*chunk_calls(tables, release_id, k, m, cluster_size or k).values()]
+    found = chunk_calls(tables, release_id, k, m, cluster_size or k, whole_rows=whole_rows)
+    calls = [*found.values()]
     if sensitive is not None:
         calls.append(_apart_call(tables, release_id, literal(sensitive)))
-    return measured(warehouse, calls)
+    return measured(warehouse, calls, _chunked(tables) if whole_rows else None)
+
+
+def _chunked(tables: PublishedTerms) -> dict[str, str]:
+    """The query of ``CHUNKED``."""
+    return {
+        CHUNKED: f"SELECT c.cluster, c.records FROM {tables.clusters} AS c "
+        f"SEMI JOIN {tables.record_chunk} AS r ON c.cluster = r.cluster"
+    }
 
 
 def check_originals(
@@ -215,9 +232,12 @@ def _place(shared: bool, owner: int, chunk: int) -> str:
 def check_chunks(evidence: Evidence, macro: str) -> list[Measure]:
     """One of the checks that the published tables allow."""
     release, terms = evidence.release, _terms(evidence)
-    size = max(release.k, terms.diversity)
-    calls = chunk_calls(_tables(release), release.release_id, release.k, terms.m, size)
-    return as_measures(measured(release.warehouse, [calls[macro]]))
+    tables, whole = _tables(release), terms.whole_rows
+    size = max(release.k, terms.diversity, terms.term_cases or 0)
+    k = terms.term_k or release.k
+    calls = chunk_calls(tables, release.release_id, k, terms.m, size, whole_rows=whole)
+    named = _chunked(tables) if whole and macro == "check_bare_clusters" else None
+    return as_measures(measured(release.warehouse, [calls[macro]], named))
 
 
 def check_kept_apart(evidence: Evidence) -> list[Measure]:
@@ -259,6 +279,10 @@ def _originals(evidence: Evidence) -> tuple[str, str]:
 
     def fill() -> None:
         load_originals(warehouse, release.dataset, release.release_id, terms)
+        if terms.whole_rows:
+            warehouse.run(query("checks/terms", "members"))
+            warehouse.run(query("checks/terms", "add_all_cases_without_terms"))
+            return
         grouped = evidence.facts.case_rows
         warehouse.run(query("checks/terms", "members_of_groups" if grouped else "members"))
         if grouped:

@@ -24,6 +24,7 @@ from srsql.engine.warehouse.releases import (
     over_lattice,
     perturbed_positions,
     staleness,
+    released_terms,
     terms_without_rows,
 )
 from srsql.engine.warehouse.series import Series, create_views, find_series, schema_of
@@ -81,7 +82,9 @@ def confirm(
             warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k
         )
         if perturbed_positions(warehouse, release_id) or terms_without_rows(warehouse, release_id):
-            make_identity(draft, series, reports_of(draft))
+            told = released_terms(warehouse, release_id)
+            one_row = told is not None and told.whole_rows
+            make_identity(draft, series, reports_of(draft), one_row=one_row)
         lattice = over_lattice(warehouse, release_id)
         evidence = Evidence(replace(draft, dataset=dataset.with_categories()) if lattice else draft)
         prove(evidence, "checks", again=True)

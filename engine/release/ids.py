@@ -80,13 +80,16 @@ def pseudonym(dataset: Dataset, key: bytes, name: str, value: exp.Expr) -> exp.E
     return exp.Dot.build([exp.to_identifier("srsql"), call])
 
 
-def make_identity(release: Release, series: Series, reports: exp.Select) -> None:
+def make_identity(
+    release: Release, series: Series, reports: exp.Select, *, one_row: bool = False
+) -> None:
     """Fill ``srsql_identity``: the released reports with the ids they are published under.
 
     Args:
         release: within a transaction.
         series: says which ids it has; its key makes the pseudonyms.
         reports: (report_id, case_id, case_no, group_no) of the release.
+        one_row: a case has one row, under the least of the ids of its reports.
 
     Raises:
         ReleaseError: two ids share a pseudonym.
@@ -102,6 +105,8 @@ def make_identity(release: Release, series: Series, reports: exp.Select) -> None
     counted = warehouse.rows(query(TOPIC, "counts"))[0]
     if counted[0::2] != counted[1::2] or (series.id_scope and _shared(warehouse, series)):
         raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
+    if one_row:
+        warehouse.run(query(TOPIC, "one_row"))
     for name in _MADE:
         warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
 

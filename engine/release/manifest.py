@@ -127,7 +127,12 @@ def suppression_facts(release: Release, guarantee: str, *, asked: bool) -> dict[
 
 
 def store_public_manifest(
-    release: Release, model: GroupingModel, facts: dict[str, str | int], built: list[Built]
+    release: Release,
+    model: GroupingModel,
+    facts: dict[str, str | int],
+    built: list[Built],
+    *,
+    one_row: bool = False,
 ) -> str:
     """Write the one-row public manifest.
 
@@ -138,6 +143,7 @@ def store_public_manifest(
             released values (none where the release keeps none).
         facts: what it tells of the parameters.
         built: the released tables.
+        one_row: of each case, whose number of reports is not told.
 
     Returns:
         The name of its table in ``STORE``.
@@ -157,7 +163,10 @@ def store_public_manifest(
             .as_(f"{item.name}_rows", quoted=True)
             for item in built
         ],
-        *[column(name, "c") for name in counts],
+        *[
+            column(name.replace("reports", "cases"), "c").as_(name) if one_row else column(name, "c")
+            for name in counts
+        ],
         (
             column("thresholds", "c")
             if "theta" in model.guaranteed_bounds

@@ -71,7 +71,15 @@ from srsql.engine.release.series import (
     set_figures,
     supersede_release,
 )
-from srsql.engine.release.terms import family_of, need_terms, release_terms, visible_part
+from srsql.engine.release.terms import (
+    family_of,
+    need_pseudonyms,
+    need_terms,
+    release_terms,
+    release_thresholds,
+    usual_ids,
+    visible_part,
+)
 from srsql.engine.release.views import build_tables
 from srsql.engine.risk import singling_out
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
@@ -125,15 +133,16 @@ def release(
     need_periods(warehouse, dataset, request.quarter, after)
     dataset = model.prepare_dataset(dataset)
     if request.terms:
-        request = replace(request, terms=request.terms.of(dataset))
+        request = replace(request, terms=request.terms.of(dataset, model.k))
     visible_dataset = visible_part(dataset, model, request.terms)
     before = warehouse.temporary_tables()
     try:
         with warehouse.transaction():
             family = family_of(model.series_family, request.terms)
             series = open_series(
-                warehouse, dataset, request.series, family, request.ids, request.quarter
+                warehouse, dataset, request.series, family, usual_ids(request), request.quarter
             )
+            need_pseudonyms(request, series)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
             _need_consent_to_change(request)
@@ -159,7 +168,7 @@ def release(
             with clock.stage("regions"):
                 model.generalize(current, grouping.draw)
                 reports = grouped_reports(by_case=model.perturbs_values)
-                make_identity(current, series, reports)
+                make_identity(current, series, reports, one_row=request.takes_rows_apart)
             limited: dict[str, int] = {}
             if request.terms:
                 with clock.stage("terms"), _clusters_carrier(warehouse, request) as carried_by:
@@ -167,6 +176,8 @@ def release(
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
+                if request.takes_rows_apart:
+                    release_thresholds(current)
                 if model.budget_limit is not None:
                     check_limit(current, model.budget_limit, model.budget_scope)
             with clock.stage("singling out"):
@@ -411,7 +422,7 @@ def _build(current: Release, request: Request, *, keyed: bool) -> list[Built]:
             current.warehouse,
             current.dataset,
             current.release_id,
-            grouped=model.releases_case_rows,
+            grouped=model.releases_case_rows and not request.takes_rows_apart,
             shape=SHAPES[model.term_format],
         )
     if model.releases_synthetic_rows:
@@ -471,7 +482,9 @@ def _publish(
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     stores = {item.name: item.store for item in tables}
-    stores["manifest"] = store_public_manifest(current, model, facts, tables)
+    stores["manifest"] = store_public_manifest(
+        current, model, facts, tables, one_row=request.takes_rows_apart
+    )
     if not request.draft:
         supersede_release(current)
     create_views(warehouse, current.schema, stores)

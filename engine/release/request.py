@@ -212,6 +212,11 @@ class Request:
         """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
         self._need_something_to_carry()
+        if self.takes_rows_apart and self.knowledge is not None:
+            raise ReleaseError(
+                "--knowledge tells diseases of drugs, and whole rows are taken apart so that no "
+                "row tells its drugs: leave it out"
+            )
         for option, choice in self._choices.items():
             if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
                 what = "terms apart from rows" if self.terms else f"the model {self.model.name}"
@@ -224,6 +229,11 @@ class Request:
     def makes_clusters(self) -> bool:
         """Whether terms are told in clusters, which may be carried whatever the parts."""
         return self.terms is not None and self.model.term_format == "chunks"
+
+    @property
+    def takes_rows_apart(self) -> bool:
+        """Whether rows of cases show their region and cluster alone."""
+        return self.terms is not None and self.terms.whole_rows
 
     def _need_something_to_carry(self) -> None:
         """Refuse to ask Spark, or another carrier, for what is not carried at all."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import partial
 
 from srsql.engine.checks.term_chunks import longest_unproved
+from srsql.engine.checks.whole_rows import longest_untold
 from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
-from srsql.engine.terms.baskets import check_attributes, load_baskets
+from srsql.engine.terms.baskets import check_attributes, load_baskets, load_rows
 from srsql.engine.terms.generalize import MAKING
-from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.terms.parameters import ALL, DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
 from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.series import ORIGINAL, PER_QUARTER, Ids, Series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -87,6 +89,8 @@ def release_terms(
     warehouse, model = release.warehouse, request.model
     k, grouped = model.k, model.releases_case_rows
     least = max(k, terms.diversity)
+    if terms.whole_rows:
+        return _release_rows(release, request, terms, carrier)
     if grouped and least > k:
         raise ReleaseError(
             f"--l {terms.diversity} is above k = {k}: within QID-groups clusters cannot be larger "
@@ -103,11 +107,81 @@ def release_terms(
     return {} if most is None else {"chunk_terms": most}
 
 
+def _release_rows(
+    release: Release, request: Request, terms: DisassociationParameters, carrier: Carrier | None
+) -> dict[str, int]:
+    """The same where whole rows are taken apart, in clusters of whole groups."""
+    warehouse, k = release.warehouse, request.model.k
+    load_rows(warehouse, release.dataset, release.quarter, terms)
+    _store_terms(release, terms, request.model)
+    put_chosen(warehouse, terms.policy, release.release_id)
+    chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
+    term_k = terms.term_k or k
+
+    def unproved() -> int:
+        return max(
+            longest_unproved(warehouse, chunks, term_k, terms.m),
+            longest_untold(warehouse, chunks, terms.m),
+        )
+
+    most = MAKING["chunks"].make(
+        warehouse, terms, k, request.seed, grouped=True, longest_unproved=unproved, carrier=carrier
+    )
+    return {} if most is None else {"chunk_terms": most}
+
+
+def release_thresholds(release: Release) -> None:
+    """Tell the thresholds of the values that items tell of; the catalog has its rows."""
+    release.warehouse.run(
+        query(TOPIC, "release_thresholds"), {"release_id": release.release_id}
+    )
+
+
+def usual_ids(request: Request) -> Ids | None:
+    """Which ids the series gets where it is new and nothing is asked; None: the usual ones.
+
+    A pseudonym that stays tells in which clusters a case was in each quarter, and what these have
+    in common.
+    """
+    terms = request.terms
+    if request.ids is not None or terms is None or not terms.whole_rows or terms.link_quarters:
+        return request.ids
+    return PER_QUARTER
+
+
+def need_pseudonyms(request: Request, series: Series) -> None:
+    """Refuse ids that join whole rows with the source, or their quarters without --link-quarters.
+
+    Raises:
+        ReleaseError: what to do.
+    """
+    if not request.takes_rows_apart or request.terms is None:
+        return
+    if series.ids == ORIGINAL:
+        raise ReleaseError(
+            "original ids join rows that are taken apart with those of the source: leave --ids "
+            "out, or give another --series"
+        )
+    if series.ids != PER_QUARTER and not request.terms.link_quarters:
+        raise ReleaseError(
+            f"--ids {series.ids} are the same in all quarters, which tells in which clusters a "
+            "case was: give --ids per-quarter, or --link-quarters, with which whole rows are "
+            "claimed to be safe in one quarter alone"
+        )
+    if series.ids == PER_QUARTER and request.terms.link_quarters:
+        raise ReleaseError(
+            f"--link-quarters: series {series.name!r} has pseudonyms of each quarter, which link "
+            "none: leave it out, or give another --series"
+        )
+
+
 def family_of(family: str, terms: DisassociationParameters | None) -> str:
     """What the releases of a series have in common: rows that some have and others do not would
     show in one quarter what is taken apart in the next."""
     if terms is None:
         return family
+    if terms.whole_rows:
+        return f"{family}, whole rows disassociated"
     return f"{family}, {'+'.join(terms.attributes)} disassociated"
 
 
@@ -137,8 +211,42 @@ def visible_part(
         and (model.perturbs_values or model.guaranteed_bounds != {"k", "theta"})
     ):
         raise ReleaseError(f"--terms does not go with the model {model.name}")
+    _check_options(model, terms)
     check_attributes(dataset, terms)
+    if terms.whole_rows:
+        return dataset.without_terms(None, rows=True)
     return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
+
+
+def _check_options(model: GroupingModel, terms: DisassociationParameters) -> None:
+    """Refuse what goes with whole rows alone, or does not go with them.
+
+    Raises:
+        ReleaseError: the text names the option and what to do.
+    """
+    if terms.max_cluster_size is not None and model.term_format == "nodes":
+        raise ReleaseError(f"--max-cluster-size does not go with the model {model.name}")
+    if terms.whole_rows and not model.releases_case_rows:
+        option = f"--term-attributes {ALL}" if terms.term_cases is None else "--term-cases"
+        raise ReleaseError(
+            f"{option} takes whole rows apart, and the model {model.name} releases none: leave it "
+            "out, or give --terms disassociate with a model that does"
+        )
+    if terms.whole_rows and terms.repeated:
+        raise ReleaseError(
+            "--repeated-terms does not go with whole rows that are taken apart: leave it out"
+        )
+    alone = {
+        "--term-k": terms.term_k is not None,
+        "--link-quarters": terms.link_quarters,
+        "--max-cluster-size": terms.max_cluster_size is not None and model.releases_case_rows,
+    }
+    for option, given in alone.items():
+        if given and not terms.whole_rows:
+            raise ReleaseError(
+                f"{option} is for whole rows that are taken apart: give --term-attributes {ALL} or "
+                "--term-cases as well"
+            )
 
 
 def _store_terms(release: Release, terms: DisassociationParameters, model: GroupingModel) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import sqlglot
 from sqlglot import exp
 
 from srsql.engine.grouping.perturbation import published_values
 from srsql.engine.grouping.suppression import HIDDEN, list_hidden
 from srsql.engine.warehouse.layout import (
+    CLUSTER,
     IDENTITY,
     REGION,
     SERIAL,
@@ -28,6 +30,7 @@ from srsql.engine.warehouse.statements import (
     STORE,
     column,
     create,
+    query,
     table,
     temporary,
     union_all,
@@ -49,7 +52,10 @@ def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Buil
         numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter, hides=hides))
         warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
     regions = published_values() if perturbed else temporary("srsql_region", alias="r")
-    warehouse.run(create(exp.to_table(REGION), public_regions(dataset, regions), temp=True))
+    shown = public_regions(dataset, regions)
+    if dataset.clustered:
+        shown = _with_clusters(dataset, shown)
+    warehouse.run(create(exp.to_table(REGION), shown, temp=True))
     built = []
     for name, rows in table_queries(dataset, quarter, keyed=keyed, hides=hides).items():
         store = store_of(release.release_id, name)
@@ -70,6 +76,8 @@ def table_queries(
         hides: ``srsql_hidden`` has values that are suppressed: no row shows one of them, and a row
             that would show nothing else is left out.
     """
+    if dataset.clustered:
+        return {dataset.report_table: _cluster_rows(dataset, quarter)}
     return {
         source.name: _report_rows(dataset, quarter, hides=hides)
         if source.name == dataset.report_table
@@ -127,6 +135,38 @@ def _report_rows(dataset: Dataset, quarter: str, *, hides: bool) -> exp.Query:
     if hides:
         rows = _without_hidden(dataset, report.name, rows)
     return rows.order_by(column("public_report", "i"), column("public_case", "i"))
+
+
+def _cluster_rows(dataset: Dataset, quarter: str) -> exp.Query:
+    """One row a case: its ids, its region and its cluster; what else there is of a case, its number
+    of reports included, no row tells."""
+    shown = [
+        *_ids(dataset),
+        exp.Literal.string(quarter).as_("quarter", quoted=True),
+        *[column(name, "g") for name in region_columns(dataset)],
+        column(CLUSTER, "g"),
+    ]
+    return (
+        exp.select(*shown)
+        .distinct()
+        .from_(temporary(IDENTITY, alias="i"))
+        .join(temporary(REGION, alias="g"), on=column("group_no", "i").eq(column("group_no", "g")))
+        .order_by(*[exp.column(name, quoted=True) for name in dataset.id_columns])
+    )
+
+
+def _with_clusters(dataset: Dataset, regions: exp.Query) -> exp.Query:
+    """The public regions of groups with the cluster that each group is in."""
+    groups = sqlglot.parse_one(query("terms/baskets", "cluster_groups"), dialect="duckdb")
+    names = ["group_no", *region_columns(dataset)]
+    return (
+        exp.select(*[column(name, "p") for name in names], column(CLUSTER, "k"))
+        .from_(regions.subquery("p"))
+        .join(
+            exp.Subquery(this=groups, alias=exp.to_identifier("k", quoted=True)),
+            on=column("group_no", "p").eq(column("group_no", "k")),
+        )
+    )
 
 
 def _raw_rows(dataset: Dataset, name: str, quarter: str, *, hides: bool) -> exp.Select:

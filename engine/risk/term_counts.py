@@ -152,11 +152,19 @@ def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> ex
     """
     places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     parts: list[exp.Query] = []
-    for name in terms.attributes:
+    for attribute in terms.attributes:
+        name, _, beside = attribute.partition("/")
         value = normal_form(column(name, "t"))
-        prefix = f"{name}:" if len(terms.attributes) > 1 else ""
+        prefixed = terms.whole_rows or len(terms.attributes) > 1
+        prefix = f"{attribute}:" if prefixed else ""
+        source = places.get(name) or next(t.name for t in dataset.tables if name in t.publish)
+        if beside:
+            qualifier = normal_form(column(beside, "t"))
+            shown = exp.DPipe(this=exp.Literal.string("/"), expression=qualifier)
+            some = exp.Case().when(qualifier.copy().neq(""), shown).else_(exp.Literal.string(""))
+            value = exp.func("concat", value, some)
         parts.append(
-            raw_values(dataset, release_id, name, places[name])
+            raw_values(dataset, release_id, name, source)
             .select(
                 column("case_no", "m").as_("record"),
                 exp.Literal.string(prefix).as_("prefix"),
@@ -177,6 +185,12 @@ def raw_values(dataset: Dataset, release_id: int, name: str, source: str) -> exp
         name: column of the attribute.
         source: its table.
     """
+    known = {a.column for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    has_value = (
+        column(f"srsql_{name}", "t").is_(exp.null()).not_()
+        if name in known
+        else normal_form(column(name, "t")).neq("")
+    )
     return (
         exp.select()
         .from_(table(f"raw_{dataset.name}", source, alias="t"))
@@ -193,7 +207,7 @@ def raw_values(dataset: Dataset, release_id: int, name: str, source: str) -> exp
         )
         .where(column("release_id", "m").eq(release_id))
         .where(column("quarter", "t").eq(exp.Placeholder(this="quarter")))
-        .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
+        .where(has_value)
     )
 
 

@@ -6,12 +6,14 @@ The released tables of terms are composed here too: none has an id of a case or 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
+from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import (
     CLUSTERS,
     COLUMNS,
@@ -37,6 +39,54 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
+@dataclass(frozen=True)
+class TermSource:
+    """One attribute of which the terms are taken apart from whole rows."""
+
+    attribute: str
+    """As it is asked for: a column, or ``COLUMN/QUALIFIER``."""
+    table: str
+    column: str
+    qualifier: str | None
+    """A column of the same table that is told with each term, such as the role of a drug."""
+    sensitive: bool
+
+
+def term_sources(dataset: Dataset, attributes: tuple[str, ...]) -> list[TermSource]:
+    """Where the terms of these attributes are.
+
+    Raises:
+        ReleaseError: one of them is no published column of a child table, or there twice.
+    """
+    sensitive = {(a.table, a.column) for a in dataset.sensitive}
+    columns = {
+        name: child
+        for child in dataset.child_tables
+        for name in child.publish
+        if name not in child.serial
+    }
+    found: list[TermSource] = []
+    for attribute in attributes:
+        name, _, qualifier = attribute.partition("/")
+        child = columns.get(name)
+        if child is None:
+            raise ReleaseError(
+                f"--term-attributes: {name!r} is no published attribute of dataset {dataset.name} "
+                f"(it has: {', '.join(columns)})"
+            )
+        beside = [other for other in child.publish if other in columns and other != name]
+        if ("/" in attribute) and qualifier not in beside:
+            raise ReleaseError(
+                f"--term-attributes: {attribute!r} names no column that {child.name} publishes "
+                f"beside {name} (it has: {', '.join(beside) or 'none'})"
+            )
+        if any(other.column == name for other in found):
+            raise ReleaseError(f"--term-attributes names {name} twice")
+        told = (child.name, name) in sensitive
+        found.append(TermSource(attribute, child.name, name, qualifier or None, told))
+    return found
+
+
 def check_attributes(dataset: Dataset, terms: DisassociationParameters) -> None:
     """Refuse attributes that are not terms, or that the dataset schema does not let out.
 
@@ -57,6 +107,9 @@ def check_attributes(dataset: Dataset, terms: DisassociationParameters) -> None:
             f"dataset {dataset.name} has a quasi-identifier {min(shown)}, as a column of clusters "
             "is called: call it otherwise to release terms apart from their rows"
         )
+    if terms.whole_rows:
+        term_sources(dataset, terms.attributes)
+        return
     known = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     for name in terms.attributes:
         if name not in known:
@@ -111,6 +164,41 @@ def load_baskets(
         },
     )
     warehouse.run_step("terms/baskets", {"grouped": grouped, "least": least})
+
+
+def load_rows(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, terms: DisassociationParameters
+) -> None:
+    """Fill the tables of ``terms/steps/group_baskets.sql`` from the raw rows of the quarter."""
+    parts: list[exp.Query] = []
+    none = exp.cast(exp.null(), "VARCHAR")
+    declared = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    for source in term_sources(dataset, terms.attributes):
+        is_declared = (source.table, source.column) in declared
+        term = (
+            column(derived(source.column), "t")
+            if is_declared
+            else normalized(column(source.column, "t"))
+        )
+        beside = normalized(column(source.qualifier, "t")) if source.qualifier else none.copy()
+        parts.append(
+            exp.select(
+                column(dataset.report_id, "t").as_("report_id"),
+                exp.Literal.string(source.attribute).as_("attribute"),
+                term.as_("term"),
+                beside.as_("qualifier"),
+                exp.convert(source.sensitive).as_("sensitive"),
+            )
+            .from_(raw_table(dataset, source.table, alias="t"))
+            .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+            .where(term.copy().is_(exp.null()).not_())
+        )
+    items = union_all(parts).sql("duckdb")
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE srsql_case_item AS WITH report_item AS ({items}) "
+        f"SELECT i.* FROM ({query('terms/baskets', 'row_items')}) AS i"
+    )
+    warehouse.run_step("terms/group_baskets")
 
 
 def term_queries(

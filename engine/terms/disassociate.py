@@ -68,6 +68,7 @@ def disassociate(
     seed: int | None = None,
     order_seed: int | None = None,
     carrier: Carrier | None = None,
+    whole_rows: bool = False,
 ) -> None:
     """Disassociate ``srsql_basket``; the result is in ``srsql_cluster`` ... and ``srsql_pub_*``.
 
@@ -83,6 +84,8 @@ def disassociate(
         seed: of the reconstructed dataset, never to be published; None draws securely.
         order_seed: of the order of subrecords, for experiments only; None draws securely.
         carrier: carries clusters to where their chunks are made, which are the same; None: nobody.
+        whole_rows: clusters are unions of groups, and no sensitive value is told above its
+            threshold (see ``engine.terms.whole_rows``).
 
     Raises:
         ReleaseError: a parameter makes no sense, or a part has fewer than ``least`` records.
@@ -103,8 +106,10 @@ def disassociate(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
     parameters = step_parameters(k, m, sizes, order_seed)
-    warehouse.run_step("terms/clusters", parameters)
+    warehouse.run_step("terms/group_clusters" if whole_rows else "terms/clusters", parameters)
     chunk_clusters(warehouse, k, m, sizes.chunk_terms, carrier)
+    if whole_rows:
+        warehouse.run(query(TOPIC, "bound_chunks"), {"k": k, "m": m})
     warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
 
@@ -188,24 +193,47 @@ def make_chunks(
     Returns:
         The most terms that a chunk was allowed; None: all.
     """
-    least = max(k, terms.diversity)
+    whole = terms.whole_rows
+    least = max(terms.least(k), least_for_thresholds(warehouse) if whole else 0)
+    if terms.max_cluster_size is not None and terms.max_cluster_size < least:
+        raise ReleaseError(
+            f"--max-cluster-size {terms.max_cluster_size:,} is below the {least:,} records that a "
+            "cluster needs: give a larger one, or leave it out"
+        )
     _keep_apart(warehouse, terms)
     sizes = ClusterSizes.of(
         k,
         least=least,
-        max_size=CLUSTER_SIZE * least,
+        max_size=terms.max_cluster_size or CLUSTER_SIZE * least,
         joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
-    disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
+    term_k = (terms.term_k or k) if whole else k
+
+    def make() -> None:
+        disassociate(
+            warehouse, k=term_k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier,
+            whole_rows=whole,
+        )  # fmt: skip
+
+    make()
     while (longest := longest_unproved()) > 1:
         sizes = replace(sizes, chunk_terms=longest // 2)
-        disassociate(warehouse, k=k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
+        make()
     if grouped:
-        warehouse.run_step("terms/small_parts")
+        if not whole:
+            warehouse.run_step("terms/small_parts")
         # the order of groups is not published
         warehouse.run_step("terms/renumber", {"order_seed": None})
         reconstruct(warehouse, seed)  # over all clusters
     return sizes.chunk_terms if sizes.chunk_terms < CHUNK_TERMS else None
+
+
+def least_for_thresholds(warehouse: Warehouse) -> int:
+    """Records that a cluster needs so that every sensitive value can be told of it at all.
+
+    The terms of a value that stand in its item chunk are expected in one record each.
+    """
+    return int(warehouse.value(query(TOPIC, "least_for_thresholds")) or 0)
 
 
 def _keep_apart(warehouse: Warehouse, terms: DisassociationParameters) -> None:

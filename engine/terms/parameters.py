@@ -16,6 +16,12 @@ from srsql.schemas import Dataset
 
 DISASSOCIATE = "disassociate"
 """The value of ``--terms``."""
+ALL = "all"
+"""The value of ``--term-attributes`` for every published attribute."""
+TERM_CASES = 4
+"""Cases of a cluster of whole groups, at least, where nothing is asked: so many times k, or the k
+of the terms where that is larger."""
+MOST_CASES = 1_000_000
 MOST = 1_000
 """No patient's record has more terms than this that an attacker could know one by one."""
 _OF = "terms told apart from records"
@@ -108,6 +114,36 @@ class DisassociationParameters:
         of=_OF,
     )
     """Loukides 2014, section 7.1."""
+    term_cases: int | None = parameter(
+        None,
+        takes=Whole(2, MOST_CASES),
+        help="cases of a cluster, at least: whole rows are taken apart, in clusters of whole groups",
+        of="--terms disassociate",
+        usual="clusters lie inside groups; with --term-attributes all, 4 times k",
+        weaker="lower",
+    )
+    term_k: int | None = parameter(
+        None,
+        takes=Whole(2, MOST_CASES),
+        help="k of the terms, where whole rows are taken apart",
+        of="--terms disassociate",
+        usual="k",
+        weaker="lower",
+    )
+    max_cluster_size: int | None = parameter(
+        None,
+        takes=Whole(2, MOST_CASES),
+        help="records from which on a cluster is split, if its parts are large enough",
+        of="disassociated terms",
+        usual="twice the least",
+    )
+    link_quarters: bool = parameter(
+        False,
+        takes=Flag(),
+        help="pseudonyms are the same in all quarters although whole rows are taken apart: what is "
+        "claimed of a row's terms is then claimed of one quarter alone",
+        of="--terms disassociate",
+    )
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
@@ -115,15 +151,44 @@ class DisassociationParameters:
         if len(set(self.attributes)) < len(self.attributes):
             raise ReleaseError("--term-attributes names an attribute twice")
 
-    def of(self, dataset: Dataset) -> DisassociationParameters:
-        """The same with the attributes that a dataset has by default."""
-        return self if self.attributes else replace(self, attributes=(dataset.sensitive[0].column,))
+    @property
+    def whole_rows(self) -> bool:
+        """Nothing of a row keeps an id but its region: all else is told of clusters of groups."""
+        return self.term_cases is not None or self.attributes == (ALL,)
+
+    def of(self, dataset: Dataset, k: int) -> DisassociationParameters:
+        """The same with the attributes that a dataset has by default, and the usual sizes.
+
+        Args:
+            dataset: of the release.
+            k: of its model.
+        """
+        if not self.whole_rows:
+            default = (dataset.sensitive[0].column,)
+            return self if self.attributes else replace(self, attributes=default)
+        term_k = k if self.term_k is None else self.term_k
+        usual = TERM_CASES * max(k, term_k)
+        return replace(
+            self,
+            attributes=self.attributes if self._named else every_attribute(dataset),
+            term_k=term_k,
+            term_cases=usual if self.term_cases is None else self.term_cases,
+        )
+
+    @property
+    def _named(self) -> bool:
+        return self.attributes not in ((), (ALL,))
+
+    def least(self, k: int) -> int:
+        """Records of a cluster, at least, for k and what is asked of the terms themselves."""
+        return max(k, self.diversity, self.term_k or 0, self.term_cases or 0)
 
     def released(self, term_format: TermFormat) -> ReleasedTerms:
         """The same as a release of them is checked and measured."""
         return ReleasedTerms(
-            self.attributes, self.m, self.diversity, self.repeated, term_format, self.kept_apart
-        )
+            self.attributes, self.m, self.diversity, self.repeated, term_format, self.kept_apart,
+            self.term_k, self.term_cases,
+        )  # fmt: skip
 
     def facts(self, k: int, tells: Literal["chunks", "nodes"]) -> dict[str, str | int]:
         """What the public manifest tells of them."""
@@ -134,7 +199,26 @@ class DisassociationParameters:
             "terms_kept_apart": len(self.kept_apart),
             "utility_policy": self.policy.name if self.policy else "none",
             "repeated_terms": "yes" if self.repeated else "no",
-            "terms_guarantee": GUARANTEES[tells](", ".join(self.attributes), k, self.m),
+            **(
+                self._whole_facts(k)
+                if self.whole_rows
+                else {
+                    "terms_guarantee": GUARANTEES[tells](", ".join(self.attributes), k, self.m),
+                }
+            ),
+        }
+
+    def _whole_facts(self, k: int) -> dict[str, str | int]:
+        """What is told where whole rows are taken apart, with the sizes that ``of`` gave."""
+        term_k, cases = self.term_k or k, self.term_cases or k
+        linked = {"linked_quarters": "yes"} if self.link_quarters else {}
+        return {
+            "term_k": term_k,
+            "term_cases": cases,
+            **linked,
+            "terms_guarantee": rows_guarantee(
+                ", ".join(self.attributes), min(k, term_k), self.m, linked=self.link_quarters
+            ),
         }
 
 
@@ -188,6 +272,38 @@ def nodes_guarantee(attributes: str, k: int, m: int) -> str:
         "most of these records hold a term, and what several quarters of a patient have in common, "
         "is not hidden."
     )
+
+
+def rows_guarantee(attributes: str, k: int, m: int, *, linked: bool) -> str:
+    """What holds of whole rows, in words (see ``engine.terms.whole_rows``)."""
+    some = "one item" if m == 1 else f"up to {m} items"
+    over = (
+        "Pseudonyms are the same in all quarters, so that this is claimed of no patient who is in "
+        "several of them: what their clusters have in common can single a row out. "
+        if linked
+        else "What several quarters of a patient have in common is not hidden from whoever finds "
+        "the rows of one patient in each. "
+    )
+    return (
+        f"The items of {attributes} are told of clusters of whole groups and of no row: whoever "
+        f"knows the quasi-identifiers of a patient of this release and {some} is left with at least "
+        f"{k} cases, each of which holds all of them in some dataset that fits what is released. "
+        "Where all datasets that fit are equally likely, and an item without a count is held once, "
+        "no sensitive value is likelier than its threshold, whatever of these is known. "
+        f"{over}An item without a count may be held by all cases of its cluster."
+    )
+
+
+def every_attribute(dataset: Dataset) -> tuple[str, ...]:
+    """Every attribute of which published child rows tell: the sensitive and the quasi-sensitive
+    ones, and of tables without any all columns but serial numbers."""
+    named = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    found: list[str] = []
+    for child in dataset.child_tables:
+        shown = [name for name in child.publish if name not in child.serial]
+        declared_ones = [name for name in shown if (child.name, name) in named]
+        found += declared_ones or shown
+    return tuple(found)
 
 
 GUARANTEES = {"chunks": terms_guarantee, "nodes": nodes_guarantee}

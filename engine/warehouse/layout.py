@@ -114,6 +114,10 @@ def in_units(qid: Qid, granules: exp.Expr) -> exp.Expr:
 CLUSTERS = "clusters"
 
 
+CLUSTER = "cluster"
+"""Column of the clusters, and of the report table where whole rows are taken apart."""
+
+
 COLUMNS = {
     CLUSTERS: ("cluster", "records"),
     "joint_clusters": ("joint", "cluster"),

@@ -301,6 +301,15 @@ class ReleasedTerms:
     term_format: TermFormat
     sensitive: frozenset[str] = frozenset()
     """Terms that are published of a cluster only; no release keeps them in the catalog."""
+    term_k: int | None = None
+    """k of the terms; None: that of the release."""
+    term_cases: int | None = None
+    """Least number of cases in a cluster of whole groups; None: no whole rows are taken apart."""
+
+    @property
+    def whole_rows(self) -> bool:
+        """Rows of cases show their region and cluster alone, and clusters are unions of groups."""
+        return self.term_cases is not None
 
 
 def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | None:
@@ -308,8 +317,11 @@ def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | Non
     rows = warehouse.rows(query(TOPIC, "disassociated"), {"release_id": release_id})
     if not rows:
         return None
-    _, m, diversity, repeated, term_format = rows[0]
-    return ReleasedTerms(tuple(row[0] for row in rows), m, diversity, repeated, term_format)
+    _, m, diversity, repeated, term_format, term_k, term_cases = rows[0]
+    return ReleasedTerms(
+        tuple(row[0] for row in rows), m, diversity, repeated, term_format,
+        term_k=term_k, term_cases=term_cases,
+    )  # fmt: skip
 
 
 def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
@@ -321,4 +333,6 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
         return dataset.without_terms((), rows=False)
     if not found:
         return dataset
+    if any(row[2] for row in found):
+        return dataset.without_terms(None, rows=True)
     return dataset.without_terms({row[0] for row in found}, rows=all(row[1] for row in found))

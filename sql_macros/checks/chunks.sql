@@ -190,3 +190,50 @@ FROM (
     SELECT count(*) FILTER (WHERE j.broken) AS violating, count(*) AS total
     FROM judged AS j
 ) AS f;
+
+-- What:    where whole rows are taken apart: a case has one row, a cluster as many rows as records,
+--          every region of a cluster at least so many cases (clusters are unions of groups), and no
+--          chunk is shared by clusters.
+-- Inputs:  rows(case_id, region, cluster): the released rows of cases; at_least: k.
+-- Outputs: four uniform rows (scope 'case', 'cluster', 'region of a cluster', 'joint cluster').
+-- Source:  SPEC section 11 (whole rows).
+CREATE OR REPLACE MACRO srsql.check_row_clusters(
+    rows, clusters, joint_clusters, at_least, release_id
+) AS TABLE
+WITH
+people AS (
+    SELECT r.case_id, count(*) AS n FROM query_table(rows) AS r GROUP BY r.case_id
+),
+
+sized AS (
+    SELECT coalesce(c.records = w.n, false) AS kept
+    FROM query_table(clusters) AS c
+    FULL JOIN (
+        SELECT r.cluster, count(*) AS n FROM query_table(rows) AS r GROUP BY r.cluster
+    ) AS w ON c.cluster = w.cluster
+),
+
+parts AS (
+    SELECT r.cluster, r.region, count(DISTINCT r.case_id) AS n
+    FROM query_table(rows) AS r
+    GROUP BY r.cluster, r.region
+),
+
+found AS (
+    SELECT 'case' AS scope, count(*) FILTER (WHERE p.n <> 1) AS violating, count(*) AS total,
+        1 AS bound
+    FROM people AS p
+    UNION ALL
+    SELECT 'cluster', count(*) FILTER (WHERE NOT s.kept), count(*), 0 FROM sized AS s
+    UNION ALL
+    SELECT 'region of a cluster', count(*) FILTER (WHERE p.n < at_least), count(*), at_least
+    FROM parts AS p
+    UNION ALL
+    SELECT 'joint cluster', count(*), count(*), 0 FROM query_table(joint_clusters) AS j
+)
+
+SELECT
+    unnest(srsql.check_row(
+        release_id, 'check_row_clusters', f.scope, f.violating, f.total, f.bound
+    ))
+FROM found AS f;

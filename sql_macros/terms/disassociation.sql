@@ -251,3 +251,122 @@ FROM (
     CROSS JOIN barred AS b
     CROSS JOIN srsql.role_list(roles) AS t
 ) AS f;
+
+-- What:    HORPART over whole groups of records: clusters are unions of groups.
+-- Inputs:  basket(record_no, term_no); groups(record_no, group_no), one row a record; roles: what
+--          srsql.term_roles gives; max_size: a part with fewer records is a cluster; at_least:
+--          records of a cluster. A group has the terms that some record of it has, and counts as
+--          many as it has records.
+-- Outputs: group_no, cluster_no from 1 on.
+-- Source:  Loukides 2014, Fig. 8; SPEC section 11.
+CREATE OR REPLACE MACRO srsql.horizontal_groups(
+    basket, groups, roles, max_size, at_least
+) AS TABLE
+WITH
+sized AS (
+    SELECT g.group_no, count(*)::INTEGER AS records
+    FROM query_table(groups) AS g
+    GROUP BY g.group_no
+),
+
+listed AS (
+    SELECT
+        list(s.group_no ORDER BY s.group_no) AS group_nos,
+        list(
+            struct_pack(group_no := s.group_no, records := s.records) ORDER BY s.group_no
+        ) AS groups
+    FROM sized AS s
+),
+
+held AS (
+    SELECT
+        coalesce(
+            list(struct_pack(group_no := h.group_no, term_no := h.term_no)), []
+        ) AS held
+    FROM (
+        SELECT DISTINCT g.group_no, b.term_no
+        FROM query_table(basket) AS b
+        INNER JOIN query_table(groups) AS g ON b.record_no = g.record_no
+    ) AS h
+)
+
+SELECT
+    unnest(l.group_nos) AS group_no,
+    unnest(
+        srsql_horizontal_groups(
+            l.groups, h.held, t.roles, max_size::INTEGER, at_least::INTEGER
+        )
+    ) AS cluster_no
+FROM listed AS l
+CROSS JOIN held AS h
+CROSS JOIN srsql.role_list(roles) AS t
+WHERE len(l.group_nos) > 0;
+
+-- What:    chunks in which no sensitive value stands above its threshold, whatever m terms of a
+--          record are known.
+-- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no), also of records without a
+--          term; chunk_terms(cluster_no, chunk_no, term_no); bounds(term_no, value_no, theta_num,
+--          theta_den); at_least: k; together: m.
+-- Outputs: cluster_no, chunk_no, term_no.
+-- Source:  SPEC section 11 (whole rows); udfs/terms/bounding.py.
+CREATE OR REPLACE MACRO srsql.bounded_chunks(
+    basket, clusters, chunk_terms, bounds, at_least, together
+) AS TABLE
+WITH
+sizes AS (
+    SELECT c.cluster_no, count(*)::INTEGER AS records
+    FROM query_table(clusters) AS c
+    GROUP BY c.cluster_no
+),
+
+listed AS (
+    SELECT
+        coalesce(
+            list(struct_pack(cluster_no := s.cluster_no, records := s.records)), []
+        ) AS clusters
+    FROM sizes AS s
+),
+
+held AS (
+    SELECT
+        coalesce(list(struct_pack(
+            cluster_no := c.cluster_no, record_no := b.record_no, term_no := b.term_no
+        )), []) AS held
+    FROM query_table(basket) AS b
+    INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no
+),
+
+placed AS (
+    SELECT
+        coalesce(list(struct_pack(
+            cluster_no := t.cluster_no, chunk_no := t.chunk_no, term_no := t.term_no
+        )), []) AS placed
+    FROM query_table(chunk_terms) AS t
+),
+
+bounded AS (
+    SELECT
+        coalesce(list(struct_pack(
+            term_no := v.term_no,
+            value_no := v.value_no,
+            theta_num := v.theta_num,
+            theta_den := v.theta_den
+        )), []) AS bounds
+    FROM query_table(bounds) AS v
+),
+
+found AS (
+    SELECT
+        unnest(
+            srsql_bounded_chunks(
+                l.clusters, h.held, p.placed, b.bounds, at_least::INTEGER, together::INTEGER
+            )
+        ) AS placed
+    FROM listed AS l
+    CROSS JOIN held AS h
+    CROSS JOIN placed AS p
+    CROSS JOIN bounded AS b
+)
+
+SELECT placed.cluster_no, placed.chunk_no, placed.term_no
+FROM found;

@@ -57,26 +57,71 @@ def horizontal_parts(
     Raises:
         ValueError: a number is not given, or a part has too few records.
     """
-    from srsql.udfs.terms.horizontal import Baskets, split_records
-
     results = []
     for row in rows_of(records, record_terms, roles, max_size, min_size):
         record, part = fields(row[0].values)
-        order = np.argsort(record, kind="stable")
-        holder, term = fields(row[1].values)
-        role = _roles(row[2].values)
-        place = _index(record[order], holder)
-        by_record = np.argsort(place, kind="stable")
-        baskets = Baskets(
-            np.concatenate(([0], np.cumsum(np.bincount(place, minlength=len(record))))),
-            _index(role.term, term[by_record]).astype(np.int32),
-            role.constraint,
-            role.usable,
-        )
-        cluster = np.empty(len(record), np.int32)
-        cluster[order] = split_records(baskets, part[order], row[3].as_py(), row[4].as_py())
-        results.append(cluster)
+        held, role = fields(row[1].values), _roles(row[2].values)
+        results.append(_split((record, part), held, role, row[3].as_py(), row[4].as_py()))
     return lists(results, pa.int32())
+
+
+def horizontal_groups(
+    groups: pa.ChunkedArray,
+    group_terms: pa.ChunkedArray,
+    roles: pa.ChunkedArray,
+    max_size: pa.ChunkedArray,
+    min_size: pa.ChunkedArray,
+) -> pa.Array:
+    """``horizontal.split_records`` over groups of records, none of which is cut.
+
+    Args:
+        groups: STRUCT(group_no, records)[].
+        group_terms: STRUCT(group_no, term_no)[]: the terms that some record of the group has.
+        roles: as for ``horizontal_parts``.
+        max_size: a part with so many records is split.
+        min_size: records that every cluster must have.
+
+    Returns:
+        Lists of cluster numbers, aligned with the groups.
+
+    Raises:
+        ValueError: a number is not given, or there are too few records in all.
+    """
+    results = []
+    for row in rows_of(groups, group_terms, roles, max_size, min_size):
+        group, size = fields(row[0].values)
+        held, role = fields(row[1].values), _roles(row[2].values)
+        bounds = row[3].as_py(), row[4].as_py()
+        results.append(_split((group, np.zeros_like(group)), held, role, *bounds, weight=size))
+    return lists(results, pa.int32())
+
+
+def _split(
+    records: tuple[Ints, Ints],
+    held: list[Ints],
+    role: _Roles,
+    max_size: int,
+    min_size: int,
+    weight: Ints | None = None,
+) -> NDArray[np.int32]:
+    """The cluster of each of the records (number, part), which have the terms (number, term)."""
+    from srsql.udfs.terms.horizontal import Baskets, split_records
+
+    record, part = records
+    order = np.argsort(record, kind="stable")
+    holder, term = held
+    place = _index(record[order], holder)
+    by_record = np.argsort(place, kind="stable")
+    baskets = Baskets(
+        np.concatenate(([0], np.cumsum(np.bincount(place, minlength=len(record))))),
+        _index(role.term, term[by_record]).astype(np.int32),
+        role.constraint,
+        role.usable,
+    )
+    cluster = np.empty(len(record), np.int32)
+    weights = None if weight is None else weight[order]
+    cluster[order] = split_records(baskets, part[order], max_size, min_size, weights)
+    return cluster
 
 
 def vertical_chunks(
@@ -117,6 +162,60 @@ def vertical_chunks(
         chunk = vertical.vertical_chunks(holdings, size, role.constraint, role.usable, *bounds)
         owner = np.repeat(number, np.diff(holdings.pair))
         results.append(np.stack([owner, chunk, role.term[holdings.term]], 1))
+    return struct_lists(results, ["cluster_no", "chunk_no", "term_no"])
+
+
+def bounded_chunks(
+    clusters: pa.ChunkedArray,
+    cluster_terms: pa.ChunkedArray,
+    chunk_terms: pa.ChunkedArray,
+    bounds: pa.ChunkedArray,
+    k: pa.ChunkedArray,
+    m: pa.ChunkedArray,
+) -> pa.Array:
+    """``bounding.bounded_chunks`` on columns of lists.
+
+    Args:
+        clusters: STRUCT(cluster_no, records)[].
+        cluster_terms: STRUCT(cluster_no, record_no, term_no)[].
+        chunk_terms: STRUCT(cluster_no, chunk_no, term_no)[]: the chunk of every term of every
+            cluster.
+        bounds: STRUCT(term_no, value_no, theta_num, theta_den)[]: the sensitive value that a term
+            stands for, from 0 on, and its threshold.
+        k: at least 1.
+        m: at least 1.
+
+    Returns:
+        Lists of STRUCT(cluster_no, chunk_no, term_no), as ``chunk_terms``.
+
+    Raises:
+        ValueError: a number is not given.
+    """
+    from srsql.udfs.terms import bounding
+    from srsql.udfs.terms.vertical import group_holdings
+
+    results = []
+    for row in rows_of(clusters, cluster_terms, chunk_terms, bounds, k, m):
+        number, size = by_first(fields(row[0].values))
+        cluster, record, term = fields(row[1].values)
+        terms = np.unique(term)
+        holdings = group_holdings(
+            _index(number, cluster), record, _index(terms, term), len(number)
+        )
+        owner = np.repeat(np.arange(len(number)), np.diff(holdings.pair))
+        key = owner * len(terms) + holdings.term
+        placed_cluster, placed_chunk, placed_term = fields(row[2].values)
+        placed = _index(number, placed_cluster) * len(terms) + _index(terms, placed_term)
+        order = np.argsort(placed)
+        chunk = placed_chunk[order][_index(placed[order], key)]
+        bounded, value, num, den = by_first(fields(row[3].values))
+        theta = bounding.Thresholds(*(np.full(len(terms), fill) for fill in (-1, 1, 1)))
+        at = _index(terms, bounded)
+        for column, values in zip(theta, (value, num, den), strict=True):
+            column[at] = values
+        given = row[4].as_py(), row[5].as_py()
+        found = bounding.bounded_chunks(holdings, size, chunk, theta, *given)
+        results.append(np.stack([number[owner], found, terms[holdings.term]], 1))
     return struct_lists(results, ["cluster_no", "chunk_no", "term_no"])
 
 

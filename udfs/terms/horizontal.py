@@ -44,7 +44,9 @@ class Chains(NamedTuple):
     stop: Ints
 
 
-def split_records(baskets: Baskets, part: Ints, max_size: int, min_size: int) -> Int32s:
+def split_records(
+    baskets: Baskets, part: Ints, max_size: int, min_size: int, weight: Ints | None = None
+) -> Int32s:
     """The cluster of every record, numbered from 1 on in the order of the splits.
 
     A part with fewer than ``max_size`` records is a leaf, and so is one with no usable term. A leaf
@@ -57,6 +59,8 @@ def split_records(baskets: Baskets, part: Ints, max_size: int, min_size: int) ->
         part: [n] numbers; no cluster has records of two parts.
         max_size: at least 1.
         min_size: records that every cluster must have.
+        weight: [n] as how many records each counts, such as the cases of a group of them, which
+            is not cut; None: as one.
 
     Returns:
         [n] cluster numbers.
@@ -67,15 +71,16 @@ def split_records(baskets: Baskets, part: Ints, max_size: int, min_size: int) ->
     Source: Loukides 2014, Fig. 8; ties by term number.
     """
     order = np.argsort(part, kind="stable")
+    weight = np.ones(len(order), np.int64) if weight is None else weight
     starts = np.flatnonzero(np.append(True, np.diff(part[order]) != 0)) if len(order) else order
     bounds = np.append(starts, len(order)).astype(np.int64)
-    if len(order) and int(np.diff(bounds).min()) < min_size:
+    if len(order) and int(np.diff(_before_each(weight, order)[bounds]).min()) < min_size:
         raise ValueError(f"a part has fewer than {min_size} records")
-    starts_leaf, chains = _split(order, bounds, _mutable(baskets), max_size)
+    starts_leaf, chains = _split(order, bounds, _mutable(baskets), weight, max_size)
     leaf_start = np.flatnonzero(starts_leaf)
     outer_first = np.argsort(chains.start, kind="stable")
     chains = Chains(chains.start[outer_first], chains.stop[outer_first])
-    leaf = _pool_leaves(leaf_start, chains, bounds, min_size)
+    leaf = _pool_leaves(leaf_start, chains, bounds, _before_each(weight, order), min_size)
     place = np.repeat(leaf, np.diff(leaf_start))
     cluster = np.empty(len(order), np.int32)
     _, first, inverse = np.unique(place, return_index=True, return_inverse=True)
@@ -85,6 +90,11 @@ def split_records(baskets: Baskets, part: Ints, max_size: int, min_size: int) ->
     return cluster
 
 
+def _before_each(weight: Ints, order: Ints) -> Ints:
+    """[n + 1] what the records before each place of the order weigh together."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(weight[order])))
+
+
 def _mutable(baskets: Baskets) -> Baskets:
     """A copy whose records give their terms up as splits use them."""
     return baskets._replace(terms=baskets.terms.copy())
@@ -92,7 +102,7 @@ def _mutable(baskets: Baskets) -> Baskets:
 
 @njit()
 def _split(
-    order: Ints, bounds: Ints, baskets: Baskets, max_size: int
+    order: Ints, bounds: Ints, baskets: Baskets, weight: Ints, max_size: int
 ) -> tuple[NDArray[np.bool_], Chains]:
     """Bring ``order`` into the order of the splits; where a leaf starts, and the chains."""
     n, v = len(order), len(baskets.constraint)
@@ -113,11 +123,14 @@ def _split(
         chain_start.append(start)
         chain_stop.append(stop)
         leaf[start] = True
-        if stop - start < max_size:
+        left = remaining = as_int64(0)
+        for i in range(start, stop):
+            remaining += weight[order[i]]
+        if remaining < max_size:
             continue
         chain_terms = _postings(order[start:stop], baskets, length, count, begin, holders)
         heap = _heap(chain_terms, count, baskets)
-        remaining, end = stop - start, start
+        left, end = stop - start, start
         while remaining >= max_size:
             a = _most_frequent_of(chain_terms, count, baskets.constraint, u) if u >= 0 else -1
             u = -1
@@ -135,12 +148,13 @@ def _split(
                 assigned[r] = True
                 new_order[end] = r
                 end += 1
+                remaining -= weight[r]
                 _retire_term(r, a, baskets, length)
                 for j in range(baskets.offsets[r], baskets.offsets[r] + length[r] + 1):
                     count[baskets.terms[j]] -= 1
-            remaining -= end - base
+            left -= end - base
             stack.append((base, end, int(baskets.constraint[a])))
-        if remaining > 0:
+        if left > 0:
             leaf[end] = True
             for i in range(start, stop):
                 if not assigned[order[i]]:
@@ -253,10 +267,13 @@ def _retire_term(r: int, a: int, baskets: Baskets, length: Ints) -> None:
 
 
 @njit()
-def _pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, min_size: int) -> Ints:
+def _pool_leaves(
+    leaf_start: Ints, chains: Chains, bounds: Ints, before: Ints, min_size: int
+) -> Ints:
     """[leaves] the cluster of every leaf: a number that its leaves share.
 
-    ``bounds`` [parts + 1] says where the parts begin, whose leaves are not pooled together.
+    ``bounds`` [parts + 1] says where the parts begin, whose leaves are not pooled together;
+    ``before`` [n + 1] what the records before each place weigh.
     """
     leaves = len(leaf_start) - 1
     cluster = np.full(leaves, -1, np.int64)
@@ -273,7 +290,7 @@ def _pool_leaves(leaf_start: Ints, chains: Chains, bounds: Ints, min_size: int) 
             stop[depth] = chains.stop[c]
             size[depth], head[depth] = 0, -1
             c += 1
-        records = leaf_start[i + 1] - leaf_start[i]
+        records = before[leaf_start[i + 1]] - before[leaf_start[i]]
         if records >= min_size:
             cluster[i] = last = i
         else:

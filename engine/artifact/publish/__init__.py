@@ -316,7 +316,8 @@ def _plans(
     """What to read of a release, every column of it traced to what may be shown."""
     plans = plan_tables(dataset, release.schema, key, keyed=release.keyed)
     if released_terms(warehouse, release.release_id):
-        plans += plan_terms(dataset, release.schema, grouped=dataset.rows)
+        grouped = dataset.rows and not dataset.clustered
+        plans += plan_terms(dataset, release.schema, grouped=grouped)
     prove(warehouse, dataset, release, plans)
     return plans
 

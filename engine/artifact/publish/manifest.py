@@ -43,7 +43,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
-from srsql.engine.warehouse.releases import not_released, released_terms
+from srsql.engine.warehouse.releases import ReleasedTerms, not_released, released_terms
 from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -283,9 +283,7 @@ def _claims(
         parameters=facts,
         counts=counts,
         report_table=dataset.report_table if dataset.rows else None,
-        terms=TermsClaim(attributes=terms.attributes, m=terms.m, diversity=terms.diversity)
-        if terms
-        else None,
+        terms=_terms_claim(dataset, terms) if terms else None,
         every_term_published=all(
             a.column in dataset.table(a.table).publish for a in dataset.sensitive
         ),
@@ -293,6 +291,16 @@ def _claims(
         tables=tuple(tables),
         files={},
     )
+
+
+def _terms_claim(dataset: Dataset, terms: ReleasedTerms) -> TermsClaim:
+    """What is claimed of terms; where whole rows are taken apart, also how items are read."""
+    whole: dict[str, Any] = {}
+    if terms.whole_rows:
+        columns = {a.column for a in dataset.sensitive}
+        sensitive = tuple(a for a in terms.attributes if a.partition("/")[0] in columns)
+        whole = {"k": terms.term_k, "cases": terms.term_cases, "sensitive": sensitive}
+    return TermsClaim(attributes=terms.attributes, m=terms.m, diversity=terms.diversity, **whole)
 
 
 def _attributes(dataset: Dataset) -> tuple[Attribute, ...]:

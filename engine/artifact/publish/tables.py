@@ -47,7 +47,7 @@ from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.frames import FORMULA, NUMBER
-from srsql.engine.warehouse.layout import Built
+from srsql.engine.warehouse.layout import CLUSTER, Built
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -150,7 +150,9 @@ def prove(
     names = {item.name for item in built}
     built += [
         Built(name, f"release_{release.release_id}_{name}", query)
-        for name, query in term_queries(dataset, grouped=dataset.rows).items()
+        for name, query in term_queries(
+            dataset, grouped=dataset.rows and not dataset.clustered
+        ).items()
         if any(plan.name == name for plan in plans) and name not in names
     ]
     check_lineage(warehouse, dataset, release.schema, built)
@@ -187,6 +189,8 @@ def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[
         columns.append(Column(name="quarter", type="VARCHAR", role="period"))
         for qid in dataset.qid:
             columns += _region(qid)
+        if dataset.clustered:
+            columns.append(Column(name=CLUSTER, type="BIGINT", role="cluster"))
     roles = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
     roles |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
     for name in source.publish:

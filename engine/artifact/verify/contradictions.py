@@ -86,7 +86,12 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
             yield f"{MANIFEST}: table {table.name} has not the columns of terms"
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
-    with_region = {manifest.report_table, CLUSTERS} if manifest.terms else {manifest.report_table}
+    with_region = {manifest.report_table}
+    if manifest.terms and not manifest.terms.whole_rows:
+        with_region.add(CLUSTERS)
+    if manifest.terms and manifest.terms.whole_rows and table.name == manifest.report_table:
+        if roles.count("cluster") != 1:
+            yield f"{MANIFEST}: table {table.name} has not one cluster"
     region = {attribute.name for attribute in manifest.attributes}
     bounded = {c.attribute for c in table.columns if c.attribute}
     if bounded != (region if table.name in with_region else set()):
@@ -237,12 +242,17 @@ def _term_faults(manifest: Manifest) -> list[str]:
         names = sorted({"terms", "m", "terms_guarantee"} & parameters.keys())
         return [f"parameter {name} is there, and terms are not" for name in names]
     try:
-        facts = DisassociationParameters(claim.attributes, claim.m, claim.diversity).facts(
-            manifest.k, "chunks"
-        )
+        facts = DisassociationParameters(
+            claim.attributes,
+            claim.m,
+            claim.diversity,
+            term_k=claim.k,
+            term_cases=claim.cases,
+            link_quarters=parameters.get("linked_quarters") == "yes",
+        ).facts(manifest.k, "chunks")
     except ReleaseError as error:
         return [f"the terms are none: {error}"]
-    due = {name: facts[name] for name in ("terms", "m", "l")}
+    due = {name: facts[name] for name in ("terms", "m", "l", "term_k", "term_cases") if name in facts}
     if written_here(manifest):
         due["terms_guarantee"] = facts["terms_guarantee"]
     faults = [
@@ -254,7 +264,8 @@ def _term_faults(manifest: Manifest) -> list[str]:
         f"{table.name} shows {column.name}, the terms of which are told apart from records"
         for table in manifest.tables
         for column in table.columns
-        if table.name not in TERM_TABLES and column.name in claim.attributes
+        if table.name not in TERM_TABLES
+        and column.name in {name.partition("/")[0] for name in claim.attributes}
     ]
 
 

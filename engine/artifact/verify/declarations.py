@@ -63,7 +63,8 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
     if manifest.terms is None:
         return dataset
     rows = manifest.report_table is not None
-    return dataset.without_terms(manifest.terms.attributes, rows=rows)
+    apart = None if manifest.terms.whole_rows else manifest.terms.attributes
+    return dataset.without_terms(apart, rows=rows)
 
 
 def every_term_published(manifest: Manifest) -> bool:
@@ -165,6 +166,8 @@ def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
         columns["quarter"] = ("VARCHAR", "period", None)
         for qid in dataset.qid:
             columns |= _region(qid)
+        if dataset.clustered:
+            columns["cluster"] = ("BIGINT", "cluster", None)
     for name in table.publish:
         role = "serial number" if name in table.serial else "published as it is"
         for kind, attributes in (

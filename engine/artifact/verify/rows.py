@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,17 @@ from srsql.engine.artifact.verify.reading import (
     run_step,
     text,
 )
+from srsql.engine.checks import measured
 from srsql.engine.checks.term_chunks import KERNELS, breaches, check_reconstructed, check_terms
+from srsql.engine.checks.whole_rows import (
+    ROWS,
+    Items,
+    Told,
+    cluster_call,
+    known_shares,
+    share_faults,
+    told_values,
+)
 from srsql.engine.models import MODELS
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import (
@@ -112,11 +123,12 @@ def not_claimed(manifest: Manifest) -> set[str]:
     """The checks of what the artifact does not claim of its regions."""
     if manifest.perturbed:
         return set(OF_GROUPS)
+    items = {"thresholds"} if manifest.terms and manifest.terms.whole_rows else set()
     kind = MODELS.get(manifest.model)
     if kind is None:
-        return set()
+        return items
     by_report = set() if kind.record_unit == "case" else {ONE_REGION}
-    return {name for name in OF_GROUPS if name not in kind.guaranteed_bounds} | by_report
+    return items | {name for name in OF_GROUPS if name not in kind.guaranteed_bounds} | by_report
 
 
 def add_artifact(
@@ -271,8 +283,12 @@ class _Reader:
         return self._con.execute(query, list(parameters) or None).fetchall()
 
 
-def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Check]:
+def check_chunks(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
+) -> list[Check]:
     """k^m of every chunk, and the rules without which k^m is not enough; none of other artifacts.
+
+    Where whole rows are taken apart, also that rows fit the clusters, and what items tell of values.
 
     Raises:
         ValueError: a table of them is missing.
@@ -291,14 +307,67 @@ def check_chunks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Che
             con.execute(statement)
     tables = PublishedTerms(*(f"temp.main.{loaded(name)}" for name in TERM_TABLES))
     reader = _Reader(con)
-    size = max(manifest.k, manifest.terms.diversity)
-    rows = check_terms(reader, tables, 0, manifest.k, manifest.terms.m, cluster_size=size)
+    claim = manifest.terms
+    k, size = claim.k or manifest.k, max(manifest.k, claim.diversity, claim.cases or 0)
+    rows = check_terms(
+        reader, tables, 0, k, claim.m, cluster_size=size, whole_rows=claim.whole_rows
+    )
     rows += check_reconstructed(reader, tables, 0)
+    told: list[Told] = []
+    faults_of_values: list[str] = []
+    if claim.whole_rows:
+        told = list(_told(reader, folder, manifest, tables))
+        call = cluster_call(tables, manifest.k, 0)
+        rows += measured(reader, [call], {ROWS: _clustered(manifest).sql("duckdb")})
+        rows += known_shares(told, 0)
+        faults_of_values = _threshold_faults(folder, manifest, {each.value for each in told})
     broken = [row for row in rows if row.passed is False]
-    faults = breaches(reader, tables, manifest.k, manifest.terms.m) if broken else []
+    faults = breaches(reader, tables, k, claim.m) if broken else []
+    faults += [*share_faults(told), *faults_of_values]
     faults += [f"{row.measure} ({row.scope}): {row.violating:,.0f}" for row in broken]
     faults += _crowded(reader, manifest)
     return [Check("terms", faults, sum(known[name] for name in TERM_TABLES))]
+
+
+def _told(
+    reader: _Reader, folder: Path, manifest: Manifest, tables: PublishedTerms
+) -> Iterator[Told]:
+    """What items tell of values, by the thresholds of the artifact."""
+    assert manifest.terms is not None
+    values, nums, dens = read_thresholds(folder, manifest)
+    thresholds = {
+        value: Fraction(num, den)
+        for value, num, den in zip(values, nums, dens, strict=True)
+        if den > 0
+    }
+    items = Items(frozenset(manifest.terms.sensitive or ()))
+    yield from told_values(reader, tables, items, thresholds, manifest.terms.m)
+
+
+def _threshold_faults(folder: Path, manifest: Manifest, known: Set[str]) -> list[str]:
+    """Thresholds of what no item tells of, told twice, or not between 0 and 1."""
+    values, nums, dens = read_thresholds(folder, manifest)
+    faults = [f"{value} has a threshold and no item" for value in sorted(set(values) - known)]
+    if len(set(values)) < len(values):
+        faults.append("a value has two thresholds")
+    faults += [
+        f"{value} has the threshold {num}/{den}"
+        for value, num, den in zip(values, nums, dens, strict=True)
+        if not 0 <= num <= den or den < 1
+    ]
+    return faults + uniform_faults(values, nums, dens, manifest.parameters.get("theta"))
+
+
+def _clustered(manifest: Manifest) -> exp.Select:
+    """(region, case_id, cluster) of the loaded rows."""
+    reports = manifest.reports
+    named = {c.role: c.name for c in reports.columns}
+    case_id = named.get("case id", named["report id"])
+    return exp.select(
+        region_text(reports).as_("region"),
+        column(case_id, "t").as_("case_id"),
+        column(named["cluster"], "t").as_("cluster"),
+    ).from_(temporary(loaded(reports.name), alias="t"))
 
 
 def _crowded(reader: _Reader, manifest: Manifest) -> list[str]:

@@ -204,7 +204,7 @@ def _verify_part(
     unproved: list[str] = []
     try:
         checks += check_rows(con, folder, manifest)
-        checks += check_chunks(con, manifest)
+        checks += check_chunks(con, folder, manifest)
         unproved = _check_claims(con, folder, manifest, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])

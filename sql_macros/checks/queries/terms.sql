@@ -36,6 +36,13 @@ FROM temp.main.srsql_grouped AS g
 SEMI JOIN temp.main.srsql_basket_case AS b ON g.group_no = b.part AND b.small
 ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 
+-- name: add_all_cases_without_terms
+-- Where whole rows are taken apart, every case without a term is such a record.
+INSERT INTO temp.main.srsql_original_term
+SELECT g.case_no, NULL
+FROM temp.main.srsql_grouped AS g
+ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
+
 -- name: sensitive_items
 -- The items of the sensitive terms, whatever their prefix or number: term.
 SELECT DISTINCT i.item AS term

@@ -13,6 +13,18 @@ SELECT
     count(DISTINCT i.public_case) AS public_cases
 FROM temp.main.srsql_identity AS i;
 
+-- name: one_row
+-- The reports of a case are published as one row, under the least of their ids.
+CREATE OR REPLACE TEMP TABLE srsql_identity AS
+SELECT
+    i.report_id,
+    i.case_id,
+    i.case_no,
+    i.group_no,
+    min(i.public_report) OVER (PARTITION BY i.public_case) AS public_report,
+    i.public_case
+FROM temp.main.srsql_identity AS i;
+
 -- name: shared
 -- Pseudonyms of a release that stand for more than one id of their series.
 SELECT count(*)

@@ -27,3 +27,10 @@ FROM (
         unnest(range(len($attributes::VARCHAR[]))) AS place
 ) AS a
 ORDER BY a.place;
+
+-- name: release_thresholds
+-- Where whole rows are taken apart, the values of which items tell are released.
+UPDATE srsql.threshold SET released = true
+WHERE
+    release_id = $release_id
+    AND term_no IN (SELECT b.value_no FROM temp.main.srsql_term_bound AS b);

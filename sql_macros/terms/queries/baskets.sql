@@ -33,6 +33,21 @@ SELECT DISTINCT
     || CASE WHEN o.nth > 1 THEN ' (' || o.nth::VARCHAR || ')' ELSE '' END AS item
 FROM occurrences AS o;
 
+-- name: row_items
+-- The items of each released case where whole rows are taken apart, over all its reports; of
+-- report_item(report_id, attribute, term, qualifier, sensitive): case_no, term, part, base, item,
+-- sensitive (the term has a threshold). A qualifier is part of the item.
+SELECT DISTINCT
+    g.case_no,
+    i.term,
+    0 AS part,
+    i.attribute || ':' || i.term || coalesce('/' || i.qualifier, '') AS base,
+    i.attribute || ':' || i.term || coalesce('/' || i.qualifier, '') AS item,
+    i.sensitive
+FROM report_item AS i
+INNER JOIN temp.main.srsql_case_report AS c ON i.report_id = c.report_id
+INNER JOIN temp.main.srsql_grouped AS g ON c.case_no = g.case_no;
+
 -- name: cluster_groups
 -- The QID-group of every cluster, where clusters lie inside groups: cluster, group_no.
 SELECT DISTINCT c.cluster_no AS cluster, b.part AS group_no

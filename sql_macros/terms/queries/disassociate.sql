@@ -34,6 +34,29 @@ FROM srsql.vertical_chunks(
     $chunk_terms::INTEGER
 ) AS v;
 
+-- name: bound_chunks
+-- What is told above its threshold of a record of which some terms are known is moved.
+CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
+SELECT b.cluster_no, b.chunk_no, b.term_no
+FROM srsql.bounded_chunks(
+    'temp.main.srsql_basket',
+    'temp.main.srsql_cluster',
+    'temp.main.srsql_chunk_term',
+    'temp.main.srsql_term_bound',
+    $k::INTEGER,
+    $m::INTEGER
+) AS b;
+
+-- name: least_for_thresholds
+-- The most records that a sensitive value needs in a cluster: its terms, divided by its threshold.
+SELECT max(v.records)
+FROM (
+    SELECT (count(*)::HUGEINT * b.theta_den + b.theta_num - 1) // b.theta_num AS records
+    FROM temp.main.srsql_term_bound AS b
+    WHERE b.theta_num > 0
+    GROUP BY b.value_no, b.theta_num, b.theta_den
+) AS v;
+
 -- name: cluster_parts
 -- The clusters, each with its records and their terms, in parts of $at_least records or more: one
 -- row a part. Nothing in the chunks of a cluster depends on another one.

@@ -25,8 +25,9 @@ WHERE
 ORDER BY r.status DESC;
 
 -- name: terms_without_rows
--- Attributes of which a release shows the terms, but not of which case; and its quarter.
-SELECT d.attribute, r.quarter
+-- Attributes of which a release shows the terms, but not of which case, without the column that is
+-- told beside the term; and its quarter.
+SELECT split_part(d.attribute, '/', 1), r.quarter
 FROM srsql.disassociated AS d
 INNER JOIN srsql.release AS r ON d.release_id = r.release_id
 WHERE r.release_id = $release_id;
@@ -45,16 +46,28 @@ WHERE i.dataset = $dataset AND NOT i.replaced
 ORDER BY i.quarter;
 
 -- name: disassociated
--- What a release publishes apart from records, in the order of its attributes.
-SELECT d.attribute, d.m, d.diversity, d.repeated, d.term_format
+-- What a release publishes apart from records, in the order of its attributes; where whole rows are
+-- taken apart, the k of their terms and the cases of a cluster.
+SELECT
+    d.attribute,
+    d.m,
+    d.diversity,
+    d.repeated,
+    d.term_format,
+    (r.private_manifest ->> '$.term_k')::INTEGER AS term_k,
+    (r.private_manifest ->> '$.term_cases')::INTEGER AS term_cases
 FROM srsql.disassociated AS d
+INNER JOIN srsql.release AS r ON d.release_id = r.release_id
 WHERE d.release_id = $release_id
 ORDER BY d.place;
 
 -- name: series_disassociated
--- Attributes of which some release of a series shows the terms apart from rows, and whether it has
--- rows.
-SELECT DISTINCT d.attribute, d.with_rows
+-- Attributes of which some release of a series shows the terms apart from rows, whether it has rows,
+-- and whether these are whole rows that are taken apart.
+SELECT DISTINCT
+    d.attribute,
+    d.with_rows,
+    (r.private_manifest ->> '$.term_cases') IS NOT NULL AS whole_rows
 FROM srsql.disassociated AS d
 INNER JOIN srsql.release AS r ON d.release_id = r.release_id
 WHERE r.dataset = $dataset AND r.series = $series;
