@@ -12,6 +12,7 @@ MACRO_FILES: tuple[str, ...] = (
     "grouping/thresholds.sql",
     "grouping/grouping.sql",
     "grouping/partition.sql",
+    "grouping/cohorts.sql",
     "grouping/parts.sql",
     "grouping/suppression.sql",
     "risk/uniform_row.sql",
