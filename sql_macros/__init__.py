@@ -27,6 +27,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/certain_inference.sql",
     "checks/released_rows.sql",
     "checks/comparators.sql",
+    "checks/cohorts.sql",
     "release/pseudonym.sql",
     "release/manifest.sql",
     "release/versions.sql",

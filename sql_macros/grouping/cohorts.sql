@@ -41,7 +41,8 @@ FROM loads AS l
 INNER JOIN query_table(thresholds) AS q ON l.term_no = q.term_no
 INNER JOIN query_table(sizes) AS s ON l.unit_no = s.unit_no
 WHERE
-    l.weight * q.theta_den
+    q.theta_num < q.theta_den
+    AND l.weight * q.theta_den
     > q.theta_num::HUGEINT * greatest(at_least, s.new_cases) * weight_scale;
 
 -- What:    units in groups of two classes, those who go on and those who stop, each empty or with

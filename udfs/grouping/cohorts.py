@@ -244,7 +244,9 @@ class _Placing:
     def _terms(self, case: int) -> Iterator[tuple[int, int]]:
         begin, end = self.cases.offsets[case : case + 2]
         terms, weights = self.cases.terms[begin:end], self.cases.weights[begin:end]
-        yield from zip(terms.tolist(), weights.tolist(), strict=True)
+        for term, weight in zip(terms.tolist(), weights.tolist(), strict=True):
+            if self.num[term] < self.den[term]:  # a share of all bounds nothing
+                yield term, weight
 
     def _lay_out(self, more: int) -> None:
         """The groups as arrays, with room for ``more``."""
