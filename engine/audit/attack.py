@@ -211,7 +211,7 @@ class _Played:
         case_ids = {row[0]: row[1] for row in listed}
         neighbours = self._neighbours()
         new, stopped = "L" in names, "MD" in names
-        unknown = [n for n in ("MD", "P") if n in names and neighbours["next"] is None]
+        unknown = [n for n in names if n in ("MD", "P") and neighbours["next"] is None]
         exclusions, gone = self._exclusions(names, unknown, case_ids)
         left = [row for row in listed if row[0] not in gone]
         told = left and all(row[3] is not None for row in left)

@@ -71,7 +71,7 @@ class AuditRow:
     dsr: float
     ssgr: float
     persistence: int | None
-    """Groups in danger under P: of those asked for it gates, at both scopes; else it is informative,
+    """Groups in danger under P: where it was asked for it gates, at both scopes; else it informs,
     counts k alone, and is None at scope=match, where it is not evaluated."""
     self_excluded: int | None
     """Cases that their own other regions rule out for whoever knows their values, which P does not
@@ -310,7 +310,7 @@ def _judge(
 def _windows(
     warehouse: Warehouse, dataset: Dataset, subject: Subject, options: AuditOptions
 ) -> dict[str, list[GroupEvidence]]:
-    """By scope the groups in danger under persistence, which ``srsql_audit_persistent`` has as well.
+    """By scope the groups in danger under persistence; ``srsql_audit_persistent`` has them, too.
 
     Each window is an audit of its own, of the cases that the target can be by what is known of it.
     MD and P are windows: neither joins another one, that would be three periods.
@@ -459,9 +459,9 @@ def _facts(warehouse: Warehouse, subject: Subject) -> dict[str, Any]:
     perturbed = warehouse.rows(query("audit/audit", "perturbed"), own)
     broken = warehouse.value(query("audit/audit", "internal_breaches"), {**own, "k": subject.k})
     gates = subject.originals and "p" in subject.attacks
-    own = warehouse.value(query("audit/audit", "self_excluded")) if gates else None
+    excluded = warehouse.value(query("audit/audit", "self_excluded")) if gates else None
     return {
-        "self_excluded": own,
+        "self_excluded": excluded,
         "perturbed": tuple(name for (name,) in perturbed),
         "internal": int(broken) if perturbed else None,
         "outside": int(outside) if subject.originals else None,

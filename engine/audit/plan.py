@@ -275,9 +275,7 @@ def load_subject(
     warehouse.run_step("audit/sizes", {"release_id": subject.release_id})
 
 
-def step_parameters(
-    subject: Subject, window: tuple[str, bool] | None = None
-) -> dict[str, Any]:
+def step_parameters(subject: Subject, window: tuple[str, bool] | None = None) -> dict[str, Any]:
     """What the steps of an audit take of the release that is audited, and of a window."""
     side, inside = window or (None, True)
     return {

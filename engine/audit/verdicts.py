@@ -20,9 +20,9 @@ can change. Let N come after R in the order of the series, by quarter, then by n
   is in danger at scope = match, neither before nor now, whatever else N does. The lemma of SPEC
   section 8 is the case of a periodical model of ours, whose groups are never uncertain.
 
-* P asks four windows of every release that promises to withstand it, of which the backward ones have
-  no groups that are certain by themselves (cohorts are, and they are old). So where a group of such
-  a release would be audited again, the release is audited whole.
+* P asks four windows of every release that promises to withstand it, of which the backward ones
+  have no groups that are certain by themselves (cohorts are, and they are old). So where a group of
+  such a release would be audited again, the release is audited whole.
 
 So only the groups that hold a case of N which the region there does not cover, and those of the
 period before N that hold one of its cases, are audited again, all of them in one pass over the

@@ -120,8 +120,8 @@ CHECKS: tuple[Check[Evidence], ...] = (
     Check(
         "check_cohorts",
         of.STAYING,
-        "Of the cases of a region of the release just before, those who are in this one are none or "
-        "have k that were new there, and so have those who are not; in every region here those of "
+        "Of the cases of a region of the release just before, those who are in this one are none "
+        "or have k that were new there, and so have those who are not; in a region here those of "
         "one region there are none or have k new there, and no value beyond its threshold.",
         "docs/decisions.md, D287 (rules 2 and 3)",
         rows.check_cohorts,

@@ -112,8 +112,8 @@ def internal_series(
                 (r.quarter, ", ".join(a.upper() for a in j.attacks),
                  ", ".join(a.upper() for a in j.not_evaluated) or None, j.groups, j.dig, j.dsg,
                  j.ssg if "ss" in j.attacks else None, j.dir, j.dsr,
-                 j.ssgr if "ss" in j.attacks else None, j.persistence, "p" in j.attacks, j.self_excluded,
-                 j.safe)
+                 j.ssgr if "ss" in j.attacks else None, j.persistence, "p" in j.attacks,
+                 j.self_excluded, j.safe)
                 for r in rows
                 for j in [verdicts[r.release_id]]
             ],

@@ -80,7 +80,7 @@ WHERE m.release_id = of_release;
 --          that left is not. P: it is not in the next quarter, in which a target that stayed is.
 -- Inputs:  knowledge; candidates(case_no, case_id, in_next, ...); of_release.
 -- Outputs: exclusion ('B', 'F', 'L', 'MD', 'E', 'P'), case_no, release_id (NULL for P), quarter,
---          position, low, high: the part of the region that does not cover; NULL for L, MD, E and P.
+--          position, low, high: the part of the region that does not cover; NULL for L, MD, E, P.
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 5 (the erasure attack).
 CREATE OR REPLACE MACRO srsql.attack_exclusions(knowledge, candidates, of_release) AS TABLE
 WITH seen AS (

@@ -70,7 +70,7 @@ CREATE OR REPLACE MACRO srsql.exclusion_md(target_stopped, case_in_next_quarter)
 target_stopped AND case_in_next_quarter;
 
 -- What:    P, persistence: a target that is known to be (inside) or not to be in the next or the
---          previous period (side; NULL: not known) is none of the cases of which the opposite is so.
+--          previous period (side; NULL: not known) is no case of which the opposite is true.
 -- Source:  SPEC section 9; docs/decisions.md, D286.
 CREATE OR REPLACE MACRO srsql.exclusion_p(
     side, inside, case_in_next_quarter, case_in_previous_quarter

@@ -11,11 +11,11 @@ import random
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import pytest
 from oracles.stay import Box, Group, Point, Quarter, broken_rules, too_little_is_left
 from support.quarters import Report, write_quarter
 from support.released import region, rows
@@ -28,7 +28,7 @@ FAR = 10**6
 """A value that is missing; only a region whose value is missing reaches so far."""
 ANY = (-FAR, FAR)
 SEXES = {"M": 1, "F": 2, "": FAR}
-LEVELS = {"COMMON": Fraction(1), "USUAL": Fraction(1, 2), "*": Fraction(1, 3)}
+LEVELS = {"COMMON": Fraction(1), "USUAL": Fraction(2, 3), "*": Fraction(1, 2)}
 
 
 @dataclass
@@ -58,7 +58,7 @@ class World:
                 )  # fmt: skip
                 for number in range(luck.choice([1, 1, 1, 2, 3])):
                     terms = [t for t in ("Common", "Usual") if luck.random() < 0.3]
-                    terms.append(f"Rare {luck.randrange(25)}")
+                    terms.append(f"Rare {luck.randrange(60)}")
                     reports.append(Report(
                         1_000_000 * QUARTERS.index(quarter) + 10 * case + number, case, age=age,
                         wt=weight, sex=sex, pt=tuple(terms[:2]), indi=tuple(terms[2:]),
@@ -147,7 +147,7 @@ def test_a_series_by_the_model_that_stays_leaves_k_and_theta_to_every_attack(
     met: Counter[str] = Counter()
     plain = [check for check in registry.CHECKS if check.stage != "audit"]
     with mock.patch.object(registry, "CHECKS", tuple(plain)):
-        for seed in range(8):
+        for seed in range(5):
             folder = tmp_path / str(seed)
             folder.mkdir()
             series, k, reasons = live(folder, seed)
@@ -156,7 +156,7 @@ def test_a_series_by_the_model_that_stays_leaves_k_and_theta_to_every_attack(
                      for term in held if thetas[term] < 1}  # fmt: skip
             assert broken_rules(series, k, every) == [], seed
             met += reasons
-            for before, quarter in zip(series, series[1:], strict=False):
+            for before, quarter in pairwise(series):
                 met["in both"] += len(before.released & quarter.released)
             met["released"] += sum(len(quarter.released) for quarter in series)
     assert met["released"] > 500

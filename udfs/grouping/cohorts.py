@@ -220,7 +220,7 @@ class _Placing:
         return standing, [self._party(members) for members in _sets(unit, waiting)]
 
     def _party(self, members: Ints) -> _Party:
-        known = self.known[members].all(axis=0)
+        known = np.asarray(self.known[members].all(axis=0), np.bool_)
         box = np.stack([self.low[members].min(axis=0), self.high[members].max(axis=0)])
         counts = self.ones[members].sum(axis=0)
         weights: tuple[Weights, Weights] = ({}, {})
@@ -393,18 +393,15 @@ class _Placing:
     def _needed(self, weights: Weights) -> int:
         """New cases that a class with these weights needs."""
         scale = self.cases.weight_scale
-        return max(
-            [self.k]
-            + [
-                -(-weight * self.den[term] // (self.num[term] * scale))
-                if self.num[term]
-                else len(self.cases.low) + 1
-                for term, weight in weights.items()
-            ]
-        )
+        needed = self.k
+        for term, weight in weights.items():
+            num, den = int(self.num[term]), int(self.den[term])
+            needed = max(needed, -(-weight * den // (num * scale)) if num else len(self.group) + 1)
+        return needed
 
     def _allowed(self, term: int, weight: int, new: int) -> bool:
-        return weight * self.den[term] <= self.num[term] * new * self.cases.weight_scale
+        share = int(self.num[term]) * new * self.cases.weight_scale
+        return weight * int(self.den[term]) <= share
 
     def _fit(self, group: _Party, unit: _Party) -> _Party | None:
         """Both together, if every class keeps its bounds."""

@@ -4,8 +4,8 @@
 --   attacker knows that a target is new, that it stopped.
 --   A target that its own other regions rule out is self_excluded; where only a window of
 --   persistence is asked ($side), it is none (docs/decisions.md, D286).
--- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter, earlier, later),
---   audit_raw(case_no, box), audit_group_size(group_id, box)
+-- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter, earlier,
+--   later), audit_raw(case_no, box), audit_group_size(group_id, box)
 -- Writes: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
 --   in_previous_quarter, case_no, cases, inside, groups)
 -- Source: Huang 2021, Definitions 1 to 5; SPEC section 9.

@@ -99,8 +99,8 @@ FROM srsql.lattice AS l
 WHERE l.release_id = $release;
 
 -- name: releases_before
--- The standing releases of the series of a release that are of earlier quarters: the schema of each,
--- k, and whether it is of the quarter just before and withstands persistence; the latest first.
+-- The standing releases of the series of a release that are of earlier quarters: the schema of
+-- each, k, and whether it is of the quarter just before and withstands persistence; latest first.
 SELECT
     r.schema_name,
     r.k,
