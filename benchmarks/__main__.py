@@ -14,7 +14,7 @@ import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
 WITH_ARGUMENTS = {"faers", "guessing", "minimality", "parts", "refinement", "same_release",
-                  "spark"}  # fmt: skip
+                  "spark", "stay"}  # fmt: skip
 
 
 def available() -> list[str]:

@@ -130,6 +130,10 @@ SOME_NODES = Applicability(
     "generalized terms, unless all are suppressed",
     lambda facts: facts.term_format == "nodes" and facts.generalized_terms,
 )
+STAYING = Applicability(
+    "rows of cases of a model that withstands persistence",
+    lambda facts: facts.case_rows and "p" in facts.attacks,
+)
 DEFENDED = Applicability(
     "what withstands attacks on a series",
     lambda facts: bool(facts.attacks) and not facts.synthetic_rows,

@@ -259,6 +259,17 @@ _UDFS: dict[str, _Udf] = {
         ],
         "INTEGER[]",
     ),
+    "srsql_place_units": (
+        grouping.place_units,
+        [
+            "INTEGER[]",
+            "STRUCT(known BIGINT, goes_on BOOLEAN, is_new BOOLEAN, unit_no INTEGER,"
+            " group_no INTEGER, free BOOLEAN)[]",
+            _BOXES, _TERMS, _QIDS, "STRUCT(num BIGINT, den BIGINT)[]",
+            "STRUCT(k BIGINT, weight_scale BIGINT)",
+        ],
+        "INTEGER[]",
+    ),
     "srsql_partition_cases": (
         grouping.partition_cases,
         ["INTEGER[]", _BOXES, _TERMS, _QIDS, "INTEGER[]", "INTEGER", "INTEGER"],

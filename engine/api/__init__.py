@@ -182,6 +182,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "qids": Argument(takes=Instance((Mapping,), "names with values, such as {'age': 37}")),
     "new": Argument("The target is known to be in no earlier release"),
     "stopped": Argument("The target is known not to be in the next quarter"),
+    "stayed": Argument("The target is known to be in the next quarter as well (persistence)"),
     "left": Argument("The target is known to be in the version before, and to have left since"),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
     "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),

@@ -17,8 +17,8 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-Besides = Literal["new", "stopped", "left"]
-_SETS: dict[str, Besides] = {"L": "new", "MD": "stopped", "E": "left"}
+Besides = Literal["new", "stopped", "left", "stayed"]
+_SETS: dict[str, Besides] = {"L": "new", "MD": "stopped", "E": "left", "P": "stayed"}
 Region = dict[str, Any]
 """QID -> node label, or ``{"low": ..., "high": ...}`` in its unit; None where it is missing."""
 
@@ -40,7 +40,7 @@ class Excluded:
     quarter: str
     """The other release that tells."""
     region: Region | None
-    """The parts of its region there that do not cover what is known; None for L, MD and E."""
+    """The parts of its region there that do not cover what is known; None for L, MD, E and P."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ExclusionSet:
     """One exclusion set of Huang 2021, Definitions 1 to 3 and 5, or of the erasure attack."""
 
     name: str
-    """``B``, ``F``, ``L``, ``MD`` or ``E``."""
+    """``B``, ``F``, ``L``, ``MD``, ``E`` or ``P``."""
     evaluated: bool
     cases: int
     """Distinct candidates in it, whatever the other sets exclude."""
@@ -91,6 +91,8 @@ class Attack(Framed):
     new: bool
     stopped: bool
     left: bool
+    stayed: bool
+    """The attacker knows that the target is in the next quarter as well (P)."""
     candidates: tuple[Candidate, ...]
     exclusions: tuple[ExclusionSet, ...]
     not_evaluated: tuple[str, ...]
@@ -101,7 +103,7 @@ class Attack(Framed):
     """Those who remain with substantially many symptoms; None where the release does not tell."""
     ss_share: float | None
     persistence: tuple[Persistence, ...]
-    """Informative: no model of the papers defends it."""
+    """What P would leave; no model of the papers defends it, ``ppms-stay`` does."""
     union: tuple[Inference, ...]
     """Values that more of those who remain hold once their values of all releases are united (U);
     informative as well."""
@@ -126,12 +128,18 @@ def attack(
             not known to the attacker.
         besides: what else the attacker knows of the target: that it is new, in no earlier quarter;
             that it stopped, so that it is not in the next one; that it left, so that it is in the
-            version of the quarter before the newest alone, which is attacked.
+            version of the quarter before the newest alone, which is attacked; that it stayed, so
+            that it is in the next quarter as well.
         series: the releases that the attacker has.
 
     Raises:
-        AttackError: the quarter is not released, or ``knowledge`` makes no sense.
+        AttackError: the quarter is not released, ``knowledge`` makes no sense, or the target would
+            have stopped and stayed.
     """
+    if "stopped" in besides and "stayed" in besides:
+        raise AttackError(
+            "--stopped and --stayed contradict each other: the target is in the next quarter or not"
+        )
     release_id, model = _release(warehouse, dataset, quarter, series)
     if "left" in besides:
         release_id, model = _version_before(warehouse, dataset, quarter, series)
@@ -203,13 +211,13 @@ class _Played:
         case_ids = {row[0]: row[1] for row in listed}
         neighbours = self._neighbours()
         new, stopped = "L" in names, "MD" in names
-        unknown = ["MD"] if stopped and neighbours["next"] is None else []
+        unknown = [n for n in names if n in ("MD", "P") and neighbours["next"] is None]
         exclusions, gone = self._exclusions(names, unknown, case_ids)
         left = [row for row in listed if row[0] not in gone]
         told = left and all(row[3] is not None for row in left)
         ss = sum(row[3] for row in left) if told else None
         regions = self._regions()
-        contradicted = {"next": stopped, "previous": new}
+        contradicted = {"next": stopped, "previous": new or "P" in names}
         return Attack(
             release_id=self.release_id,
             quarter=quarter,
@@ -221,6 +229,7 @@ class _Played:
             new=new,
             stopped=stopped,
             left="E" in names,
+            stayed="P" in names,
             candidates=tuple(Candidate(row[1], row[2], regions[row[2]]) for row in listed),
             exclusions=exclusions,
             not_evaluated=tuple(unknown),
@@ -249,7 +258,8 @@ class _Played:
     ) -> tuple[tuple[ExclusionSet, ...], set[int]]:
         """The exclusion sets, and the candidates that some of them holds."""
         rows = self.warehouse.rows(
-            query("audit/attack", "exclusions"), {**self.knowledge, "names": names}
+            query("audit/attack", "exclusions"),
+            {**self.knowledge, "names": [name for name in names if name not in unknown]},
         )
         sets = []
         for name in names:

@@ -17,6 +17,7 @@ from srsql.engine.audit.plan import (
     ATTACKS,
     SCOPE_STEPS,
     SCOPES,
+    WINDOWS,
     AuditOptions,
     Subject,
     load_subject,
@@ -70,7 +71,11 @@ class AuditRow:
     dsr: float
     ssgr: float
     persistence: int | None
-    """Groups in danger under P (informative); None at scope=match, where it is not evaluated."""
+    """Groups in danger under P: where it was asked for it gates, at both scopes; else it informs,
+    counts k alone, and is None at scope=match, where it is not evaluated."""
+    self_excluded: int | None
+    """Cases that their own other regions rule out for whoever knows their values, which P does not
+    count; None where P does not gate, originals are not known, or a verdict was kept."""
     union: int | None
     """Groups in danger under U (informative): some value, united over all releases in which the
     candidates appear, is inferred beyond its threshold; ids that are new in every quarter leave
@@ -257,6 +262,7 @@ def audit(
         for number, subject in enumerate(reported):
             if progress:
                 progress(f"{number} of {len(reported)} releases; {subject.quarter}: attacks")
+            windows = _windows(warehouse, dataset, subject, options)
             load_subject(warehouse, subject, options.theta)
             judged = list(_judge(warehouse, dataset, subject, options))
             scopes = [row.scope for row, _ in judged]
@@ -265,6 +271,7 @@ def audit(
                 united = _united(warehouse, subject, scopes)
             erased = _erased(warehouse, dataset, subject, options, scopes)
             for row, groups in judged:
+                groups = groups + windows.get(row.scope, [])
                 figures, left = erased.get(row.scope, ({}, []))
                 rows.append(replace(row, union=united.get(row.scope), **figures))
                 shown.extend(groups)
@@ -295,16 +302,62 @@ def _judge(
             row = _row(warehouse, subject, scope, facts)
             if options.keep:
                 _keep_groups(warehouse, subject, scope)
+            if "p" in subject.attacks:  # what a window found is shown by the window
+                _find_dangerous(warehouse, subject, None)
             yield row, gather(warehouse, dataset, subject, scope, options.evidence)
 
 
-def _evaluated(warehouse: Warehouse, subject: Subject, scopes: Collection[str]) -> Iterator[str]:
+def _windows(
+    warehouse: Warehouse, dataset: Dataset, subject: Subject, options: AuditOptions
+) -> dict[str, list[GroupEvidence]]:
+    """By scope the groups in danger under persistence; ``srsql_audit_persistent`` has them, too.
+
+    Each window is an audit of its own, of the cases that the target can be by what is known of it.
+    MD and P are windows: neither joins another one, that would be three periods.
+
+    Source: docs/decisions.md, D286.
+    """
+    found: dict[str, list[GroupEvidence]] = {scope: [] for scope in options.scopes}
+    warehouse.run(query("audit/audit", "create_persistent"))
+    if "p" not in subject.attacks:
+        return found
+    alone = replace(subject, attacks=tuple(a for a in subject.attacks if a not in ("md", "p")))
+    dataset = as_released(warehouse, dataset, subject.release_id)
+    scopes = options.scopes
+    if is_parted(warehouse, subject.release_id):
+        scopes = tuple(scope for scope in scopes if scope != "match")
+    for window in WINDOWS:
+        load_subject(warehouse, alone, options.theta, window=window)
+        for scope in _evaluated(warehouse, alone, scopes, window):
+            if scope not in scopes:
+                continue
+            warehouse.run(query("audit/audit", "create_dangerous_in_window"), {"k": subject.k})
+            warehouse.run(query("audit/audit", "add_persistent"), {"scope": scope})
+            shown = gather(warehouse, dataset, alone, scope, options.evidence, with_safe=False)
+            side, inside = window
+            told = f"{'in' if inside else 'not in'} {side}"
+            found[scope] += [replace(group, persistent=True, window=told) for group in shown]
+    return found
+
+
+def _find_dangerous(warehouse: Warehouse, subject: Subject, scope: str | None) -> None:
+    """Fill ``srsql_audit_dangerous``, with what windows found where a scope is given."""
+    asked = {"k": subject.k, "scope": scope}
+    warehouse.run(query("audit/audit", "create_dangerous"), asked)
+
+
+def _evaluated(
+    warehouse: Warehouse,
+    subject: Subject,
+    scopes: Collection[str],
+    window: tuple[str, bool] | None = None,
+) -> Iterator[str]:
     """Each scope once it is laid out; ``group`` always, since ``match`` goes on from it."""
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
         for step in SCOPE_STEPS[scope, subject.originals]:
-            warehouse.run_step(step, step_parameters(subject))
+            warehouse.run_step(step, step_parameters(subject, window))
         yield scope
 
 
@@ -334,7 +387,9 @@ def _erased(
     """
     if not subject.newer:
         return {}
-    kept = [a for a in subject.attacks if options.attacks or a not in subject.undefended]
+    kept = [
+        a for a in subject.attacks if a != "p" and (options.attacks or a not in subject.undefended)
+    ]
     subject = replace(subject, attacks=tuple(kept))
     dataset = as_released(warehouse, dataset, subject.release_id)
     found: dict[str, tuple[dict[str, Any], list[GroupEvidence]]] = {
@@ -345,7 +400,7 @@ def _erased(
         for scope in _evaluated(warehouse, subject, scopes):
             if scope not in scopes:
                 continue
-            warehouse.run(query("audit/audit", "create_dangerous"), {"k": subject.k})
+            _find_dangerous(warehouse, subject, None)
             figures, groups = found[scope]
             figures[figure] = int(warehouse.value(query("audit/audit", "groups_in_danger")))
             if figure == "erasure":
@@ -357,7 +412,8 @@ def _erased(
 
 def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, Any]) -> AuditRow:
     """The figures of one release at the scope that was evaluated last."""
-    warehouse.run(query("audit/audit", "create_dangerous"), {"k": subject.k})
+    gates = "p" in subject.attacks
+    _find_dangerous(warehouse, subject, scope if gates else None)
     groups = int(warehouse.value(query("audit/audit", "number_of_groups")))
     shares = {
         measure: (int(found), ratio or 0.0)
@@ -386,7 +442,7 @@ def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, An
         dir=shares["dir"][1],
         dsr=shares["dsr"][1],
         ssgr=shares["ssgr"][1],
-        persistence=int(persistent) if scope == "group" else None,
+        persistence=int(persistent) if scope == "group" or gates else None,
         union=None,
         erasure=None,
         erasure_claimed=False,
@@ -402,7 +458,10 @@ def _facts(warehouse: Warehouse, subject: Subject) -> dict[str, Any]:
     unbounded, earliest = warehouse.rows(query("audit/audit", "qid_bounding"))[0]
     perturbed = warehouse.rows(query("audit/audit", "perturbed"), own)
     broken = warehouse.value(query("audit/audit", "internal_breaches"), {**own, "k": subject.k})
+    gates = subject.originals and "p" in subject.attacks
+    excluded = warehouse.value(query("audit/audit", "self_excluded")) if gates else None
     return {
+        "self_excluded": excluded,
         "perturbed": tuple(name for (name,) in perturbed),
         "internal": int(broken) if perturbed else None,
         "outside": int(outside) if subject.originals else None,

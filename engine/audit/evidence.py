@@ -41,7 +41,7 @@ class GroupEvidence:
     dsg: bool
     ssg: bool
     persistent: bool
-    """In danger under P (informative; evaluated at scope=group only)."""
+    """In danger under P (informative at scope=group, unless P was asked for)."""
     case_id: str | None
     """The target; None where the raw values are not known."""
     qid: dict[str, Any]
@@ -67,6 +67,9 @@ class GroupEvidence:
     ss_share: float | None
     """Share of cases with substantially many symptoms: the greatest above alpha, if one is, else
     that of this target at scope=group."""
+    window: str | None = None
+    """Where P was asked for and puts the group in danger: what the attacker knows of the target
+    beside, ``in next``, ``not in next``, ``in previous`` or ``not in previous`` (period)."""
 
 
 @dataclass(frozen=True)

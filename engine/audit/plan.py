@@ -25,8 +25,12 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
 
-ATTACKS = ("b", "f", "l", "md", "ss")
-"""Backward, forward, latest, missing (next quarter) and substantial-symptoms attacks."""
+ATTACKS = ("b", "f", "l", "md", "ss", "p")
+"""Backward, forward, latest, missing (next quarter), substantial-symptoms and persistence attacks.
+"""
+WINDOWS = tuple((window, inside) for window in ("next", "previous") for inside in (True, False))
+"""What persistence knows, one of them at a time: that the target is, or is not, in the next or in
+the previous period."""
 UNPROMISED = ("b", "f", "l")
 """What a release is audited for that promises nothing."""
 SCOPES = ("group", "match")
@@ -228,6 +232,7 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: exp.Query
     target = exp.to_table("srsql_audit_next")
     warehouse.run(create(target, none if next_cases is None else next_cases, temp=True))
     warehouse.run(query("audit/verdicts", "create_no_part"))
+    warehouse.run(query("audit/audit", "create_persistent"))
     follow(warehouse, subjects, {subject.release_id for subject in subjects if subject.reported})
 
 
@@ -249,6 +254,7 @@ def load_subject(
     subject: Subject,
     theta: ThetaPolicy | None,
     not_in: tuple[int, ...] = (),
+    window: tuple[str, bool] | None = None,
 ) -> None:
     """Lay out the cases, groups and bounds of one release.
 
@@ -257,21 +263,27 @@ def load_subject(
         subject: the release.
         theta: thresholds of the values; None: its own.
         not_in: releases that the target, and so every candidate, is known not to be in.
+        window: one of ``WINDOWS``, which the attacker knows of the target, and so of every
+            candidate; None: neither is asked.
 
     Raises:
         AuditError: the release does not tell its thresholds, and no policy is given.
     """
     _fill_bounds(warehouse, subject, theta)
-    warehouse.run_step("audit/release", {**step_parameters(subject), "not_in": list(not_in)})
+    asked = step_parameters(subject, window)
+    warehouse.run_step("audit/release", {**asked, "not_in": list(not_in)})
     warehouse.run_step("audit/sizes", {"release_id": subject.release_id})
 
 
-def step_parameters(subject: Subject) -> dict[str, Any]:
-    """What the steps of an audit take of the release that is audited."""
+def step_parameters(subject: Subject, window: tuple[str, bool] | None = None) -> dict[str, Any]:
+    """What the steps of an audit take of the release that is audited, and of a window."""
+    side, inside = window or (None, True)
     return {
+        "side": side,
+        "inside": inside,
         "release_id": subject.release_id,
         "newest": subject.newest,
-        **{name: name in subject.attacks for name in ATTACKS},
+        **{name: name in subject.attacks for name in ATTACKS if name != "p"},
         "k": subject.k,
         "weight_scale": subject.weight_scale,
     }

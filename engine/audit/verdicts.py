@@ -20,6 +20,10 @@ can change. Let N come after R in the order of the series, by quarter, then by n
   is in danger at scope = match, neither before nor now, whatever else N does. The lemma of SPEC
   section 8 is the case of a periodical model of ours, whose groups are never uncertain.
 
+* P asks four windows of every release that promises to withstand it, of which the backward ones
+  have no groups that are certain by themselves (cohorts are, and they are old). So where a group of
+  such a release would be audited again, the release is audited whole.
+
 So only the groups that hold a case of N which the region there does not cover, and those of the
 period before N that hold one of its cases, are audited again, all of them in one pass over the
 catalog. Where one of them is in danger or uncertain, its whole release is audited, which is also
@@ -199,12 +203,13 @@ def _audit_parts(
     if not changed:
         return set()
     follow(warehouse, subjects, ())
+    warehouse.run(query("audit/audit", "create_persistent"))
     batches: dict[tuple[Any, ...], list[Subject]] = defaultdict(list)
     for subject in parts:
-        if subject.release_id in changed:
+        if subject.release_id in changed and "p" not in subject.attacks:
             alike = (subject.attacks, subject.k, subject.alpha, subject.weight_scale)
             batches[alike].append(subject)
-    doubtful: set[int] = set()
+    doubtful = {s.release_id for s in parts if s.release_id in changed and "p" in s.attacks}
     for batch in batches.values():
         doubtful |= _audit_batch(warehouse, batch, keep=keep)
     return doubtful
@@ -228,7 +233,8 @@ def _audit_batch(warehouse: Warehouse, batch: Sequence[Subject], *, keep: bool) 
     warehouse.run_step("audit/sizes", {"release_id": 0}, audit_region="srsql_audit_part_region")
     for step in SCOPE_STEPS["group", True][1:]:
         warehouse.run_step(step, step_parameters(subject))
-    warehouse.run(query("audit/audit", "create_dangerous"), {"k": subject.k})
+    asked = {"k": subject.k, "scope": None}
+    warehouse.run(query("audit/audit", "create_dangerous"), asked)
     find_uncertain(warehouse, subject)
     doubtful = {row[0] for row in warehouse.rows(query(TOPIC, "doubtful_releases"))}
     if keep:
@@ -336,7 +342,10 @@ def _row(subject: Subject, verdict: Verdict, perturbed: tuple[str, ...]) -> Audi
         dir=verdict.dig / of,
         dsr=verdict.dsg / of,
         ssgr=verdict.ssg / of,
-        persistence=verdict.persistent if verdict.scope == "group" else None,
+        persistence=verdict.persistent
+        if verdict.scope == "group" or "p" in verdict.attacks
+        else None,
+        self_excluded=None,
         union=None,
         erasure=verdict.erasure,
         erasure_claimed=subject.claims_erasure,

@@ -118,6 +118,15 @@ CHECKS: tuple[Check[Evidence], ...] = (
         rows.check_common,
     ),
     Check(
+        "check_cohorts",
+        of.STAYING,
+        "Of the cases of a region of the release just before, those who are in this one are none "
+        "or have k that were new there, and so have those who are not; in a region here those of "
+        "one region there are none or have k new there, and no value beyond its threshold.",
+        "docs/decisions.md, D287 (rules 2 and 3)",
+        rows.check_cohorts,
+    ),
+    Check(
         "check_complete",
         of.CASES,
         "Every report of the quarter is either released or withheld.",

@@ -201,6 +201,35 @@ def check_earlier(evidence: Evidence) -> list[Measure]:
     return evidence.ask("check_earlier")
 
 
+def check_cohorts(evidence: Evidence) -> list[Measure]:
+    """Those who stay, by the regions of this release and of the one just before."""
+    release = evidence.release
+    dataset = release.visible_dataset
+    found = release.warehouse.rows(query(TOPIC, "releases_before"), {"release": release.release_id})
+    nobody = region_rows(dataset, release.schema, reports=False).where(exp.false())
+    before, k = nobody, release.k
+    if found and found[0][2]:
+        before, k = region_rows(dataset, found[0][0], reports=False), found[0][1]
+    older = nobody
+    for schema, _, _ in found[1:]:
+        rows = region_rows(dataset, schema, reports=False)
+        older = exp.union(older, rows, distinct=False)
+    return evidence.ask(
+        "check_cohorts",
+        _rows(evidence),
+        _values(evidence),
+        *(literal(name) for name in (THETA, "seen_before", "seen_older")),
+        release.k,
+        k,
+        tables={
+            THETA: query(TOPIC, "thresholds"),
+            "seen_before": before.sql("duckdb"),
+            "seen_older": older.sql("duckdb"),
+        },
+        parameters={"release": release.release_id},
+    )
+
+
 def check_catalog(evidence: Evidence) -> list[Measure]:
     """The catalog has the regions, terms and substantial symptoms that the views show."""
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema

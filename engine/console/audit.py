@@ -173,6 +173,7 @@ def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:
     knows = [f"{name} {_text(value, 'missing')}" for name, value in group.qid.items()]
     knows += ["new"] if group.new else []
     knows += ["not in the next quarter"] if group.stopped else []
+    knows += [f"{group.window} quarter"] if group.window else []
     knows += ["in no later version"] if left else []
     yield (
         f"{group.quarter}, scope={group.scope}, group {group.group_id}: {who} "
@@ -282,6 +283,7 @@ def attack_lines(attack: Attack) -> Iterator[str]:
     knows = [f"{name} {_text(value, 'any')}" for name, value in attack.known.items()]
     knows += ["in no earlier release"] if attack.new else []
     knows += ["not in the next quarter"] if attack.stopped else []
+    knows += ["in the next quarter as well"] if attack.stayed else []
     knows += ["in no later version of the quarter"] if attack.left else []
     yield (
         f"{attack.quarter}, series {attack.series} ({attack.model}): the target is known by "

@@ -34,6 +34,8 @@ class HistoryRule:
     """Which cases count towards k and theta (NC-bounding: the new ones)."""
     stopping: Literal["next", "all"] | None
     """Whose medication counts as discontinued: the cases absent from the next quarter, or all."""
+    stopping_carries: bool
+    """Of new cases only those carry the bounds who stop."""
     alpha: Fraction | None
     """Largest share of cases with substantially many symptoms; None: no such bound."""
 
@@ -56,9 +58,12 @@ def cover_history(release: Release, rule: HistoryRule, symptoms: SymptomsRule) -
     if rule.stopping == "next":
         following = next_quarter(release.warehouse, release.dataset, release.quarter)
         if following is None:
+            way_out = ", or give --assume-md all (the MD-attack is then open)"
+            if not rule.stopping_carries:
+                way_out = ""
             raise ReleaseError(
                 f"{rule.model} needs the cases of the quarter after {release.quarter} to know who "
-                "stops: ingest it first, or give --assume-md all (the MD-attack is then open)"
+                f"stops: ingest it first{way_out}"
             )
     find_substantial(release, symptoms)
     find_next_cases(release, following)
@@ -69,6 +74,7 @@ def cover_history(release: Release, rule: HistoryRule, symptoms: SymptomsRule) -
             "cover": rule.cover,
             "carriers": rule.carriers,
             "stopping": rule.stopping,
+            "stopping_carries": rule.stopping_carries,
             "symptoms_are_bounded": rule.alpha is not None,
         },
     )

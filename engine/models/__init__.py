@@ -6,7 +6,7 @@ from typing import Any
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import GroupingModel
-from srsql.engine.models.bounding import Ms, Ppms, PpmsAlpha, PpmsEar, PpmsPlus
+from srsql.engine.models.bounding import Ms, Ppms, PpmsAlpha, PpmsEar, PpmsPlus, PpmsStay
 from srsql.engine.models.comparators import AlphaK, KAnonymity, LDiversity, XyAnonymity
 from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
 from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
@@ -16,7 +16,7 @@ from srsql.engine.parameters import declared, option_name
 MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
     for model in (
-        Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
+        Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsStay, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
         Disassociation, Ipa, KAnonymity, XyAnonymity, LDiversity, AlphaK, Cba, FullDomain,
         DpHistogram,
     )

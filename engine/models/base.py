@@ -186,6 +186,11 @@ class GroupingModel(ABC):
         return None
 
     @property
+    def stopping_carries(self) -> bool:
+        """Of new cases only those carry the bounds who stop, where that is asked."""
+        return self.stopping_cases is not None
+
+    @property
     def series_family(self) -> str:
         """What the releases of one series have in common: the family, and what tells it apart."""
         return self.family

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping import staying
+from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.models.base import Covered, GroupingModel, Growth
 from srsql.engine.parameters import parameter
 from srsql.engine.parameters.takes import Amount, OneOf
@@ -182,3 +185,80 @@ class PpmsAlpha(PeriodicalModel):
     @property
     def _but(self) -> str:
         return " or stops after one" if self.assume_md == "all" else ""
+
+
+@dataclass(frozen=True)
+class PpmsStay(PeriodicalModel):
+    """PPMS(k, theta)-bounding that withstands persistence: also against MD- and P-attacks.
+
+    Protects: whoever knows a patient's quasi-identifiers, joins all releases of the series, and for
+    one window of two consecutive periods knows whether the patient is released in each, is left
+    with at least k cases, and infers no sensitive value s with confidence above theta_s.
+
+    Why: in every group those who go on and those who stop are none or have k new cases and theta
+    among them, and those who go on share one group of the next release, with theta among them, or
+    none of them is in it (the rules and their proof: docs/models.md).
+
+    Does not protect: who is known to be in, or not in, three periods; a patient whose own earlier
+    region does not cover the value by which they are looked for (counted apart); substantially many
+    symptoms; and whatever PPMS does not.
+    """
+
+    name: ClassVar[str] = "ppms-stay"
+    family: ClassVar[str] = "stay"
+    growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what would tear cohorts or classes.
+
+        Raises:
+            ReleaseError: as for every model, or leftovers or parts that do not keep them together.
+        """
+        super().__post_init__()
+        if self.leftovers in ("merge", "suppress"):
+            raise ReleaseError(
+                f"--leftovers {self.leftovers} does not apply to the model {self.name}, whose "
+                "cohorts are placed as a whole: give withhold or error"
+            )
+        if self.parts != "1":
+            raise ReleaseError(
+                f"--parts does not apply to the model {self.name}: a cohort may lie in several "
+                "parts; leave it out"
+            )
+
+    @property
+    def defended_attacks(self) -> tuple[str, ...]:
+        """Those of PPMS, MD, and persistence."""
+        return (*super().defended_attacks, "md", "p")
+
+    @property
+    def stopping_cases(self) -> Literal["next"]:
+        """By the next quarter's cases."""
+        return "next"
+
+    @property
+    def stopping_carries(self) -> bool:
+        """Those who go on carry the bounds of their class as well."""
+        return False
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """With the one that places cohorts."""
+        return (*super().kernels, staying.KERNELS)
+
+    def group(self, grouping: Grouping) -> None:
+        """Groups of two classes, around cohorts that stay together."""
+        staying.group_staying(grouping, lambda: self._group(grouping, 1))
+
+    @property
+    def guarantee(self) -> str:
+        """What holds, in words."""
+        return (
+            f"{self._remaining} This holds against an attacker who knows a patient's "
+            "quasi-identifiers, joins all releases of this series (backward, forward, latest and "
+            "medication-discontinuation attacks), and for one window of two consecutive quarters "
+            "knows whether the patient is released in each (persistence). Patients whose earlier "
+            "region does not cover what they report now are counted apart. An attacker who knows "
+            "this of three quarters, knows some of a patient's drugs or terms, or knows a case id "
+            "is not defended against."
+        )

@@ -356,6 +356,7 @@ def _prepare(
         model.covers_earlier_regions,
         model.carriers,
         model.stopping_cases,
+        model.stopping_carries,
         model.symptoms_limit,
     )
     draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"

@@ -250,7 +250,7 @@ def measures_table(rows: list[MeasureRow], caption: str = "Every metric and ever
 
 
 def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
-    """Every share of groups in danger, and of persistence, which only informs."""
+    """Every share of groups in danger, and of persistence, which only informs unless it gates."""
     bars: list[tuple[str, float, float, bool | None]] = [
         (
             f"{row.measure.upper()} ({row.scope.partition(':')[0]})",
@@ -264,9 +264,10 @@ def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
     ]  # fmt: skip
     if not bars or not bars[0][2]:
         return None
-    bars.append(
-        ("P (group), not defended", float(verdict.persistence or 0), float(verdict.groups), None)
-    )
+    gates = "p" in verdict.attacks
+    found = float(verdict.persistence or 0)
+    name = "P (group)" if gates else "P (group), not defended"
+    bars.append((name, found, float(verdict.groups), found == 0 if gates else None))
     return risk_figure(bars)
 
 

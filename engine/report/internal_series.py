@@ -107,12 +107,13 @@ def internal_series(
             "risk",
             "Audit of the series as it stands now, candidates within the group: groups in danger",
             ("quarter", "attacks", "not evaluated", "groups", "DIG", "DSG", "SSG", "DIR", "DSR",
-             "SSGR", "P (not defended)", "safe"),
+             "SSGR", "P", "P gates", "self-excluded", "safe"),
             [
                 (r.quarter, ", ".join(a.upper() for a in j.attacks),
                  ", ".join(a.upper() for a in j.not_evaluated) or None, j.groups, j.dig, j.dsg,
                  j.ssg if "ss" in j.attacks else None, j.dir, j.dsr,
-                 j.ssgr if "ss" in j.attacks else None, j.persistence, j.safe)
+                 j.ssgr if "ss" in j.attacks else None, j.persistence, "p" in j.attacks,
+                 j.self_excluded, j.safe)
                 for r in rows
                 for j in [verdicts[r.release_id]]
             ],
@@ -151,7 +152,7 @@ def _figures(rows: list[Row], audits: list[AuditRow], *, judged: bool) -> list[F
         ("DSR", [j.dsr for j in audits]),
         ("SSGR", [j.ssgr if "ss" in j.attacks else None for j in audits]),
         (
-            "P, not defended",
+            "P" if all("p" in j.attacks for j in audits) else "P, not defended",
             [(j.persistence or 0) / j.groups if j.groups else None for j in audits],
         ),
     ]

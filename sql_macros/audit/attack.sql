@@ -77,10 +77,10 @@ WHERE m.release_id = of_release;
 --          later release has the case with a region that does not cover what is known. L: it is in
 --          an earlier quarter, which a new target is not. MD: it is in the next quarter, which a
 --          target that stopped is not. E: it is in a later version of the quarter, which a target
---          that left is not.
--- Inputs:  knowledge; candidates(case_no, case_id, ...); of_release.
--- Outputs: exclusion ('B', 'F', 'L', 'MD', 'E'), case_no, release_id, quarter, position, low, high:
---          the part of the region that does not cover; NULL for L, MD and E.
+--          that left is not. P: it is not in the next quarter, in which a target that stayed is.
+-- Inputs:  knowledge; candidates(case_no, case_id, in_next, ...); of_release.
+-- Outputs: exclusion ('B', 'F', 'L', 'MD', 'E', 'P'), case_no, release_id (NULL for P), quarter,
+--          position, low, high: the part of the region that does not cover; NULL for L, MD, E, P.
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 5 (the erasure attack).
 CREATE OR REPLACE MACRO srsql.attack_exclusions(knowledge, candidates, of_release) AS TABLE
 WITH seen AS (
@@ -110,6 +110,21 @@ UNION ALL
 SELECT 'MD', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
 FROM seen AS s
 WHERE s.next
+UNION ALL
+SELECT
+    'P',
+    c.case_no,
+    NULL AS release_id,
+    (
+        SELECT max(a.quarter)
+        FROM srsql.attack_releases(of_release) AS a
+        WHERE a.next
+    ) AS quarter,
+    NULL,
+    NULL,
+    NULL
+FROM query_table(candidates) AS c
+WHERE NOT c.in_next
 UNION ALL
 SELECT 'E', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
 FROM seen AS s

@@ -69,6 +69,18 @@ target_is_new AND case_is_old;
 CREATE OR REPLACE MACRO srsql.exclusion_md(target_stopped, case_in_next_quarter) AS
 target_stopped AND case_in_next_quarter;
 
+-- What:    P, persistence: a target that is known to be (inside) or not to be in the next or the
+--          previous period (side; NULL: not known) is no case of which the opposite is true.
+-- Source:  SPEC section 9; docs/decisions.md, D286.
+CREATE OR REPLACE MACRO srsql.exclusion_p(
+    side, inside, case_in_next_quarter, case_in_previous_quarter
+) AS
+CASE side::VARCHAR
+    WHEN 'next' THEN case_in_next_quarter <> inside
+    WHEN 'previous' THEN case_in_previous_quarter <> inside
+    ELSE false
+END;
+
 -- What:    what is left of a total without the cases that L rules out for a new target and MD for
 --          one that stopped; of_both: those in L and in MD.
 CREATE OR REPLACE MACRO srsql.remaining_after_l_md(total, of_l, of_md, of_both, is_new, stopped) AS

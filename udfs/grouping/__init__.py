@@ -205,6 +205,63 @@ def refine_groups(
     return lists(results, pa.int32())
 
 
+def place_units(
+    case_nos: pa.ChunkedArray,
+    roles: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
+    terms: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    thresholds: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
+) -> pa.Array:
+    """``cohorts.place_units`` on columns of lists, one row a problem.
+
+    Args:
+        case_nos: as for ``group_cases``, like boxes, terms, attributes and thresholds; the places
+            of the QIDs are dense from 0.
+        roles: STRUCT(known, goes_on, is_new, unit_no, group_no, free)[], aligned with the cases;
+            group -1: none.
+        boxes: see there.
+        terms: see there.
+        attributes: see there.
+        thresholds: see there.
+        rules: STRUCT(k, weight_scale).
+
+    Returns:
+        Lists of group numbers, aligned with the cases; -1: the case was not placed.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    from srsql.udfs.grouping import cohorts
+
+    results = []
+    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
+        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
+        theta_num, theta_den = fields(row[5].values)
+        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
+        role = row[1].values
+        results.append(
+            cohorts.place_units(
+                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
+                attributes_of(qids),
+                theta_num,
+                theta_den,
+                rule["k"],
+                cohorts.Staying(
+                    goes_on=flags(role.field("goes_on")),
+                    new=flags(role.field("is_new")),
+                    known=numbers(role.field("known")),
+                    unit=numbers(role.field("unit_no")),
+                    group=numbers(role.field("group_no")),
+                    free=flags(role.field("free")),
+                ),
+            )
+        )
+    return lists(results, pa.int32())
+
+
 def partition_cases(
     case_nos: pa.ChunkedArray,
     boxes: pa.ChunkedArray,

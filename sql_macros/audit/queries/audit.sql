@@ -4,13 +4,72 @@
 -- How many groups the release has.
 SELECT count(*) AS groups FROM temp.main.srsql_audit_group_size;
 
+-- name: create_persistent
+-- No window of persistence was evaluated yet.
+CREATE OR REPLACE TEMP TABLE srsql_audit_persistent (
+    scope VARCHAR, group_id INTEGER, dig BOOLEAN, dsg BOOLEAN, ssg BOOLEAN
+);
+
 -- name: create_dangerous
--- The groups in danger at the scope that was evaluated last.
+-- The groups in danger at the scope that was evaluated last; where $scope is given, those too that
+-- some window of persistence puts in danger there.
 CREATE OR REPLACE TEMP TABLE srsql_audit_dangerous AS
+WITH
+own AS (
+    SELECT d.*
+    FROM srsql.dangerous_groups(
+        'temp.main.srsql_audit_sets', 'temp.main.srsql_audit_breach', $k::INTEGER
+    ) AS d
+),
+
+windows AS (
+    SELECT
+        p.group_id,
+        bool_or(p.dig) AS dig,
+        bool_or(p.dsg) AS dsg,
+        bool_or(p.ssg) AS ssg
+    FROM temp.main.srsql_audit_persistent AS p
+    WHERE p.scope = $scope::VARCHAR
+    GROUP BY p.group_id
+)
+
+SELECT
+    coalesce(d.group_id, w.group_id) AS group_id,
+    coalesce(d.dig, false) OR coalesce(w.dig, false) AS dig,
+    coalesce(d.dsg, false) OR coalesce(w.dsg, false) AS dsg,
+    coalesce(d.ssg, false) OR coalesce(w.ssg, false) AS ssg,
+    CASE
+        WHEN $scope::VARCHAR IS NULL THEN coalesce(d.persistent, false)
+        ELSE w.group_id IS NOT NULL
+    END AS persistent
+FROM own AS d
+FULL OUTER JOIN windows AS w ON d.group_id = w.group_id;
+
+-- name: create_dangerous_in_window
+-- The groups in danger in the window of persistence that was evaluated last: somebody remains of
+-- whom there are fewer than $k, or a value exceeds its threshold. Where nobody remains, there is
+-- no target but one that its own values exclude.
+CREATE OR REPLACE TEMP TABLE srsql_audit_dangerous AS
+WITH somebody AS MATERIALIZED (
+    SELECT s.* FROM temp.main.srsql_audit_sets AS s WHERE s.remaining > 0
+)
+
 SELECT d.*
-FROM srsql.dangerous_groups(
-    'temp.main.srsql_audit_sets', 'temp.main.srsql_audit_breach', $k::INTEGER
-) AS d;
+FROM srsql.dangerous_groups('somebody', 'temp.main.srsql_audit_breach', $k::INTEGER) AS d
+WHERE d.dig OR d.dsg OR d.ssg;
+
+-- name: add_persistent
+-- They are in danger under P at $scope.
+INSERT INTO temp.main.srsql_audit_persistent
+SELECT $scope, d.group_id, d.dig, d.dsg, d.ssg
+FROM temp.main.srsql_audit_dangerous AS d;
+
+-- name: self_excluded
+-- How many cases their own other regions rule out, as targets of whom their own value is known.
+SELECT count(*) AS cases
+FROM temp.main.srsql_audit_member AS m
+INNER JOIN temp.main.srsql_audit_raw AS r ON m.case_no = r.case_no
+WHERE srsql.exclusion_b(m.earlier, r.box) OR srsql.exclusion_f(m.later, r.box);
 
 -- name: shares
 -- DIR, DSR and SSGR: name, dangerous groups, their share.

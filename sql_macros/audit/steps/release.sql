@@ -1,6 +1,8 @@
 -- Step: the cases and groups of one release ($release_id), as the chosen attacks see them: $b, $f,
 --   $l, $md, $ss. $not_in: releases whose cases are left out, since the target, and so every
---   candidate, is known to be in none of them (the erasure attack: the later versions). $newest:
+--   candidate, is known to be in none of them (the erasure attack: the later versions). $side: the
+--   period, next or previous, of which the target, and so every candidate, is known to be in it or,
+--   where not $inside, not in it (persistence); NULL: neither is known. $newest:
 --   audit_next has the cases of the quarter after it; $alpha_num and $alpha_den bound the share of
 --   ss cases, $weight_scale is the weight of a whole case.
 -- Reads: audit_region(release_id, group_id, box), audit_history(release_id, case_no, ...),
@@ -9,7 +11,7 @@
 -- Writes: audit_member(case_no, case_id, group_id, old, in_next_quarter, in_previous_quarter, l,
 --   md, earlier, later, steady, bounds_all, bounds_earliest, is_ss), audit_held(case_no, term_no,
 --   weight)
--- Source: Huang 2021, Definitions 1 to 5; SPEC section 9.
+-- Source: Huang 2021, Definitions 1 to 5; SPEC section 9; docs/decisions.md, D286.
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_member AS
 WITH
@@ -45,7 +47,8 @@ cases AS (
 )
 
 SELECT a.*
-FROM srsql.attacked_cases('cases', $l::BOOLEAN, $md::BOOLEAN) AS a;
+FROM srsql.attacked_cases('cases', $l::BOOLEAN, $md::BOOLEAN) AS a
+WHERE srsql.exclusion_p($side, $inside::BOOLEAN, a.in_next_quarter, a.in_previous_quarter) IS FALSE;
 
 -- ss cases count as holders of the value -1.
 CREATE OR REPLACE TEMP TABLE srsql_audit_held AS

@@ -2,8 +2,10 @@
 --   that an attacker's questions cannot tell apart are one target, case_no the least of them. A
 --   forgotten case, of which there is no box, is a candidate but no target. $l, $md: whether the
 --   attacker knows that a target is new, that it stopped.
--- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter),
---   audit_raw(case_no, box), audit_group_size(group_id, box)
+--   A target that its own other regions rule out is self_excluded; where only a window of
+--   persistence is asked ($side), it is none (docs/decisions.md, D286).
+-- Reads: audit_member(case_no, group_id, old, in_next_quarter, in_previous_quarter, earlier,
+--   later), audit_raw(case_no, box), audit_group_size(group_id, box)
 -- Writes: audit_target(target_no, group_id, box, is_new, stopped, in_next_quarter,
 --   in_previous_quarter, case_no, cases, inside, groups)
 -- Source: Huang 2021, Definitions 1 to 5; SPEC section 9.
@@ -21,6 +23,9 @@ WITH classes AS (
         count(*) AS cases
     FROM temp.main.srsql_audit_member AS m
     INNER JOIN temp.main.srsql_audit_raw AS r ON m.case_no = r.case_no
+    WHERE
+        $side::VARCHAR IS NULL
+        OR NOT (srsql.exclusion_b(m.earlier, r.box) OR srsql.exclusion_f(m.later, r.box))
     GROUP BY m.group_id, r.box, is_new, stopped, m.in_next_quarter, m.in_previous_quarter
 )
 

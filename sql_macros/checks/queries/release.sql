@@ -97,3 +97,17 @@ WHERE r.release_id = $release;
 SELECT l.dimensions, l.levels, l.informative, l.least
 FROM srsql.lattice AS l
 WHERE l.release_id = $release;
+
+-- name: releases_before
+-- The standing releases of the series of a release that are of earlier quarters: the schema of
+-- each, k, and whether it is of the quarter just before and withstands persistence; latest first.
+SELECT
+    r.schema_name,
+    r.k,
+    srsql.follows_on(r.quarter, own.quarter) AND list_contains(d.attacks, 'p') AS just_before
+FROM srsql.release AS own
+INNER JOIN srsql.release AS r
+    ON own.dataset = r.dataset AND own.series = r.series AND own.quarter > r.quarter
+LEFT JOIN srsql.defended_attack AS d ON r.release_id = d.release_id
+WHERE own.release_id = $release AND r.status = 'released'
+ORDER BY r.quarter DESC;

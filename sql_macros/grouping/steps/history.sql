@@ -2,8 +2,8 @@
 --   ($release_id), and what each case is in it. $cover: which earlier regions an old case covers
 --   (none, earliest, all; later: its categories, once groups are made); $carriers: the cases that
 --   count towards k and theta (all, new); $stopping: whose medication counts as discontinued (next:
---   the cases absent from the next quarter, all, or NULL: not asked); $symptoms_are_bounded: there
---   is an alpha.
+--   the cases absent from the next quarter, all, or NULL: not asked); $stopping_carries: of new
+--   cases only those carry the bounds; $symptoms_are_bounded: there is an alpha.
 -- Reads: case(case_no, case_id), box(case_no, position, low, high), node, attribute(position,
 --   kind), symptoms(case_id, attribute, symptoms), next_case(case_id), srsql.exposed_release,
 --   srsql.release, srsql.member, srsql.region, srsql.ss_rule, srsql.defended_attack,
@@ -148,7 +148,8 @@ SELECT
     f.first_later,
     f.is_ss,
     f.is_md,
-    $carriers = 'all' OR (f.is_new AND coalesce(f.is_md, true)) AS carrier,
+    $carriers = 'all'
+    OR (f.is_new AND (NOT $stopping_carries OR coalesce(f.is_md, true))) AS carrier,
     CASE
         WHEN NOT $symptoms_are_bounded OR NOT f.is_ss THEN 0
         ELSE 1 + (NOT f.is_md)::INTEGER + 2 * (NOT f.is_new)::INTEGER

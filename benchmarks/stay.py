@@ -1,0 +1,123 @@
+"""The price of withstanding persistence: loss, withheld cases and danger of the periodical models.
+
+Each model releases the same quarters, anew for every k. NIL is that of all released cases together;
+withheld is the share of cases of the quarters; DIR is the share of groups that B, F and L leave
+with fewer than k cases or too much of a value, at scope = match and group (the greater one), DIR_P
+the same with persistence (docs/decisions.md, D286); targets that their own values exclude are
+counted apart.
+
+The quarters are synthetic, at a scale of the real ones, or those of a warehouse that is given,
+which is copied and not changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from srsql import Engine
+from srsql.engine.synth import quarter_range, synthesize
+
+MODELS = ("ppms", "ppms-ear", "ppms++", "ppms-alpha", "ppms-stay")
+HEAD = "| k | model | NIL | beside ppms++ | withheld | DIR | DIR_P | self-excluded | seconds |"
+COUNTS = """
+SELECT
+    (SELECT count(*) FROM srsql.member) AS released,
+    (SELECT count(*) FROM srsql.withheld) AS withheld,
+    (
+        SELECT sum(m.violating) / sum(m.total)
+        FROM srsql.measure AS m
+        WHERE m.measure = 'nil'
+    ) AS nil
+"""
+
+
+def synthetic(folder: Path, first: str, last: str, scale: float) -> Path:
+    """A warehouse with the quarters and the one after them."""
+    synthesize(folder, quarter_range(first, last), cases=None, scale=scale, seed=1)
+    path = folder / "stay.duckdb"
+    with Engine(path) as engine:
+        for archive in sorted(folder.glob("*.zip")):
+            engine.ingest([archive])
+    return path
+
+
+def danger(engine: Engine, attacks: Sequence[str]) -> tuple[float, int | None]:
+    """The share of groups in danger at the worse scope, and targets that exclude themselves."""
+    found = engine.audit(attacks=list(attacks), evidence=0).releases
+    by_scope = {
+        scope: [row for row in found if row.scope == scope]
+        for scope in {row.scope for row in found}
+    }
+    worst = max(
+        sum(max(row.dig, row.dsg) for row in rows) / max(1, sum(row.groups for row in rows))
+        for rows in by_scope.values()
+    )
+    own = [row.self_excluded for row in by_scope["group"] if row.self_excluded is not None]
+    return worst, sum(own) if own else None
+
+
+def measured(source: Path, model: str, k: int, quarters: str, theta: str | None) -> list[float]:
+    """NIL, withheld, DIR, DIR_P, self-excluded, seconds."""
+    with TemporaryDirectory() as name:
+        path = Path(shutil.copy(source, Path(name) / "stay.duckdb"))
+        with Engine(path) as engine:
+            began = perf_counter()
+            options = {} if theta is None else {"theta": theta}
+            engine.release_range(
+                quarters, model=model, k=k, seed=1, on_infeasible="withhold", **options
+            )
+            seconds = perf_counter() - began
+            ((released, withheld, nil),) = engine.sql(COUNTS)
+            dir_, _ = danger(engine, ("b", "f", "l"))
+            dir_p, own = danger(engine, ("b", "f", "l", "p"))
+    share = withheld / max(1, released + withheld)
+    return [float(nil), share, dir_, dir_p, own or 0, seconds]
+
+
+def table(
+    source: Path, quarters: str, sizes: Sequence[int], theta: str | None, models: Sequence[str]
+) -> None:
+    """Print the figures of the models, by k; loss is told beside that of ``ppms++``."""
+    print(HEAD, "|" + " --- |" * HEAD.count(" | ") + " --- |", sep="\n")
+    for k in sizes:
+        base = 0.0
+        for model in ("ppms++", *(name for name in models if name != "ppms++")):
+            found = measured(source, model, k, quarters, theta)
+            nil, withheld, dir_, dir_p, own, seconds = found
+            base = base or nil
+            print(
+                f"| {k} | `{model}` | {nil:.4f} | {nil / base:.2f} | {withheld:.2%} | {dir_:.2%} "
+                f"| {dir_p:.2%} | {own:,.0f} | {seconds:.0f} |",
+                flush=True,
+            )
+
+
+def command(arguments: list[str]) -> None:
+    """``python -m benchmarks stay [--db FILE] [--quarters A:B] [--k 3,5,10] ...``"""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks stay", description=__doc__)
+    parser.add_argument("--db", type=Path, help="a warehouse with the quarters; default: synthetic")
+    parser.add_argument("--quarters", default="2010Q1:2011Q4", help="A:B")
+    parser.add_argument("--after", default="2012Q1", help="of synthetic ones, the quarter after B")
+    parser.add_argument("--scale", type=float, default=0.05, help="of synthetic ones")
+    parser.add_argument("--k", default="3,5,10", help="numbers with commas")
+    parser.add_argument("--models", default=",".join(MODELS), help="names with commas")
+    parser.add_argument("--theta", help="as of release; default: frequency")
+    options = parser.parse_args(arguments)
+    sizes = [int(part) for part in options.k.split(",")]
+    with TemporaryDirectory() as name:
+        source = options.db
+        if source is None:
+            first = options.quarters.split(":")[0]
+            source = synthetic(Path(name), first, options.after, options.scale)
+        table(source, options.quarters, sizes, options.theta, options.models.split(","))
+
+
+def main(small: bool) -> None:
+    """As ``python -m benchmarks stay``, or small."""
+    command(["--scale", "0.01", "--k", "5", "--quarters", "2011Q1:2011Q2", "--after", "2011Q3"]
+            if small else [])  # fmt: skip
