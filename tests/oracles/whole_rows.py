@@ -55,7 +55,8 @@ class Clusters:
     @classmethod
     def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Clusters:
         """Of the rows of the published tables."""
-        assert not tables["shared_chunk"] and not tables["joint_clusters"]
+        assert not tables["shared_chunk"]
+        assert not tables["joint_clusters"]
         made = cls({row["cluster"]: row["records"] for row in tables["clusters"]})
         pieces: dict[tuple[int, int], dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for row in tables["record_chunk"]:

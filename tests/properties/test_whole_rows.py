@@ -71,7 +71,8 @@ def test_a_chunk_with_too_many_sets_of_terms_is_not_proved(sql: object) -> None:
     tables = load(sql, Published({1: 9}, own={(1, 1): [terms] * 9}).rows())
     assert longest_untold(warehouse(sql), tables, 5) == 60
     told = next(told_values(warehouse(sql), tables, SENSITIVE, {"T0": Fraction(1)}, 5))
-    assert told.share is None and not told.passed
+    assert told.share is None
+    assert not told.passed
 
 
 def test_an_item_with_a_qualifier_stands_for_its_term() -> None:
