@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from oracles.published_terms import covers_its_records, is_km_anonymous, worlds
 from oracles.whole_rows import Clusters, likeliest
-from support.published_terms import Place, Published, Subrecord, load, project, warehouse
+from support.published_terms import (
+    Place,
+    Published,
+    Subrecord,
+    fill,
+    load,
+    project,
+    warehouse,
+)
 
 from srsql.engine.checks.whole_rows import Items, longest_untold, share_faults, told_values
 from srsql.udfs.terms.bounding import Thresholds, bounded_chunks
@@ -185,3 +193,47 @@ def test_a_cluster_admits_what_a_record_holds_in_some_dataset_that_fits(seed: in
     held = {record for world in worlds(made) for record in world}
     for known in (frozenset(c) for n in range(3) for c in combinations(TERMS, n)):
         assert clusters.admits(1, known) == any(known <= record for record in held)
+
+
+def test_rows_that_do_not_fit_their_clusters_are_counted(sql: object) -> None:
+    tables = load(sql, Published({1: 4, 2: 2}).rows())
+    shown = [(1, "A", 1), (2, "A", 1), (3, "A", 1), (3, "A", 1), (4, "B", 2), (5, "B", 3)]
+    fill(sql, "shown", ("case_id INTEGER", "region VARCHAR", "cluster INTEGER"), shown)
+    found = warehouse(sql).rows(
+        "SELECT c.scope, c.violating, c.total FROM srsql.check_row_clusters"
+        f"('temp.main.shown', '{tables.clusters}', '{tables.joint_clusters}', 3, 1) AS c"
+    )
+    assert {scope: (bad, total) for scope, bad, total in found} == {
+        "case": (1, 5), "cluster": (2, 3), "region of a cluster": (2, 3), "joint cluster": (0, 0),
+    }  # fmt: skip
+
+
+def test_the_macros_of_groups_and_thresholds_are_the_kernels(sql: object) -> None:
+    held = [(r, t) for r in range(8) for t in ({0, 1} if r < 4 else {1, 2})]
+    fill(sql, "basket", ("record_no INTEGER", "term_no INTEGER"), held)
+    fill(sql, "grouped", ("record_no INTEGER", "group_no INTEGER"), [(r, r // 2) for r in range(8)])
+    for name in ("no_constraint", "none_apart"):
+        fill(sql, name, ("term_no INTEGER", "constraint_no INTEGER"), [])
+    house = warehouse(sql)
+    house.run(
+        "CREATE OR REPLACE TEMP TABLE role AS FROM srsql.term_roles"
+        "('temp.main.basket', 'temp.main.no_constraint', 'temp.main.none_apart')"
+    )
+    clusters = house.rows(
+        "SELECT h.group_no, h.cluster_no FROM srsql.horizontal_groups"
+        "('temp.main.basket', 'temp.main.grouped', 'temp.main.role', 5, 4) AS h"
+    )
+    assert len(clusters) == 4
+    assert all(n >= 2 for n in Counter(number for _, number in clusters).values())
+    fill(sql, "one", ("record_no INTEGER", "cluster_no INTEGER"), [(r, 1) for r in range(8)])
+    placed = [(1, 1, t) for t in range(3)]
+    fill(sql, "placed", ("cluster_no INTEGER", "chunk_no INTEGER", "term_no INTEGER"), placed)
+    bound = ("term_no INTEGER", "value_no INTEGER", "theta_num BIGINT", "theta_den BIGINT")
+    fill(sql, "bound", bound, [(0, 0, 2, 5)])
+    found = house.rows(
+        "SELECT b.chunk_no, b.term_no FROM srsql.bounded_chunks('temp.main.basket', "
+        "'temp.main.one', 'temp.main.placed', 'temp.main.bound', 2, 1) AS b"
+    )
+    chunk = {term: number for number, term in found}
+    assert chunk[0] == 0  # half of the records hold it, which is above its threshold
+    assert chunk[1] == chunk[2] > 0
