@@ -34,6 +34,7 @@ from srsql.engine.warehouse.statements import (
     query,
     table,
     temporary,
+    union_all,
 )
 from srsql.schemas import Dataset
 
@@ -210,10 +211,8 @@ def check_cohorts(evidence: Evidence) -> list[Measure]:
     before, k = nobody, release.k
     if found and found[0][2]:
         before, k = region_rows(dataset, found[0][0], reports=False), found[0][1]
-    older = nobody
-    for schema, _, _ in found[1:]:
-        rows = region_rows(dataset, schema, reports=False)
-        older = exp.union(older, rows, distinct=False)
+    earlier = [region_rows(dataset, schema, reports=False) for schema, _, _ in found[1:]]
+    older = union_all([nobody, *earlier])
     return evidence.ask(
         "check_cohorts",
         _rows(evidence),

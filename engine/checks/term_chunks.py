@@ -65,7 +65,6 @@ def check_terms(
     *,
     cluster_size: int | None = None,
     sensitive: str | None = None,
-    whole_rows: bool = False,
 ) -> list[MeasureRow]:
     """Every check that the published tables allow; none raises, ``passed`` tells.
 
@@ -77,13 +76,19 @@ def check_terms(
         m: number of terms that they may know, of any size.
         cluster_size: least number of records of a cluster: max(k, l); None: k.
         sensitive: name of a table ``(term)`` of the terms that are kept apart.
-        whole_rows: a record may have no term.
     """
-    found = chunk_calls(tables, release_id, k, m, cluster_size or k, whole_rows=whole_rows)
-    calls = [*found.values()]
+    calls = [*chunk_calls(tables, release_id, k, m, cluster_size or k).values()]
     if sensitive is not None:
         calls.append(_apart_call(tables, release_id, literal(sensitive)))
-    return measured(warehouse, calls, _chunked(tables) if whole_rows else None)
+    return measured(warehouse, calls)
+
+
+def check_row_terms(
+    reader: Reader, tables: PublishedTerms, k: int, m: int, cluster_size: int
+) -> list[MeasureRow]:
+    """The same where whole rows are taken apart, so that a record may have no term."""
+    calls = chunk_calls(tables, 0, k, m, cluster_size, whole_rows=True)
+    return measured(reader, calls.values(), _chunked(tables))
 
 
 def _chunked(tables: PublishedTerms) -> dict[str, str]:

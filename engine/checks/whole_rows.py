@@ -23,7 +23,8 @@ cases of a group, as long as no pseudonym tells in which clusters a case was in 
 likely, chunks are independent. A sensitive value v is held with probability 1 - (1 - f1)(1 - f2)...
 over the places of its items: in a chunk, f is the share of v among the subrecords that hold what X
 has of this chunk (among all records of P where that is nothing), in the item chunk 1 / |P|. Whoever
-knows the quasi-identifiers alone mixes such probabilities over clusters, which exceeds none of them.
+knows the quasi-identifiers alone mixes such probabilities over clusters, and no mixture exceeds
+them all.
 
 Shares nothing with what makes a release.
 """
@@ -196,9 +197,7 @@ def _shares(
     shares = [Fraction(len(own), records)]
     counted = _subsets(others, m)
     for size in range(1, m + 1):
-        found = [
-            Fraction(n, together[known]) for known, n in counted.items() if len(known) == size
-        ]
+        found = [Fraction(n, together[known]) for known, n in counted.items() if len(known) == size]
         shares.append(max([shares[-1], *found]))
     return shares
 
@@ -280,9 +279,7 @@ def cluster_call(tables: PublishedTerms, k: int, release_id: int) -> str:
 def check_row_clusters(evidence: Evidence) -> list[Measure]:
     """Rows, regions and clusters fit."""
     release = evidence.release
-    call = cluster_call(
-        PublishedTerms.in_schema(release.schema), release.k, release.release_id
-    )
+    call = cluster_call(PublishedTerms.in_schema(release.schema), release.k, release.release_id)
     rows = clustered_rows(release.visible_dataset, release.schema).sql("duckdb")
     return as_measures(measured(release.warehouse, [call], {ROWS: rows}))
 

@@ -23,8 +23,8 @@ from srsql.engine.warehouse.releases import (
     as_released,
     over_lattice,
     perturbed_positions,
-    staleness,
     released_terms,
+    staleness,
     terms_without_rows,
 )
 from srsql.engine.warehouse.series import Series, create_views, find_series, schema_of

@@ -164,7 +164,9 @@ def store_public_manifest(
             for item in built
         ],
         *[
-            column(name.replace("reports", "cases"), "c").as_(name) if one_row else column(name, "c")
+            column(name.replace("reports", "cases"), "c").as_(name)
+            if one_row
+            else column(name, "c")
             for name in counts
         ],
         (

@@ -212,11 +212,6 @@ class Request:
         """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
         self._need_something_to_carry()
-        if self.takes_rows_apart and self.knowledge is not None:
-            raise ReleaseError(
-                "--knowledge tells diseases of drugs, and whole rows are taken apart so that no "
-                "row tells its drugs: leave it out"
-            )
         for option, choice in self._choices.items():
             if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
                 what = "terms apart from rows" if self.terms else f"the model {self.model.name}"

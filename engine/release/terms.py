@@ -132,9 +132,7 @@ def _release_rows(
 
 def release_thresholds(release: Release) -> None:
     """Tell the thresholds of the values that items tell of; the catalog has its rows."""
-    release.warehouse.run(
-        query(TOPIC, "release_thresholds"), {"release_id": release.release_id}
-    )
+    release.warehouse.run(query(TOPIC, "release_thresholds"), {"release_id": release.release_id})
 
 
 def usual_ids(request: Request) -> Ids | None:
@@ -150,13 +148,19 @@ def usual_ids(request: Request) -> Ids | None:
 
 
 def need_pseudonyms(request: Request, series: Series) -> None:
-    """Refuse ids that join whole rows with the source, or their quarters without --link-quarters.
+    """Refuse ids that join whole rows with the source, or their quarters without --link-quarters,
+    and external knowledge.
 
     Raises:
         ReleaseError: what to do.
     """
     if not request.takes_rows_apart or request.terms is None:
         return
+    if request.knowledge is not None:
+        raise ReleaseError(
+            "--knowledge tells diseases of drugs, and whole rows are taken apart so that no row "
+            "tells its drugs: leave it out"
+        )
     if series.ids == ORIGINAL:
         raise ReleaseError(
             "original ids join rows that are taken apart with those of the source: leave --ids "

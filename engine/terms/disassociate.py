@@ -42,6 +42,9 @@ class ClusterSizes:
     """Of a joint cluster; 0: none is made."""
     chunk_terms: int = CHUNK_TERMS
     """Of a chunk."""
+    whole_groups: bool = False
+    """Clusters are unions of groups of records, and no sensitive value is told above its threshold
+    (see ``checks.whole_rows``)."""
 
     @classmethod
     def of(
@@ -68,7 +71,6 @@ def disassociate(
     seed: int | None = None,
     order_seed: int | None = None,
     carrier: Carrier | None = None,
-    whole_rows: bool = False,
 ) -> None:
     """Disassociate ``srsql_basket``; the result is in ``srsql_cluster`` ... and ``srsql_pub_*``.
 
@@ -84,8 +86,6 @@ def disassociate(
         seed: of the reconstructed dataset, never to be published; None draws securely.
         order_seed: of the order of subrecords, for experiments only; None draws securely.
         carrier: carries clusters to where their chunks are made, which are the same; None: nobody.
-        whole_rows: clusters are unions of groups, and no sensitive value is told above its
-            threshold (see ``engine.terms.whole_rows``).
 
     Raises:
         ReleaseError: a parameter makes no sense, or a part has fewer than ``least`` records.
@@ -106,9 +106,11 @@ def disassociate(
         "CREATE TEMP TABLE IF NOT EXISTS srsql_repeated (term_no INTEGER, base_no INTEGER)"
     )
     parameters = step_parameters(k, m, sizes, order_seed)
-    warehouse.run_step("terms/group_clusters" if whole_rows else "terms/clusters", parameters)
+    warehouse.run_step(
+        "terms/group_clusters" if sizes.whole_groups else "terms/clusters", parameters
+    )
     chunk_clusters(warehouse, k, m, sizes.chunk_terms, carrier)
-    if whole_rows:
+    if sizes.whole_groups:
         warehouse.run(query(TOPIC, "bound_chunks"), {"k": k, "m": m})
     warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
@@ -207,13 +209,11 @@ def make_chunks(
         max_size=terms.max_cluster_size or CLUSTER_SIZE * least,
         joint_limit=0 if grouped else None,  # what clusters share would cross groups
     )
+    sizes = replace(sizes, whole_groups=whole)
     term_k = (terms.term_k or k) if whole else k
 
     def make() -> None:
-        disassociate(
-            warehouse, k=term_k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier,
-            whole_rows=whole,
-        )  # fmt: skip
+        disassociate(warehouse, k=term_k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
 
     make()
     while (longest := longest_unproved()) > 1:

@@ -117,7 +117,7 @@ class DisassociationParameters:
     term_cases: int | None = parameter(
         None,
         takes=Whole(2, MOST_CASES),
-        help="cases of a cluster, at least: whole rows are taken apart, in clusters of whole groups",
+        help="cases of a cluster, at least: whole rows are taken apart, in unions of whole groups",
         of="--terms disassociate",
         usual="clusters lie inside groups; with --term-attributes all, 4 times k",
         weaker="lower",
@@ -275,7 +275,7 @@ def nodes_guarantee(attributes: str, k: int, m: int) -> str:
 
 
 def rows_guarantee(attributes: str, k: int, m: int, *, linked: bool) -> str:
-    """What holds of whole rows, in words (see ``engine.terms.whole_rows``)."""
+    """What holds of whole rows, in words (see ``checks.whole_rows``)."""
     some = "one item" if m == 1 else f"up to {m} items"
     over = (
         "Pseudonyms are the same in all quarters, so that this is claimed of no patient who is in "
@@ -286,10 +286,10 @@ def rows_guarantee(attributes: str, k: int, m: int, *, linked: bool) -> str:
     )
     return (
         f"The items of {attributes} are told of clusters of whole groups and of no row: whoever "
-        f"knows the quasi-identifiers of a patient of this release and {some} is left with at least "
-        f"{k} cases, each of which holds all of them in some dataset that fits what is released. "
-        "Where all datasets that fit are equally likely, and an item without a count is held once, "
-        "no sensitive value is likelier than its threshold, whatever of these is known. "
+        f"knows the quasi-identifiers of a patient of this release and {some} is left with at "
+        f"least {k} cases, each of which holds all of them in some dataset that fits what is "
+        "released. Where all datasets that fit are equally likely, and an item without a count is "
+        "held once, no sensitive value is likelier than its threshold, whatever of these is known. "
         f"{over}An item without a count may be held by all cases of its cluster."
     )
 

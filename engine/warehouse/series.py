@@ -38,7 +38,8 @@ IMPORTED = "imported"
 Ids = Literal["pseudonym", "per-quarter", "original"]
 USUAL_IDS: Ids = "pseudonym"
 """Which ids a series gets where nothing is asked."""
-PSEUDONYM, PER_QUARTER, ORIGINAL = "pseudonym", "per-quarter", "original"
+PER_QUARTER: Literal["per-quarter"] = "per-quarter"
+PSEUDONYM, ORIGINAL = "pseudonym", "original"
 OLD_PSEUDONYM = f"{PSEUDONYM}-60"
 IDS = {
     PSEUDONYM: "Case and report ids are pseudonyms of this series: they look random, are in no "

@@ -205,12 +205,14 @@ people AS (
     SELECT r.case_id, count(*) AS n FROM query_table(rows) AS r GROUP BY r.case_id
 ),
 
+members AS (
+    SELECT r.cluster, count(*) AS n FROM query_table(rows) AS r GROUP BY r.cluster
+),
+
 sized AS (
     SELECT coalesce(c.records = w.n, false) AS kept
     FROM query_table(clusters) AS c
-    FULL JOIN (
-        SELECT r.cluster, count(*) AS n FROM query_table(rows) AS r GROUP BY r.cluster
-    ) AS w ON c.cluster = w.cluster
+    FULL JOIN members AS w ON c.cluster = w.cluster
 ),
 
 parts AS (
@@ -229,7 +231,7 @@ found AS (
     SELECT 'region of a cluster', count(*) FILTER (WHERE p.n < at_least), count(*), at_least
     FROM parts AS p
     UNION ALL
-    SELECT 'joint cluster', count(*), count(*), 0 FROM query_table(joint_clusters) AS j
+    SELECT 'joint cluster', count(*), count(*), 0 FROM query_table(joint_clusters)
 )
 
 SELECT

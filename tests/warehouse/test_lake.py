@@ -20,6 +20,7 @@ from srsql import Engine
 from srsql.engine.errors import DamagedError, WarehouseError
 from srsql.engine.study.sample import count_cases, thin
 from srsql.engine.warehouse.lake import buckets_for
+from srsql.engine.warehouse.warehouse import LAYOUT
 
 TABLES = ("demo", "drug", "reac", "indi", "outc", "ther", "rpsr")
 OWN = {"lake", "lake_dataset", "lake_file", "lake_leftover", "run"}
@@ -578,7 +579,7 @@ def test_a_warehouse_of_layout_7_is_migrated_and_its_next_dataset_may_have_a_lak
     refused = srsql("status", "--db", "plain.duckdb")
     assert (refused.code, "run 'srsql migrate'" in refused.err) == (2, True)
     migrated = srsql("migrate", "--db", "plain.duckdb", "--json").json
-    assert (migrated["from_layout"], migrated["to_layout"]) == (7, 8)
+    assert (migrated["from_layout"], migrated["to_layout"]) == (7, LAYOUT)
     (place / "clinic.toml").write_text(clinic.TOML)
     data = clinic.write(place / "one", clinic.visits(), clinic.findings(["ache", "rash"]))
     with Engine(place / "plain.duckdb") as engine:

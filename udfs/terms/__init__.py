@@ -199,9 +199,7 @@ def bounded_chunks(
         number, size = by_first(fields(row[0].values))
         cluster, record, term = fields(row[1].values)
         terms = np.unique(term)
-        holdings = group_holdings(
-            _index(number, cluster), record, _index(terms, term), len(number)
-        )
+        holdings = group_holdings(_index(number, cluster), record, _index(terms, term), len(number))
         owner = np.repeat(np.arange(len(number)), np.diff(holdings.pair))
         key = owner * len(terms) + holdings.term
         placed_cluster, placed_chunk, placed_term = fields(row[2].values)

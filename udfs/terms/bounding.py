@@ -131,10 +131,10 @@ def _bound_cluster(
 @njit()
 def _is_alone(chunk: Ints, j: int) -> bool:
     """Whether a term has its chunk for itself."""
+    alone = True
     for i in range(len(chunk)):
-        if i != j and chunk[i] == chunk[j]:
-            return False
-    return True
+        alone &= i == j or chunk[i] != chunk[j]
+    return alone
 
 
 @njit()

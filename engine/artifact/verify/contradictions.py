@@ -89,9 +89,9 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
     with_region = {manifest.report_table}
     if manifest.terms and not manifest.terms.whole_rows:
         with_region.add(CLUSTERS)
-    if manifest.terms and manifest.terms.whole_rows and table.name == manifest.report_table:
-        if roles.count("cluster") != 1:
-            yield f"{MANIFEST}: table {table.name} has not one cluster"
+    clustered = manifest.terms is not None and manifest.terms.whole_rows
+    if clustered and table.name == manifest.report_table and roles.count("cluster") != 1:
+        yield f"{MANIFEST}: table {table.name} has not one cluster"
     region = {attribute.name for attribute in manifest.attributes}
     bounded = {c.attribute for c in table.columns if c.attribute}
     if bounded != (region if table.name in with_region else set()):
@@ -252,7 +252,9 @@ def _term_faults(manifest: Manifest) -> list[str]:
         ).facts(manifest.k, "chunks")
     except ReleaseError as error:
         return [f"the terms are none: {error}"]
-    due = {name: facts[name] for name in ("terms", "m", "l", "term_k", "term_cases") if name in facts}
+    due: dict[str, str | int] = {
+        name: facts[name] for name in ("terms", "m", "l", "term_k", "term_cases") if name in facts
+    }
     if written_here(manifest):
         due["terms_guarantee"] = facts["terms_guarantee"]
     faults = [

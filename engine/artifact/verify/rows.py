@@ -28,7 +28,13 @@ from srsql.engine.artifact.verify.reading import (
     text,
 )
 from srsql.engine.checks import measured
-from srsql.engine.checks.term_chunks import KERNELS, breaches, check_reconstructed, check_terms
+from srsql.engine.checks.term_chunks import (
+    KERNELS,
+    breaches,
+    check_reconstructed,
+    check_row_terms,
+    check_terms,
+)
 from srsql.engine.checks.whole_rows import (
     ROWS,
     Items,
@@ -283,12 +289,10 @@ class _Reader:
         return self._con.execute(query, list(parameters) or None).fetchall()
 
 
-def check_chunks(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
-) -> list[Check]:
+def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> list[Check]:
     """k^m of every chunk, and the rules without which k^m is not enough; none of other artifacts.
 
-    Where whole rows are taken apart, also that rows fit the clusters, and what items tell of values.
+    Where whole rows are taken apart, also that rows fit clusters, and what items tell of values.
 
     Raises:
         ValueError: a table of them is missing.
@@ -309,8 +313,10 @@ def check_chunks(
     reader = _Reader(con)
     claim = manifest.terms
     k, size = claim.k or manifest.k, max(manifest.k, claim.diversity, claim.cases or 0)
-    rows = check_terms(
-        reader, tables, 0, k, claim.m, cluster_size=size, whole_rows=claim.whole_rows
+    rows = (
+        check_row_terms(reader, tables, k, claim.m, size)
+        if claim.whole_rows
+        else check_terms(reader, tables, 0, k, claim.m, cluster_size=size)
     )
     rows += check_reconstructed(reader, tables, 0)
     told: list[Told] = []

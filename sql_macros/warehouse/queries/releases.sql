@@ -62,8 +62,8 @@ WHERE d.release_id = $release_id
 ORDER BY d.place;
 
 -- name: series_disassociated
--- Attributes of which some release of a series shows the terms apart from rows, whether it has rows,
--- and whether these are whole rows that are taken apart.
+-- Attributes of which some release of a series shows the terms apart from rows, whether it has
+-- rows, and whether these are whole rows that are taken apart.
 SELECT DISTINCT
     d.attribute,
     d.with_rows,
