@@ -198,13 +198,19 @@ def _other(group: GroupEvidence, case_id: str | None) -> str:
 
 def _notes(rows: list[AuditRow]) -> Iterator[str]:
     """What is counted once per release, whatever the scope."""
-    promises: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    promises: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        if row.undefended and row.quarter not in promises.get((row.model, row.undefended), []):
-            promises.setdefault((row.model, row.undefended), []).append(row.quarter)
-    for (model, undefended), quarters in promises.items():
+        if not row.undefended:
+            continue
+        played = "p" in row.attacks  # else P is told as a figure, which gates nothing
+        told = ", ".join(name for name in row.undefended if played or name != "p")
+        told += "" if played else ", nor against P" if told else "P"
+        quarters = promises.setdefault((row.model, told), [])
+        if row.quarter not in quarters:
+            quarters.append(row.quarter)
+    for (model, told), quarters in promises.items():
         when = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
-        yield f"{when}: {model} does not defend against {', '.join(undefended)}, nor against P"
+        yield f"{when}: {model} does not defend against {told}"
     seen = set()
     for row in rows:
         if row.release_id in seen:

@@ -76,6 +76,19 @@ def test_our_own_release_says_what_the_model_defends(tmp_path: Path) -> None:
     assert joined.verdict.startswith("Safe: " if joined.safe else "Unsafe: ")
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"), [((), "md, ss, nor against P"), (("--attacks", "b,f,l,p"), "md, ss, p")]
+)
+def test_what_a_model_does_not_defend_against_names_persistence_once(
+    tmp_path: Path, asked: tuple[str, ...], told: str
+) -> None:
+    path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": crowd(60)})
+    with Engine(path) as engine:
+        engine.release("2011Q4", model="ppms++", k=3, theta="1/2", seed=1)
+    lines = srsql("audit", "--db", path, *asked).out.splitlines()
+    assert f"2011Q4: ppms++ does not defend against {told}" in lines
+
+
 def test_perturbed_releases_are_judged_by_their_internal_groups(tmp_path: Path) -> None:
     path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": crowd(60)})
     with Engine(path) as engine:
