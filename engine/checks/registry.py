@@ -123,7 +123,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "Of the cases of a region of the release just before, those who are in this one are none "
         "or have k that were new there, and so have those who are not; in a region here those of "
         "one region there are none or have k new there, and no value beyond its threshold.",
-        "docs/decisions.md, D287 (rules 2 and 3)",
+        "SPEC section 9, P; decision D287 (rules 2 and 3)",
         rows.check_cohorts,
     ),
     Check(

@@ -436,7 +436,7 @@ def test_ppms_alpha_needs_the_next_quarter_or_leave_to_assume(loaded: Engine) ->
     assert "medication-discontinuation" not in facts["guarantee"]
     assert made.manifest["assume_md"] == "all"
     for row in audited(loaded).releases:
-        assert (row.attacks, row.undefended) == (("b", "f", "l", "ss"), ("md",))
+        assert (row.attacks, row.undefended) == (("b", "f", "l", "ss"), ("md", "p"))
 
 
 def test_who_stops_is_told_by_the_quarter_just_after_and_not_by_the_next_one_that_is_there(
