@@ -234,6 +234,26 @@ class _Placing:
         loss = self._loss(box, known, counts)
         return _Party(members.tolist(), box, known, counts, loss, new, has, weights)
 
+    def _united(self, one: _Party, other: _Party) -> _Party:
+        """Both as one."""
+        weights: tuple[Weights, Weights] = (dict(one.weights[0]), dict(one.weights[1]))
+        for side in (GOES_ON, STOPS):
+            for term, weight in other.weights[side].items():
+                weights[side][term] = weights[side].get(term, 0) + weight
+        low = np.minimum(one.box[0], other.box[0])
+        box = np.stack([low, np.maximum(one.box[1], other.box[1])])
+        known, counts = one.known & other.known, one.counts + other.counts
+        return _Party(
+            [*one.members, *other.members],
+            box,
+            known,
+            counts,
+            self._loss(box, known, counts),
+            [a + b for a, b in zip(one.new, other.new, strict=True)],
+            [a or b for a, b in zip(one.has, other.has, strict=True)],
+            weights,
+        )
+
     def _loss(self, box: Ints, known: NDArray[np.bool_], counts: Ints) -> int:
         return sum(
             int(counts[q])
@@ -336,10 +356,9 @@ class _Placing:
         if first is None:
             return None
         home = first[1]
-        mixed = _union(self.groups[home], unit)
-        mixed.loss = self._loss(mixed.box, mixed.known, mixed.counts)
+        mixed = self._united(self.groups[home], unit)
         for added, other in self._cheapest(mixed, has[:, STOPS] & ~has[:, GOES_ON]):
-            joint = self._fit(_united(self, self.groups[home], self.groups[other]), unit)
+            joint = self._fit(self._united(self.groups[home], self.groups[other]), unit)
             if joint is not None:
                 return first[0] + added, home, joint, other
         return None
@@ -384,10 +403,7 @@ class _Placing:
                 for term, weight in terms:
                     weights[term] = weights.get(term, 0) + weight
             if len(taken) >= missing:
-                more = self._party(np.array(sorted(taken)))
-                joint = _union(party, more)
-                joint.loss = self._loss(joint.box, joint.known, joint.counts)
-                return joint
+                return self._united(party, self._party(np.array(sorted(taken))))
         return None
 
     def _needed(self, weights: Weights) -> int:
@@ -413,7 +429,7 @@ class _Placing:
                 for term, weight in unit.weights[side].items()
             ):
                 return None
-        return _united(self, group, unit)
+        return self._united(group, unit)
 
 
 def _sets(number: Ints, rows: Ints) -> list[Ints]:
@@ -423,32 +439,6 @@ def _sets(number: Ints, rows: Ints) -> list[Ints]:
     order = rows[np.argsort(number[rows], kind="stable")]
     cuts = np.flatnonzero(np.diff(number[order])) + 1
     return [np.sort(part) for part in np.split(order, cuts)]
-
-
-def _union(one: _Party, other: _Party) -> _Party:
-    """Both as one; what it loses is to be filled in."""
-    weights: tuple[Weights, Weights] = (dict(one.weights[0]), dict(one.weights[1]))
-    for side in (GOES_ON, STOPS):
-        for term, weight in other.weights[side].items():
-            weights[side][term] = weights[side].get(term, 0) + weight
-    return _Party(
-        [*one.members, *other.members],
-        np.stack([
-            np.minimum(one.box[0], other.box[0]), np.maximum(one.box[1], other.box[1])
-        ]),
-        one.known & other.known,
-        one.counts + other.counts,
-        0,
-        [a + b for a, b in zip(one.new, other.new, strict=True)],
-        [a or b for a, b in zip(one.has, other.has, strict=True)],
-        weights,
-    )  # fmt: skip
-
-
-def _united(placing: _Placing, one: _Party, other: _Party) -> _Party:
-    joint = _union(one, other)
-    joint.loss = placing._loss(joint.box, joint.known, joint.counts)
-    return joint
 
 
 def warm_up() -> None:
