@@ -154,8 +154,12 @@ def _read_manifest(path: Path) -> tuple[AnyManifest | None, list[str]]:
         return None, [f"{MANIFEST} cannot be read: {key or 'document'}: {first['msg']}"]
 
 
-def read_thresholds(folder: Path, manifest: Manifest) -> tuple[list[str], list[int], list[int]]:
-    """Values, numerators and denominators of their thresholds, side by side.
+Thresholds = tuple[list[str], list[int], list[int]]
+"""Values, numerators and denominators of their thresholds, side by side."""
+
+
+def read_thresholds(folder: Path, manifest: Manifest) -> Thresholds:
+    """The thresholds that an artifact tells.
 
     Args:
         folder: of the artifact.

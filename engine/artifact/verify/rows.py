@@ -21,7 +21,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import hierarchy_faults, uniform_faults
-from srsql.engine.artifact.verify.files import read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.files import Thresholds, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import (
     loaded,
     run_step,
@@ -322,11 +322,13 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
     told: list[Told] = []
     faults_of_values: list[str] = []
     if claim.whole_rows:
-        told = list(_told(reader, folder, manifest, tables))
+        thresholds = read_thresholds(folder, manifest)
+        told = list(_told(reader, manifest, tables, thresholds))
         call = cluster_call(tables, manifest.k, 0)
         rows += measured(reader, [call], {ROWS: _clustered(manifest).sql("duckdb")})
         rows += known_shares(told, 0)
-        faults_of_values = _threshold_faults(folder, manifest, {each.value for each in told})
+        faults_of_values = _threshold_faults(thresholds, {each.value for each in told})
+        faults_of_values += uniform_faults(*thresholds, manifest.parameters.get("theta"))
     broken = [row for row in rows if row.passed is False]
     faults = breaches(reader, tables, k, claim.m) if broken else []
     faults += [*share_faults(told), *faults_of_values]
@@ -336,23 +338,20 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
 
 
 def _told(
-    reader: _Reader, folder: Path, manifest: Manifest, tables: PublishedTerms
+    reader: _Reader, manifest: Manifest, tables: PublishedTerms, thresholds: Thresholds
 ) -> Iterator[Told]:
     """What items tell of values, by the thresholds of the artifact."""
     assert manifest.terms is not None
-    values, nums, dens = read_thresholds(folder, manifest)
-    thresholds = {
-        value: Fraction(num, den)
-        for value, num, den in zip(values, nums, dens, strict=True)
-        if den > 0
+    theta = {
+        value: Fraction(num, den) for value, num, den in zip(*thresholds, strict=True) if den > 0
     }
     items = Items(frozenset(manifest.terms.sensitive or ()))
-    yield from told_values(reader, tables, items, thresholds, manifest.terms.m)
+    yield from told_values(reader, tables, items, theta, manifest.terms.m)
 
 
-def _threshold_faults(folder: Path, manifest: Manifest, known: Set[str]) -> list[str]:
+def _threshold_faults(thresholds: Thresholds, known: Set[str]) -> list[str]:
     """Thresholds of what no item tells of, told twice, or not between 0 and 1."""
-    values, nums, dens = read_thresholds(folder, manifest)
+    values, nums, dens = thresholds
     faults = [f"{value} has a threshold and no item" for value in sorted(set(values) - known)]
     if len(set(values)) < len(values):
         faults.append("a value has two thresholds")
@@ -361,7 +360,7 @@ def _threshold_faults(folder: Path, manifest: Manifest, known: Set[str]) -> list
         for value, num, den in zip(values, nums, dens, strict=True)
         if not 0 <= num <= den or den < 1
     ]
-    return faults + uniform_faults(values, nums, dens, manifest.parameters.get("theta"))
+    return faults
 
 
 def _clustered(manifest: Manifest) -> exp.Select:
