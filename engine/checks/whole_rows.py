@@ -294,8 +294,7 @@ def check_known_shares(evidence: Evidence, measure: str) -> list[Measure]:
 def _told(evidence: Evidence) -> Iterator[Told]:
     release, terms = evidence.release, evidence.terms
     assert terms is not None, "the check applies to releases with terms"
-    columns = {a.column for a in release.dataset.sensitive}
-    sensitive = frozenset(a for a in terms.attributes if a.partition("/")[0] in columns)
+    items = Items(frozenset(terms.sensitive_attributes(release.dataset)))
     thresholds = {
         term: Fraction(num, den)
         for term, num, den in release.warehouse.rows(
@@ -303,4 +302,4 @@ def _told(evidence: Evidence) -> Iterator[Told]:
         )
     }
     tables = PublishedTerms.in_schema(release.schema)
-    return told_values(release.warehouse, tables, Items(sensitive), thresholds, terms.m)
+    return told_values(release.warehouse, tables, items, thresholds, terms.m)

@@ -311,6 +311,11 @@ class ReleasedTerms:
         """Rows of cases show their region and cluster alone, and clusters are unions of groups."""
         return self.term_cases is not None
 
+    def sensitive_attributes(self, dataset: Dataset) -> tuple[str, ...]:
+        """Those of the attributes of which the terms have thresholds."""
+        columns = {a.column for a in dataset.sensitive}
+        return tuple(a for a in self.attributes if a.partition("/")[0] in columns)
+
 
 def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | None:
     """What a release publishes apart from records; None: nothing."""

@@ -297,8 +297,7 @@ def _terms_claim(dataset: Dataset, terms: ReleasedTerms) -> TermsClaim:
     """What is claimed of terms; where whole rows are taken apart, also how items are read."""
     whole: dict[str, Any] = {}
     if terms.whole_rows:
-        columns = {a.column for a in dataset.sensitive}
-        sensitive = tuple(a for a in terms.attributes if a.partition("/")[0] in columns)
+        sensitive = terms.sensitive_attributes(dataset)
         whole = {"k": terms.term_k, "cases": terms.term_cases, "sensitive": sensitive}
     return TermsClaim(attributes=terms.attributes, m=terms.m, diversity=terms.diversity, **whole)
 
