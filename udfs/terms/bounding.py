@@ -110,22 +110,25 @@ def _bound_cluster(
                 chunks += 1
                 chunk[j] = chunks
         while not _is_bounded(bits, size, chunk, members, top, bottom, m):
-            rarest, least = -1, size + 1
-            for j in range(n):
-                support = count_ones(bits[j])
-                if members[j] and chunk[j] > 0 and support < least:
-                    rarest, least = j, support
+            rarest = _rarest(bits, members & (chunk > 0))
             if rarest < 0:
                 break
             chunk[rarest] = 0
     if not _has_room(bits, size, chunk, k, m):
-        rarest, least = 0, size + 1
-        for j in range(n):
-            support = count_ones(bits[j])
-            if support < least:
-                rarest, least = j, support
-        chunk[rarest] = 0
+        chunk[_rarest(bits, np.ones(n, np.bool_))] = 0
     _close_gaps(chunk)
+
+
+@njit()
+def _rarest(bits: Bits, among: NDArray[np.bool_]) -> int:
+    """The first of the terms that the fewest records hold; -1: there is none among them."""
+    found, least = as_int64(-1), as_int64(0)
+    for j in range(len(among)):
+        if among[j]:
+            support = count_ones(bits[j])
+            if found < 0 or support < least:
+                found, least = as_int64(j), support
+    return found
 
 
 @njit()
@@ -187,6 +190,7 @@ def _most_told(
                 count += 1
     depth = min(m, count)
     rows = np.zeros((depth + 1, words), np.uint64)
+    told = np.zeros(words, np.uint64)
     following = np.zeros(depth + 1, np.int64)
     best_part, best_whole = count_ones(wanted), as_int64(size)
     steps = as_int64(0)
@@ -198,21 +202,12 @@ def _most_told(
             continue
         following[level] += 1
         below = rows[level + 1]
-        part = whole = as_int64(0)
         for w in range(words):
-            known = bits[others[i], w] if level == 0 else rows[level, w] & bits[others[i], w]
-            below[w] = known
-        whole = count_ones(below)
-        if whole == 0:
-            continue
-        for w in range(words):
-            below[w] = below[w] & wanted[w]
-        part = count_ones(below)
+            below[w] = bits[others[i], w] if level == 0 else rows[level, w] & bits[others[i], w]
+            told[w] = below[w] & wanted[w]
+        whole, part = count_ones(below), count_ones(told)
         if part == 0:
             continue
-        for w in range(words):
-            known = bits[others[i], w] if level == 0 else rows[level, w] & bits[others[i], w]
-            below[w] = known
         steps += 1
         if steps > BUDGET:
             return as_int64(1), as_int64(1)
@@ -230,7 +225,7 @@ def _has_room(bits: Bits, size: int, chunk: Ints, k: int, m: int) -> bool:
     for j in range(n):
         if chunk[j] == 0:
             return True
-    number = chunks = total = as_int64(0)
+    chunks = total = as_int64(0)
     union = np.empty(words, np.uint64)
     for number in range(1, chunk.max() + 1):
         union[:] = np.uint64(0)
