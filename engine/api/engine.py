@@ -439,8 +439,8 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
             known = {name: str(value) for name, value in qids.items()}
-            told: dict[Besides, bool] = {"new": new, "stopped": stopped, "left": left}
-            told["stayed"] = stayed
+            told: dict[Besides, bool] = {"new": new, "stopped": stopped, "left": left,
+                                         "stayed": stayed}  # fmt: skip
             besides = {name for name, is_known in told.items() if is_known}
             return attack(self.warehouse, schema, quarter, known, besides, series=series)
 

@@ -40,18 +40,16 @@ def chunk_calls(
         size: least number of records of a cluster.
         whole_rows: a record may have no term, so a cluster without any may be one of such records.
     """
-    bare = tables.call("check_bare_clusters", BARE, f"{k:d}", f"{m:d}", f"{release_id:d}")
-    if whole_rows:
-        bare = bare.replace(literal(tables.clusters), literal(CHUNKED), 1)
     id_ = f"{release_id:d}"
     bounds = f"{k:d}", f"{m:d}", id_
+    told = replace(tables, clusters=CHUNKED) if whole_rows else tables
     return {
         "check_term_structure": tables.call("check_term_structure", ALL, id_),
         "check_km": tables.call("check_km", CHUNKS, *bounds[:2], f"{STEPS:d}", id_),
         "check_cluster_size": tables.call(
             "check_cluster_size", ("clusters",), f"{max(size, k):d}", id_
         ),
-        "check_bare_clusters": bare,
+        "check_bare_clusters": told.call("check_bare_clusters", BARE, *bounds),
         "check_one_place": tables.call("check_one_place", PLACES, id_),
     }
 

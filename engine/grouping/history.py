@@ -58,9 +58,8 @@ def cover_history(release: Release, rule: HistoryRule, symptoms: SymptomsRule) -
     if rule.stopping == "next":
         following = next_quarter(release.warehouse, release.dataset, release.quarter)
         if following is None:
-            way_out = ", or give --assume-md all (the MD-attack is then open)"
-            if not rule.stopping_carries:
-                way_out = ""
+            assumed = ", or give --assume-md all (the MD-attack is then open)"
+            way_out = assumed if rule.stopping_carries else ""
             raise ReleaseError(
                 f"{rule.model} needs the cases of the quarter after {release.quarter} to know who "
                 f"stops: ingest it first{way_out}"

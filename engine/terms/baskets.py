@@ -34,6 +34,7 @@ from srsql.engine.warehouse.statements import (
     table,
     temporary,
     union_all,
+    with_rows,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -193,11 +194,8 @@ def load_rows(
             .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
             .where(term.copy().is_(exp.null()).not_())
         )
-    items = union_all(parts).sql("duckdb")
-    warehouse.run(
-        f"CREATE OR REPLACE TEMP TABLE srsql_case_item AS WITH report_item AS ({items}) "
-        f"SELECT i.* FROM ({query('terms/baskets', 'row_items')}) AS i"
-    )
+    items = with_rows(query("terms/baskets", "row_items"), report_item=union_all(parts))
+    warehouse.run(create(temporary("srsql_case_item"), items, temp=True))
     warehouse.run_step("terms/group_baskets")
 
 
