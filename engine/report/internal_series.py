@@ -8,8 +8,10 @@ from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import (
+    beside_region,
     danger_terms,
     defended_attacks,
+    singled_out_facts,
     suppressed_facts,
     undefended,
 )
@@ -97,7 +99,9 @@ def internal_series(
             *([Fact("left", "groups in danger under E, of cases that left", sum(left))]
               if left else []),
             *suppressed_facts(latest.manifest, worst),
+            *singled_out_facts(latest.manifest),
         ],
+        **beside_region(latest.release.visible_dataset, latest.manifest),
         ids=IDS.get(latest.manifest.get("ids", "")),
         date=latest.manifest.get("release_date"),
         guarantee=latest.manifest.get("guarantee"),

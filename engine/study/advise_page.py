@@ -36,9 +36,9 @@ from srsql.schemas import Dataset
 
 _LEFT_OUT = ("withheld_why", "infeasible")
 _COLUMNS = (
-    "model", "k", "theta", "epsilon", "worst risk", "candidates", "mean risk (RR)", "loss", "NIL*",
-    "withheld", "share", "suppressed", "groups", "smallest", "confidence", "DSR", "2 items",
-    "frontier", "keeps", "seconds",
+    "model", "k", "theta", "epsilon", "leftovers", "refine", "worst risk", "candidates",
+    "mean risk (RR)", "loss", "NIL*", "withheld", "share", "suppressed", "groups", "smallest",
+    "confidence", "DSR", "2 items", "frontier", "keeps", "seconds",
 )  # fmt: skip
 _INTEGERS = (
     "k",
@@ -157,6 +157,8 @@ def _row(one: Setting) -> tuple[Value, ...]:
         one.k,
         one.theta,
         one.epsilon,
+        one.leftovers,
+        one.refine,
         one.risk if one.risk_is == "worst" else None,
         one.fewest,
         one.rr,

@@ -227,7 +227,23 @@ def test_the_series_page_has_the_audit_of_the_series(engine: Engine, pages: Page
     table = pages.page["internal series"].tables["risk"].by("quarter")
     for row in found.releases:
         shown = table[row.quarter,]
-        assert [shown[n] for n in ("groups", "DIG", "DSG", "DIR", "DSR", "P (not defended)")] == [
+        assert [shown[n] for n in ("groups", "DIG", "DSG", "DIR", "DSR", "P")] == [
             row.groups, row.dig, row.dsg, row.dir, row.dsr, row.persistence,
         ]  # fmt: skip
         assert shown["safe"] == "yes"
+
+
+@pytest.mark.parametrize("edition", ["internal", "public"])
+def test_the_page_of_a_series_tells_what_its_latest_release_does_not_protect(
+    engine: Engine, pages: Pages, edition: str
+) -> None:
+    shown = pages.page[f"{edition} series"]
+    (alone,) = [
+        row.ratio
+        for row in engine.metrics(QUARTERS[-1])
+        if (row.measure, row.scope) == ("one_candidate", "2 of the drugs or terms, worst")
+    ]
+    assert alone is not None
+    assert abs(shown.facts["singled-out"] - 100 * alone) <= 0.5
+    assert f"{shown.facts['singled-out']:.0f} %" in shown.within("singled-out")
+    assert "drug.drugname" in shown.within("protected")

@@ -36,6 +36,16 @@ def test_tables_stand_in_boxes_that_scroll_and_have_every_column() -> None:
     for box in boxes:
         assert box["tabindex"] == "0"
         assert shown.within(box["aria-labelledby"])
-    assert len(shown.tables["settings"].columns) == 20
+    assert len(shown.tables["settings"].columns) == 22
     assert len(shown.tables["settings"].rows) == 6
     assert len(shown.tables["failed"].rows) == 1
+
+
+def test_settings_that_differ_in_what_becomes_of_leftovers_are_told_apart() -> None:
+    found = advice()
+    first = found.settings[0]
+    both = [replace(first, leftovers=way, refine=how)
+            for way in ("withhold", "suppress") for how in ("off", "fast")]  # fmt: skip
+    table = Page(page(FAERS, replace(found, settings=both))).tables["settings"]
+    told = list(zip(table.column("leftovers"), table.column("refine"), strict=True))
+    assert told == [(one.leftovers, one.refine) for one in both]
