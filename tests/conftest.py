@@ -17,6 +17,7 @@ from support import kernels
 from support.sql import own_sql, sql
 
 from srsql.engine.console import progress
+from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse import series as warehouse_series
 
 __all__ = ["own_sql", "sql"]
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SOURCE_DATE_EPOCH"] = f"{midnight.timestamp():.0f}"
     progress.EVERY = 3600.0  # on a busy machine no command's stderr has lines on how far it is
     if hasattr(config, "workerinput"):
+        database_file.OWN["threads"] = 1  # there are as many workers as processors
         return
     if getattr(config.option, "numprocesses", None):  # as many processors as that are free now
         compiling = [  # not here, where lines may be counted
@@ -67,7 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         file, test = item.path.name, getattr(item, "originalname", item.name)
         for lane, lines in lanes.items():
-            if not lines.isdisjoint({file, f"{file}::{test}"}):
+            if not lines.isdisjoint({file, f"{file}::{test}", f"{file}::{item.name}"}):
                 item.add_marker(lane)
         if item.get_closest_marker("thorough"):
             item.add_marker("slow")
@@ -76,8 +78,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end: the collector need not look at it."""
+    gc.collect()
+    gc.freeze()
+
+
 def listed(lane: str) -> set[str]:
-    """The lines of a lane's list: ``file.py`` or ``file.py::test``, in whatever folder."""
+    """The lines of a lane's list: a file, one test of it, or one with these parameters."""
     lines = Path(__file__).with_name(f"{lane}.txt").read_text(encoding="utf-8").splitlines()
     return {line for line in lines if line and not line.startswith("#")}
 
@@ -89,6 +97,7 @@ def pytest_unconfigure() -> None:
     binding of DuckDB would close the run with a page of notes about that.
     """
     gc.callbacks.clear()
+    gc.unfreeze()
 
 
 MakeSeries = Callable[..., Any]
