@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if any(ended):
             raise pytest.UsageError("the kernels cannot be compiled: see above")
     else:
-        kernels.compile_share("grouping")
+        kernels.compile_share("refining")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,12 +78,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
-def pytest_collection_finish() -> None:
-    """What is there before the first test stays to the end: the collector need not look at it."""
-    gc.collect()
-    gc.freeze()
-
-
 def listed(lane: str) -> set[str]:
     """The lines of a lane's list: a file, one test of it, or one with these parameters."""
     lines = Path(__file__).with_name(f"{lane}.txt").read_text(encoding="utf-8").splitlines()
@@ -97,7 +91,6 @@ def pytest_unconfigure() -> None:
     binding of DuckDB would close the run with a page of notes about that.
     """
     gc.callbacks.clear()
-    gc.unfreeze()
 
 
 MakeSeries = Callable[..., Any]

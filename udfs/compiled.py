@@ -31,12 +31,13 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     """``numba.njit`` with these options, cached where there is a folder for it.
 
-    Kernels let other threads run: the one that ends the process after a signal, too.
+    Kernels let other threads run: the one that ends the process after a signal, too. No C code
+    calls them, so that nothing is compiled for it.
 
     The folder is set while the function is decorated, since numba reads it then, and other users of
     numba in this process have their own.
     """
-    options = {"nogil": True, **options}
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
     cached = {**options, "cache": True}
 
     def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:

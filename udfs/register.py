@@ -105,9 +105,9 @@ def _exposure(
 
     results = []
     for row in rows_of(cases, own, published, items, values, targets, options):
-        case_nos = flat(row[0])
+        case_nos, groups = fields(row[0].values)
         k, seed = (row[6][name].as_py() for name in ("k", "seed"))
-        boxes = told_boxes(case_nos, [fields(column.values) for column in row[1:3]])
+        boxes = told_boxes(case_nos, groups, *(fields(column.values) for column in row[1:3]))
         case, item = fields(row[3].values)
         held = places_of(case, case_nos), item
         target = np.zeros(len(case_nos), np.bool_)
@@ -308,8 +308,9 @@ _UDFS: dict[str, _Udf] = {
     "srsql_exposure": (
         _exposure,
         [
-            "INTEGER[]", _BOXES, _BOXES, "STRUCT(case_no INTEGER, item_no INTEGER)[]",
-            "INTEGER[]", "INTEGER[]", "STRUCT(k INTEGER, seed BIGINT)",
+            "STRUCT(case_no INTEGER, group_no INTEGER)[]", _BOXES, _BOXES,
+            "STRUCT(case_no INTEGER, item_no INTEGER)[]", "INTEGER[]", "INTEGER[]",
+            "STRUCT(k INTEGER, seed BIGINT)",
         ],
         f"STRUCT({_EXPOSURE})[]",
     ),

@@ -168,11 +168,12 @@ def check_defaults(group: click.Group, chosen: Mapping[str, Any]) -> int:
         ConfigError: one is not taken; the text names it.
     """
     known, count = release_options(), 0
+    outer = click.Context(group, **group.context_settings)
     for name, command in each_command(group):
         first, *rest = name.split()
         values = chosen.get(first, {})
         values = values.get(rest[0], {}) if rest else values
-        context = click.Context(command, info_name=name)
+        context = click.Context(command, info_name=name, parent=outer)
         for param in command.params:
             if param.name not in values:
                 continue

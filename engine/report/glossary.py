@@ -16,9 +16,11 @@ DANGER = ("dig", "dsg", "ssg")
 """Groups in danger; DIR, DSR and SSGR are their shares."""
 CRITERIA = ("signal_prr", "signal_mhra", "signal_ror", "signal_ic")
 """The criteria of Lin 2016, Table 2."""
-_LIMITS = (
+_KNOWN_ITEMS = (
     "an attacker who knows some of a patient's drugs or terms already: they stand beside the "
-    "region as the reports have them (reports of a quarter tell how many cases they single out)",
+    "region as the reports have them (reports of a quarter tell how many cases they single out)"
+)
+_LIMITS = (
     "an attacker who knows a case or report number",
     "two audiences who put their series together",
     "values with a threshold of 1, which bounds nothing",
@@ -99,7 +101,11 @@ def defended_attacks(manifest: dict[str, Any]) -> list[str]:
     return [] if listed == "none" else listed.split(",")
 
 
-def undefended(attacks: list[str]) -> list[str]:
-    """What a release that withstands ``attacks`` does not withstand."""
-    keys = [key for key in ATTACKS if key not in attacks]
-    return [f"{term(key).term}: {term(key).text}" for key in (*keys, "p", "u")] + list(_LIMITS)
+def undefended(manifest: dict[str, Any]) -> list[str]:
+    """What a release does not withstand, by its manifest, public or private."""
+    attacks = defended_attacks(manifest)
+    keys = [key for key in (*ATTACKS, "p", "u") if key not in attacks]
+    known = _KNOWN_ITEMS
+    if manifest.get("term_cases") is not None:  # no row shows an item
+        known = f"an attacker who knows more than {manifest['m']} of a patient's drugs and terms"
+    return [*(f"{term(key).term}: {term(key).text}" for key in keys), known, *_LIMITS]

@@ -15,7 +15,6 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.report.glossary import (
     beside_region,
-    defended_attacks,
     measure_meaning,
     reason_meaning,
     singled_out_facts,
@@ -125,7 +124,7 @@ def internal_quarter(subject: Subject) -> Page:
         facts=_facts(subject, shapes, rows + checks),
         **beside_region(release.visible_dataset, subject.manifest),
         guarantee=subject.manifest["guarantee"],
-        undefended=undefended(defended_attacks(subject.manifest)),
+        undefended=undefended(subject.manifest),
         parameters=_parameters(subject),
         files=_files(subject.manifest),
         changed=_raw_rows_replaced(release),

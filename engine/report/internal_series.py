@@ -10,7 +10,6 @@ from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import (
     beside_region,
     danger_terms,
-    defended_attacks,
     singled_out_facts,
     suppressed_facts,
     undefended,
@@ -105,7 +104,7 @@ def internal_series(
         ids=IDS.get(latest.manifest.get("ids", "")),
         date=latest.manifest.get("release_date"),
         guarantee=latest.manifest.get("guarantee"),
-        undefended=undefended(defended_attacks(latest.manifest)),
+        undefended=undefended(latest.manifest),
         quarters=_quarters(rows, imported=imported),
         risk=Table(
             "risk",

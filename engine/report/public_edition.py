@@ -116,7 +116,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
         ids=IDS.get(manifest.get("ids", "")),
         date=manifest.get("release_date"),
         guarantee=manifest["guarantee"],
-        undefended=undefended(defended_attacks(manifest)),
+        undefended=undefended(manifest),
         attacked=bool(defended_attacks(manifest)),
         parameters=_parameters(manifest),
         withheld=public_withheld_counts(manifest),
@@ -271,7 +271,7 @@ def public_series(released: PublicDatabase) -> Page:
         ids=IDS.get(latest.get("ids", "")),
         date=latest.get("release_date"),
         guarantee=latest["guarantee"],
-        undefended=undefended(defended_attacks(latest)),
+        undefended=undefended(latest),
         quarters=Table(
             "quarters",
             "The series, quarter by quarter",

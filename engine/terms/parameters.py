@@ -285,7 +285,8 @@ def rows_guarantee(attributes: str, k: int, m: int, *, linked: bool) -> str:
         "the rows of one patient in each. "
     )
     return (
-        f"The items of {attributes} are told of clusters of whole groups and of no row: whoever "
+        "Of known drugs and terms more is promised than above. The items of "
+        f"{attributes} are told of clusters of whole groups and of no row: whoever "
         f"knows the quasi-identifiers of a patient of this release and {some} is left with at "
         f"least {k} cases, each of which holds all of them in some dataset that fits what is "
         "released. Where all datasets that fit are equally likely, and an item without a count is "

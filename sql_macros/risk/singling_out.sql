@@ -19,7 +19,11 @@
 CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed) AS TABLE
 WITH
 members AS MATERIALIZED (
-    SELECT coalesce(list(m.case_no::INTEGER ORDER BY m.case_no), []) AS case_nos
+    SELECT
+        coalesce(list(m.case_no::INTEGER ORDER BY m.case_no), []) AS case_nos,
+        coalesce(list(
+            struct_pack(case_no := m.case_no::INTEGER, group_no := m.group_id) ORDER BY m.case_no
+        ), []) AS placed
     FROM srsql.member AS m
     WHERE m.release_id = of_release
 ),
@@ -62,7 +66,7 @@ names AS MATERIALIZED (
 
 found AS (
     SELECT unnest(srsql_exposure(
-        (SELECT m.case_nos FROM members AS m),
+        (SELECT m.placed FROM members AS m),
         (
             SELECT coalesce(list(struct_pack(
                 case_no := q.case_no::INTEGER,
@@ -70,20 +74,22 @@ found AS (
                 low := q.low::BIGINT,
                 high := q.high::BIGINT
             )), [])
-            FROM srsql.original_qid(of_release) AS q
-            WHERE q.low IS NOT NULL
+            FROM srsql.case_qid AS q
+            SEMI JOIN (SELECT unnest(t.case_nos) AS case_no FROM targets AS t) AS t
+                ON q.case_no = t.case_no
+            WHERE q.release_id = of_release AND q.low IS NOT NULL
         ),
         (
             SELECT coalesce(list(struct_pack(
-                case_no := m.case_no::INTEGER,
+                case_no := g.group_id,
                 place := g.position::INTEGER,
                 low := g.low::BIGINT,
                 high := g.high::BIGINT
             )), [])
-            FROM srsql.member AS m
-            INNER JOIN srsql.region AS g
-                ON m.release_id = g.release_id AND m.group_id = g.group_id
-            WHERE m.release_id = of_release AND g.low IS NOT NULL
+            FROM srsql.region AS g
+            SEMI JOIN srsql.member AS m
+                ON g.release_id = m.release_id AND g.group_id = m.group_id
+            WHERE g.release_id = of_release AND g.low IS NOT NULL
         ),
         (
             SELECT

@@ -65,7 +65,12 @@ def write(file: Path, content: dict[int, tuple[Region, frozenset[str]]]) -> None
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(history=histories, known=knowledge, new=st.booleans(), stopped=st.booleans())
+@given(
+    history=histories,
+    known=knowledge,
+    new=st.booleans(),
+    after=st.sampled_from(["", "stopped", "stayed"]),
+)
 def test_an_attack_is_what_the_definitions_make_of_the_imported_series(
     engine: Engine,
     tmp_path: Path,
@@ -73,8 +78,9 @@ def test_an_attack_is_what_the_definitions_make_of_the_imported_series(
     history: list[tuple[str, dict[int, tuple[Region, frozenset[str]]]]],
     known: dict[int, Interval],
     new: bool,
-    stopped: bool,
+    after: str,
 ) -> None:
+    stopped, stayed = after == "stopped", after == "stayed"
     series = f"s{next(NUMBER)}"
     for quarter, content in history:
         write(tmp_path / "released.csv", content)
@@ -99,9 +105,9 @@ def test_an_attack_is_what_the_definitions_make_of_the_imported_series(
         versions = [i for i, release in enumerate(told) if release.quarter == quarter]
         left = len(versions) > 1 and new
         expected = play(told, versions[-2] if left else at, known, new=new, stopped=stopped,
-                        left=left)  # fmt: skip
-        found = engine.attack(quarter, qids, new=new, stopped=stopped, left=left, dataset="other",
-                              series=series)  # fmt: skip
+                        left=left, stayed=stayed)  # fmt: skip
+        found = engine.attack(quarter, qids, new=new, stopped=stopped, left=left, stayed=stayed,
+                              dataset="other", series=series)  # fmt: skip
         assert {int(c.case_id) for c in found.candidates} == expected.candidates
         assert {
             e.name: {int(x.case_id) for x in e.excluded} for e in found.exclusions

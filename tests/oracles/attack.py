@@ -49,6 +49,7 @@ def play(
     new: bool,
     stopped: bool,
     left: bool = False,
+    stayed: bool = False,
 ) -> Outcome:
     """The attack on ``series[at]``, which is ordered by quarter and, within it, by time."""
     target = series[at]
@@ -82,6 +83,9 @@ def play(
         }
     if stopped:
         excluded["MD"] = candidates & present(neighbours["next"])
+    if stayed:
+        following = neighbours["next"]
+        excluded["P"] = candidates - present(following) if following else set()
     if left:
         excluded["E"] = {
             c
@@ -93,11 +97,12 @@ def play(
     for case in remaining:
         for term in target.terms[case]:
             held[term] = held.get(term, 0) + 1
-    contradicted = {"next": stopped, "previous": new}
+    contradicted = {"next": stopped, "previous": new or stayed}
+    asked = {"MD": stopped, "P": stayed}
     return Outcome(
         frozenset(candidates),
         {name: frozenset(cases) for name, cases in excluded.items()},
-        ("MD",) if stopped and neighbours["next"] is None else (),
+        tuple(name for name in asked if asked[name] and neighbours["next"] is None),
         frozenset(remaining),
         {term: Fraction(n, len(remaining)) for term, n in held.items()},
         {

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from srsql.cli import cli
@@ -39,7 +40,8 @@ def cells_of(grid: PaperGrid, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(folder)
     words = shlex.split(grid.command)
     assert words[:2] == ["srsql", "compare"]
-    with cli.commands["compare"].make_context("compare", words[2:]) as context:
+    outer = click.Context(cli, **cli.context_settings)
+    with cli.commands["compare"].make_context("compare", words[2:], parent=outer) as context:
         given = {name: value for name, value in context.params.items()
                  if value is not None and name in (*grid_parameters(), "models")}  # fmt: skip
     return cells(Grid(**given))

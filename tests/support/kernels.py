@@ -10,15 +10,14 @@ from srsql.udfs.risk import nearest_records, singling_out
 from srsql.udfs.terms import warm_up_disassociation, warm_up_generalization
 
 SHARES = {
-    "grouping": (greedy.warm_up, refine.warm_up),
+    "refining": (nearest_records.warm_up, witnesses.warm_up, refine.warm_up),
     "others": (
-        nearest_records.warm_up,
+        greedy.warm_up,
         singling_out.warm_up,
         partition.warm_up,
         leftover_values.warm_up,
         warm_up_disassociation,
         warm_up_generalization,
-        witnesses.warm_up,
     ),
 }
 """All kernels, with the types that the engine calls them with, in two shares of about one size."""

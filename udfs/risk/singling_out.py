@@ -174,23 +174,26 @@ def summaries(found: Exposure, k: int) -> list[Summary]:
     return [row for row in rows if row.cases]
 
 
-def told_boxes(case_nos: Ints, boxes: list[list[Ints]]) -> list[Ints]:
+def told_boxes(case_nos: Ints, groups: Ints, own: list[Ints], published: list[Ints]) -> list[Ints]:
     """Boxes that are told row by row, as ``exposure`` takes them.
 
     Args:
         case_nos: [n] ascending.
-        boxes: of what is known of the cases, and of their regions, rows of case, place, low, high.
+        groups: [n] of these cases.
+        own: what is known of cases, rows of case, place, low, high; of targets is enough.
+        published: the regions, rows of group, place, low, high.
     """
-    positions = np.unique(np.concatenate([rows[1] for rows in boxes]))
+    group_nos, group = np.unique(groups, return_inverse=True)
+    positions = np.unique(np.concatenate([own[1], published[1]]))
     width = max(len(positions), 1)
     ends = []
-    for case, place, low, high in boxes:
-        cell = places_of(case, case_nos) * width + np.searchsorted(positions, place)
+    for owners, (owner, place, low, high) in ((case_nos, own), (group_nos, published)):
+        cell = places_of(owner, owners) * width + np.searchsorted(positions, place)
         for end, missing in ((low, -UNBOUNDED), (high, UNBOUNDED)):
-            filled = np.full(len(case_nos) * width, missing, np.int64)
+            filled = np.full(len(owners) * width, missing, np.int64)
             filled[cell] = end
             ends.append(filled.reshape(-1, width))
-    return ends
+    return [*ends[:2], *(end[group] for end in ends[2:])]
 
 
 @njit()

@@ -22,40 +22,40 @@ SELECT
     ) AS pseudonym
 FROM temp.main.srsql_unnamed_id AS u;
 
-DELETE FROM temp.main.srsql_id_attempt AS a
-WHERE a.pseudonym IN (
-    SELECT p.pseudonym FROM srsql.id_pseudonym AS p
-    WHERE p.dataset = $dataset AND p.series = $series
-);
+-- next to none: nearly all ids are moved without a look-up
+CREATE OR REPLACE TEMP TABLE srsql_unnamed_id AS
+WITH
+taken AS (
+    SELECT a.kind, a.id, a.case_id, a.pseudonym
+    FROM temp.main.srsql_id_attempt AS a
+    WHERE a.pseudonym IN (
+        SELECT p.pseudonym FROM srsql.id_pseudonym AS p
+        WHERE p.dataset = $dataset AND p.series = $series
+    )
+),
 
-INSERT INTO srsql.id_pseudonym
-WITH shared AS MATERIALIZED (  -- next to none, so that nearly all rows need no order
+shared AS MATERIALIZED (
     SELECT a.pseudonym FROM temp.main.srsql_id_attempt AS a
     GROUP BY a.pseudonym
     HAVING count(*) > 1
 ),
 
-first_of_shared AS (
+not_first AS (
     SELECT a.kind, a.id, a.case_id, a.pseudonym
     FROM temp.main.srsql_id_attempt AS a
     INNER JOIN shared AS s ON a.pseudonym = s.pseudonym
-    QUALIFY row_number() OVER (PARTITION BY a.pseudonym ORDER BY a.kind, a.id) = 1
+    QUALIFY row_number() OVER (PARTITION BY a.pseudonym ORDER BY a.kind, a.id) > 1
 )
 
+SELECT t.kind, t.id, t.case_id FROM taken AS t
+UNION ALL
+SELECT n.kind, n.id, n.case_id
+FROM not_first AS n
+WHERE NOT EXISTS (SELECT 1 FROM taken AS t WHERE t.pseudonym = n.pseudonym);
+
+INSERT INTO srsql.id_pseudonym
 SELECT $dataset, $series, $quarter, a.kind, a.id, a.case_id, a.pseudonym
 FROM temp.main.srsql_id_attempt AS a
-WHERE NOT EXISTS (SELECT 1 FROM shared AS s WHERE s.pseudonym = a.pseudonym)
-UNION ALL
-SELECT $dataset, $series, $quarter, f.kind, f.id, f.case_id, f.pseudonym
-FROM first_of_shared AS f;
-
-DELETE FROM temp.main.srsql_unnamed_id AS u
-WHERE EXISTS (
-    SELECT 1 FROM srsql.id_pseudonym AS p
-    WHERE
-        p.dataset = $dataset
-        AND p.series = $series
-        AND p.quarter IS NOT DISTINCT FROM $quarter::VARCHAR
-        AND p.kind = u.kind
-        AND p.id = u.id
+WHERE NOT EXISTS (
+    SELECT 1 FROM temp.main.srsql_unnamed_id AS u WHERE u.kind = a.kind AND u.id = a.id
 );
