@@ -217,7 +217,8 @@ class _Played:
         told = left and all(row[3] is not None for row in left)
         ss = sum(row[3] for row in left) if told else None
         regions = self._regions()
-        contradicted = {"next": stopped, "previous": new or "P" in names}
+        stayed = "P" in names
+        told_of = {"next": stopped or stayed, "previous": new or stayed}
         return Attack(
             release_id=self.release_id,
             quarter=quarter,
@@ -229,7 +230,7 @@ class _Played:
             new=new,
             stopped=stopped,
             left="E" in names,
-            stayed="P" in names,
+            stayed=stayed,
             candidates=tuple(Candidate(row[1], row[2], regions[row[2]]) for row in listed),
             exclusions=exclusions,
             not_evaluated=tuple(unknown),
@@ -241,7 +242,7 @@ class _Played:
             persistence=tuple(
                 Persistence(where, len(kept), tuple(kept))
                 for side, index in (("next", 4), ("previous", 5))
-                if (where := neighbours[side]) is not None and not contradicted[side]
+                if (where := neighbours[side]) is not None and not told_of[side]
                 for kept in [[row[1] for row in left if row[index]]]
             ),
         )

@@ -67,6 +67,7 @@ _MEANING = {
     "F": "have a later region that does not cover what is known",
     "L": "in an earlier release, but the target is new",
     "MD": "in the next quarter, but the target is not",
+    "P": "not in the next quarter, but the target is",
     "E": "in a later version of the quarter, which the target left",
 }
 
@@ -333,13 +334,17 @@ def _exclusion(exclusion: ExclusionSet, known: Region) -> Iterator[str]:
         yield f"{exclusion.name}: not evaluated, since no later quarter is released"
         return
     yield f"{exclusion.name}: {_cases(exclusion.cases)} out, {_MEANING[exclusion.name]}"
-    listed = [f"  case {e.case_id}: {_reason(e, known)}" for e in exclusion.excluded[:LISTED]]
+    absent = exclusion.name == "P"
+    listed = [
+        f"  case {e.case_id}: {_reason(e, known, absent=absent)}"
+        for e in exclusion.excluded[:LISTED]
+    ]
     yield from _capped(listed, len(exclusion.excluded), "reasons")
 
 
-def _reason(excluded: Excluded, known: Region) -> str:
+def _reason(excluded: Excluded, known: Region, *, absent: bool) -> str:
     if excluded.region is None:
-        return f"is in {excluded.quarter}"
+        return f"is {'not ' if absent else ''}in {excluded.quarter}"
     missed = ", ".join(_text(known[name], "any") for name in excluded.region)
     return f"{_region(excluded.region)} in {excluded.quarter}, which does not cover {missed}"
 

@@ -90,6 +90,32 @@ def test_md_of_the_newest_quarter_is_not_evaluated(series: Callable[..., Any]) -
     ]
 
 
+def test_who_stayed_is_among_those_of_the_next_quarter(series: Callable[..., Any]) -> None:
+    answer = series("attack", "--quarter", "2011Q1", "--stayed", "--json")
+    assert answer.json["remaining"] == ["2"]
+    (excluded,) = [each for each in answer.json["exclusions"] if each["name"] == "P"]
+    assert [case["case_id"] for case in excluded["excluded"]] == ["1"]
+    text = series("attack", "--quarter", "2011Q1", "--stayed").out
+    assert (
+        "P: 1 case out, not in the next quarter, but the target is\n  case 1: is not in 2011Q2"
+        in text
+    )
+    assert "P (informative)" not in text
+    assert "remaining: 1 case: 2" in text
+
+
+def test_who_stayed_in_the_newest_quarter_is_not_evaluated(series: Callable[..., Any]) -> None:
+    answer = series("attack", "--quarter", "2011Q2", "--stayed", "--json")
+    assert answer.json["not_evaluated"] == ["P"]
+    assert answer.json["remaining"] == ["2", "3"]
+
+
+def test_nobody_stops_and_stays(series: Callable[..., Any]) -> None:
+    answer = series("attack", "--quarter", "2011Q1", "--stayed", "--stopped")
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "--stopped and --stayed contradict each other" in answer.err
+
+
 def test_json_is_one_document_with_everything(series: Callable[..., Any]) -> None:
     answer = series("attack", "--quarter", "2011Q1", "--qid", "age=35", "--json")
     found = answer.json

@@ -97,7 +97,7 @@ def play(
     for case in remaining:
         for term in target.terms[case]:
             held[term] = held.get(term, 0) + 1
-    contradicted = {"next": stopped, "previous": new or stayed}
+    told_of = {"next": stopped or stayed, "previous": new or stayed}
     asked = {"MD": stopped, "P": stayed}
     return Outcome(
         frozenset(candidates),
@@ -108,6 +108,6 @@ def play(
         {
             quarter: frozenset(remaining & present(quarter))
             for side, quarter in neighbours.items()
-            if quarter is not None and not contradicted[side]
+            if quarter is not None and not told_of[side]
         },
     )
