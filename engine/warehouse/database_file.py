@@ -40,6 +40,9 @@ OWN: Mapping[str, Any] = {
 RESERVE = 400 * 2**20
 """Bytes of a memory limit that DuckDB does not get: Python, its libraries, Arrow, and kernels, a
 third of it while they are compiled."""
+RESERVED_PART = 6
+"""One in so many bytes is the least that DuckDB does not get: what its allocator takes beyond what
+it counts grows with what it holds (docs/decisions.md, D308)."""
 LEAST_SHARE = 212 * 2**20
 """Bytes that DuckDB gets at least."""
 LEAST_MEMORY = 512 * 2**20
@@ -74,8 +77,9 @@ class Limits:
             if self.threads < 1:
                 raise WarehouseError(f"--threads {self.threads}: give at least 1")
             found["threads"] = self.threads
-        if self.memory_limit is not None:
-            found["memory_limit"] = f"{max((self.bytes or 0) - RESERVE, LEAST_SHARE)}B"
+        if self.bytes is not None:
+            share = self.bytes - max(RESERVE, self.bytes // RESERVED_PART)
+            found["memory_limit"] = f"{max(share, LEAST_SHARE)}B"
         return found
 
     @property
