@@ -10,6 +10,7 @@ MACRO_FILES: tuple[str, ...] = (
     "ingest/source_texts.sql",
     "grouping/super_record.sql",
     "grouping/thresholds.sql",
+    "grouping/kernel_lists.sql",
     "grouping/grouping.sql",
     "grouping/partition.sql",
     "grouping/cohorts.sql",

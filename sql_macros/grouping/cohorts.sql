@@ -71,41 +71,6 @@ cases AS (
             free := p.free
         ) ORDER BY p.case_no) AS roles
     FROM query_table(placed) AS p
-),
-
-ends AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := b.case_no, place := b.position, low := b.low, high := b.high
-    )), []) AS boxes
-    FROM query_table(boxes) AS b
-    INNER JOIN query_table(placed) AS p ON b.case_no = p.case_no
-    WHERE (p.known >> b.position) & 1 = 1
-),
-
-held AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := t.case_no, term_no := t.term_no, weight := t.weight
-    )), []) AS terms
-    FROM query_table(case_terms) AS t
-    SEMI JOIN query_table(placed) AS p ON t.case_no = p.case_no
-),
-
-qids AS (
-    SELECT coalesce(list(struct_pack(
-        place := a.position,
-        span := a.span,
-        parent := a.parent,
-        last := a.last,
-        height := a.height
-    ) ORDER BY a.position), []) AS attributes
-    FROM query_table(attributes) AS a
-),
-
-theta AS (
-    SELECT coalesce(list(struct_pack(
-        num := q.theta_num, den := q.theta_den
-    ) ORDER BY q.term_no), []) AS thresholds
-    FROM query_table(thresholds) AS q
 )
 
 SELECT
@@ -115,8 +80,8 @@ SELECT
         struct_pack(k := at_least::BIGINT, weight_scale := weight_scale::BIGINT)
     )) AS group_no
 FROM cases AS c
-CROSS JOIN ends AS e
-CROSS JOIN held AS h
-CROSS JOIN qids AS q
-CROSS JOIN theta AS t
+CROSS JOIN srsql.box_list(boxes, placed) AS e
+CROSS JOIN srsql.term_list(case_terms, placed) AS h
+CROSS JOIN srsql.attribute_list(attributes, -1) AS q
+CROSS JOIN srsql.threshold_list(thresholds) AS t
 WHERE len(c.case_nos) > 0;

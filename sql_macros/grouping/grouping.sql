@@ -22,7 +22,8 @@ CREATE OR REPLACE MACRO srsql.group_onto(
 ) AS TABLE
 WITH
 members AS (
-    SELECT p.case_no, p.carrier, p.kind, coalesce(s.group_no, -1) AS group_no
+    SELECT
+        p.case_no, p.carrier, p.kind, coalesce(s.group_no, -1) AS group_no, chosen::INTEGER AS known
     FROM query_table(profiles) AS p
     LEFT JOIN query_table(standing) AS s ON p.case_no = s.case_no
     WHERE p.pattern = chosen
@@ -35,42 +36,6 @@ cases AS (
             carrier := m.carrier, kind := m.kind::INTEGER, group_no := m.group_no
         ) ORDER BY m.case_no) AS roles
     FROM members AS m
-),
-
-ends AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := b.case_no, place := b.position, low := b.low, high := b.high
-    )), []) AS boxes
-    FROM query_table(boxes) AS b
-    SEMI JOIN members AS m ON b.case_no = m.case_no
-    WHERE (chosen::INTEGER >> b.position) & 1 = 1
-),
-
-held AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := t.case_no, term_no := t.term_no, weight := t.weight
-    )), []) AS terms
-    FROM query_table(case_terms) AS t
-    SEMI JOIN members AS m ON t.case_no = m.case_no
-),
-
-qids AS (
-    SELECT coalesce(list(struct_pack(
-        place := a.position,
-        span := a.span,
-        parent := a.parent,
-        last := a.last,
-        height := a.height
-    ) ORDER BY a.position), []) AS attributes
-    FROM query_table(attributes) AS a
-    WHERE (chosen::INTEGER >> a.position) & 1 = 1
-),
-
-theta AS (
-    SELECT coalesce(list(struct_pack(
-        num := q.theta_num, den := q.theta_den
-    ) ORDER BY q.term_no), []) AS thresholds
-    FROM query_table(thresholds) AS q
 )
 
 SELECT
@@ -86,10 +51,10 @@ SELECT
         )
     )) AS group_no
 FROM cases AS c
-CROSS JOIN ends AS e
-CROSS JOIN held AS h
-CROSS JOIN qids AS q
-CROSS JOIN theta AS t
+CROSS JOIN srsql.box_list(boxes, 'members') AS e
+CROSS JOIN srsql.term_list(case_terms, 'members') AS h
+CROSS JOIN srsql.attribute_list(attributes, chosen) AS q
+CROSS JOIN srsql.threshold_list(thresholds) AS t
 WHERE len(c.case_nos) > 0;
 
 -- What:    the same, where no group stands yet.
@@ -157,34 +122,6 @@ cases AS (
     FROM query_table(placed) AS p
 ),
 
-ends AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := b.case_no, place := b.position, low := b.low, high := b.high
-    )), []) AS boxes
-    FROM query_table(boxes) AS b
-    INNER JOIN query_table(placed) AS p ON b.case_no = p.case_no
-    WHERE (p.known >> b.position) & 1 = 1
-),
-
-held AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := t.case_no, term_no := t.term_no, weight := t.weight
-    )), []) AS terms
-    FROM query_table(case_terms) AS t
-    SEMI JOIN query_table(placed) AS p ON t.case_no = p.case_no
-),
-
-qids AS (
-    SELECT coalesce(list(struct_pack(
-        place := a.position,
-        span := a.span,
-        parent := a.parent,
-        last := a.last,
-        height := a.height
-    ) ORDER BY a.position), []) AS attributes
-    FROM query_table(attributes) AS a
-),
-
 theta AS (
     SELECT coalesce(list(struct_pack(
         num := q.theta_num, den := q.theta_den, attribute_no := q.attribute_no::INTEGER
@@ -203,9 +140,9 @@ SELECT
         )
     )) AS group_no
 FROM cases AS c
-CROSS JOIN ends AS e
-CROSS JOIN held AS h
-CROSS JOIN qids AS q
+CROSS JOIN srsql.box_list(boxes, placed) AS e
+CROSS JOIN srsql.term_list(case_terms, placed) AS h
+CROSS JOIN srsql.attribute_list(attributes, -1) AS q
 CROSS JOIN theta AS t
 WHERE len(c.case_nos) > 0;
 

@@ -13,20 +13,13 @@ CREATE OR REPLACE MACRO srsql.partition_cases(
 ) AS TABLE
 WITH
 members AS (
-    SELECT p.case_no FROM query_table(profiles) AS p WHERE p.pattern = chosen
+    SELECT p.case_no, chosen::INTEGER AS known
+    FROM query_table(profiles) AS p
+    WHERE p.pattern = chosen
 ),
 
 cases AS (
     SELECT list(m.case_no ORDER BY m.case_no) AS case_nos FROM members AS m
-),
-
-ends AS (
-    SELECT coalesce(list(struct_pack(
-        case_no := b.case_no, place := b.position, low := b.low, high := b.high
-    )), []) AS boxes
-    FROM query_table(boxes) AS b
-    SEMI JOIN members AS m ON b.case_no = m.case_no
-    WHERE (chosen::INTEGER >> b.position) & 1 = 1
 ),
 
 held AS (
@@ -35,18 +28,6 @@ held AS (
     )), []) AS terms
     FROM query_table(values_of) AS v
     SEMI JOIN members AS m ON v.case_no = m.case_no
-),
-
-qids AS (
-    SELECT coalesce(list(struct_pack(
-        place := a.position,
-        span := a.span,
-        parent := a.parent,
-        last := a.last,
-        height := a.height
-    ) ORDER BY a.position), []) AS attributes
-    FROM query_table(attributes) AS a
-    WHERE (chosen::INTEGER >> a.position) & 1 = 1
 ),
 
 sorts AS (
@@ -61,8 +42,8 @@ SELECT
         (SELECT count(*) FROM query_table(sensitive))::INTEGER, at_least::INTEGER
     )) AS group_no
 FROM cases AS c
-CROSS JOIN ends AS e
+CROSS JOIN srsql.box_list(boxes, 'members') AS e
 CROSS JOIN held AS h
-CROSS JOIN qids AS q
+CROSS JOIN srsql.attribute_list(attributes, chosen) AS q
 CROSS JOIN sorts AS s
 WHERE len(c.case_nos) > 0;

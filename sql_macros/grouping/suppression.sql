@@ -110,25 +110,6 @@ terms AS (
     FROM held AS h
 ),
 
-qids AS (
-    SELECT coalesce(list(struct_pack(
-        place := a.position,
-        span := a.span,
-        parent := a.parent,
-        last := a.last,
-        height := a.height
-    ) ORDER BY a.position), []) AS attributes
-    FROM query_table(attributes) AS a
-    WHERE (chosen::INTEGER >> a.position) & 1 = 1
-),
-
-theta AS (
-    SELECT coalesce(list(struct_pack(
-        num := q.theta_num, den := q.theta_den
-    ) ORDER BY q.term_no), []) AS thresholds
-    FROM query_table(thresholds) AS q
-),
-
 may_lose AS (
     SELECT l.case_no, l.term_no, l.freed
     FROM query_table(losable) AS l
@@ -166,8 +147,8 @@ found AS (
     FROM cases AS c
     CROSS JOIN ends AS e
     CROSS JOIN terms AS t
-    CROSS JOIN qids AS q
-    CROSS JOIN theta AS h
+    CROSS JOIN srsql.attribute_list(attributes, chosen) AS q
+    CROSS JOIN srsql.threshold_list(thresholds) AS h
     CROSS JOIN pairs AS p
     CROSS JOIN bound AS b
     WHERE len(c.case_nos) > 0

@@ -92,6 +92,33 @@ CROSS JOIN held AS h
 CROSS JOIN srsql.role_list(roles) AS t
 WHERE len(r.record_nos) > 0;
 
+-- What:    clusters and how many records they have, as kernels take them.
+-- Inputs:  clusters(record_no, cluster_no).
+-- Outputs: clusters: STRUCT(cluster_no, records)[], one row.
+-- Source:  SPEC section 11.
+CREATE OR REPLACE MACRO srsql.cluster_list(clusters) AS TABLE
+WITH sizes AS (
+    SELECT c.cluster_no, count(*)::INTEGER AS records
+    FROM query_table(clusters) AS c
+    GROUP BY c.cluster_no
+)
+
+SELECT
+    coalesce(list(struct_pack(cluster_no := s.cluster_no, records := s.records)), []) AS clusters
+FROM sizes AS s;
+
+-- What:    the terms of the records of clusters, as kernels take them.
+-- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no).
+-- Outputs: held: STRUCT(cluster_no, record_no, term_no)[], one row.
+-- Source:  SPEC section 11.
+CREATE OR REPLACE MACRO srsql.cluster_term_list(basket, clusters) AS TABLE
+SELECT
+    coalesce(list(struct_pack(
+        cluster_no := c.cluster_no, record_no := b.record_no, term_no := b.term_no
+    )), []) AS held
+FROM query_table(basket) AS b
+INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no;
+
 -- What:    VERPART: the terms of each cluster into its record chunks and its item chunk.
 -- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); roles: what
 --          srsql.term_roles gives; at_least: k; together: m; chunk_terms: terms of a chunk at most.
@@ -101,29 +128,6 @@ CREATE OR REPLACE MACRO srsql.vertical_chunks(
     basket, clusters, roles, at_least, together, chunk_terms
 ) AS TABLE
 WITH
-sizes AS (
-    SELECT c.cluster_no, count(*)::INTEGER AS records
-    FROM query_table(clusters) AS c
-    GROUP BY c.cluster_no
-),
-
-listed AS (
-    SELECT
-        coalesce(
-            list(struct_pack(cluster_no := s.cluster_no, records := s.records)), []
-        ) AS clusters
-    FROM sizes AS s
-),
-
-held AS (
-    SELECT
-        coalesce(list(struct_pack(
-            cluster_no := c.cluster_no, record_no := b.record_no, term_no := b.term_no
-        )), []) AS held
-    FROM query_table(basket) AS b
-    INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no
-),
-
 found AS (
     SELECT
         unnest(
@@ -132,8 +136,8 @@ found AS (
                 chunk_terms::INTEGER
             )
         ) AS placed
-    FROM listed AS l
-    CROSS JOIN held AS h
+    FROM srsql.cluster_list(clusters) AS l
+    CROSS JOIN srsql.cluster_term_list(basket, clusters) AS h
     CROSS JOIN srsql.role_list(roles) AS t
 )
 
@@ -313,29 +317,6 @@ CREATE OR REPLACE MACRO srsql.bounded_chunks(
     basket, clusters, chunk_terms, bounds, at_least, together
 ) AS TABLE
 WITH
-sizes AS (
-    SELECT c.cluster_no, count(*)::INTEGER AS records
-    FROM query_table(clusters) AS c
-    GROUP BY c.cluster_no
-),
-
-listed AS (
-    SELECT
-        coalesce(
-            list(struct_pack(cluster_no := s.cluster_no, records := s.records)), []
-        ) AS clusters
-    FROM sizes AS s
-),
-
-held AS (
-    SELECT
-        coalesce(list(struct_pack(
-            cluster_no := c.cluster_no, record_no := b.record_no, term_no := b.term_no
-        )), []) AS held
-    FROM query_table(basket) AS b
-    INNER JOIN query_table(clusters) AS c ON b.record_no = c.record_no
-),
-
 placed AS (
     SELECT
         coalesce(list(struct_pack(
@@ -362,8 +343,8 @@ found AS (
                 l.clusters, h.held, p.placed, b.bounds, at_least::INTEGER, together::INTEGER
             )
         ) AS placed
-    FROM listed AS l
-    CROSS JOIN held AS h
+    FROM srsql.cluster_list(clusters) AS l
+    CROSS JOIN srsql.cluster_term_list(basket, clusters) AS h
     CROSS JOIN placed AS p
     CROSS JOIN bounded AS b
 )

@@ -6,7 +6,7 @@ The kernels are compiled on first use (and cached on disk), so they are imported
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -77,6 +77,26 @@ def dense_groups(told: Ints) -> tuple[Ints, NDArray[np.int32]]:
     return known, group
 
 
+def problem_of(
+    row: tuple[Any, ...],
+) -> tuple[tuple[Cases, Attributes, Ints, Ints, int], dict[str, Any], list[Ints]]:
+    """A row of ``group_cases``, ``refine_groups`` or ``place_units`` as their kernels take it.
+
+    Returns:
+        Cases, attributes, numerators and denominators of the thresholds, and k; the rules; what is
+        told of the terms beside their thresholds.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
+    theta_num, theta_den, *others = fields(row[5].values)
+    low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+    case_terms = terms_by_case(row[3].values, cases, len(theta_num))
+    made = Cases(low, high, *case_terms, weight_scale=rule["weight_scale"])
+    return (made, attributes_of(qids), theta_num, theta_den, rule["k"]), rule, others
+
+
 def group_cases(
     case_nos: pa.ChunkedArray,
     roles: pa.ChunkedArray,
@@ -109,9 +129,7 @@ def group_cases(
 
     results = []
     for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
-        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
-        theta_num, theta_den = fields(row[5].values)
-        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+        problem, rule, _ = problem_of(row)
         carrier = flags(row[1].values.field("carrier"))
         grows = carrier if rule["core_only"] else np.ones_like(carrier)
         known, standing = dense_groups(numbers(row[1].values.field("group_no")))
@@ -127,14 +145,9 @@ def group_cases(
             leftovers=rule["leftovers"],
             standing=standing if len(known) else None,
         )
-        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
         results.append(
             greedy.group_cases(
-                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
-                attributes_of(qids),
-                theta_num,
-                theta_den,
-                rule["k"],
+                *problem,
                 rule["draw"] % max(1, int(grows.sum())),
                 bounding,
             )
@@ -173,18 +186,11 @@ def refine_groups(
 
     results = []
     for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
-        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
-        theta_num, theta_den, attribute_of = fields(row[5].values)
-        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+        problem, rule, (attribute_of,) = problem_of(row)
         carrier = flags(row[1].values.field("carrier"))
-        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
         results.append(
             refine.refine_groups(
-                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
-                attributes_of(qids),
-                theta_num,
-                theta_den,
-                rule["k"],
+                *problem,
                 Bounding(
                     carrier=carrier,
                     grows=np.ones_like(carrier),
@@ -237,18 +243,11 @@ def place_units(
 
     results = []
     for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
-        cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
-        theta_num, theta_den = fields(row[5].values)
-        low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
-        case_terms = terms_by_case(row[3].values, cases, len(theta_num))
+        problem, _, _ = problem_of(row)
         role = row[1].values
         results.append(
             cohorts.place_units(
-                Cases(low, high, *case_terms, weight_scale=rule["weight_scale"]),
-                attributes_of(qids),
-                theta_num,
-                theta_den,
-                rule["k"],
+                *problem,
                 cohorts.Staying(
                     goes_on=flags(role.field("goes_on")),
                     new=flags(role.field("is_new")),
