@@ -74,10 +74,10 @@ found AS (
                 low := q.low::BIGINT,
                 high := q.high::BIGINT
             )), [])
-            FROM srsql.case_qid AS q
+            FROM srsql.original_qid(of_release) AS q
             SEMI JOIN (SELECT unnest(t.case_nos) AS case_no FROM targets AS t) AS t
                 ON q.case_no = t.case_no
-            WHERE q.release_id = of_release AND q.low IS NOT NULL
+            WHERE q.low IS NOT NULL
         ),
         (
             SELECT coalesce(list(struct_pack(
