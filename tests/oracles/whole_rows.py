@@ -51,6 +51,8 @@ class Clusters:
     records: dict[int, int]
     chunks: dict[int, list[list[Subrecord]]] = field(default_factory=lambda: defaultdict(list))
     items: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _terms: dict[int, list[frozenset[str]]] = field(default_factory=dict)
+    """The terms of each chunk, once asked for."""
 
     @classmethod
     def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Clusters:
@@ -74,9 +76,11 @@ class Clusters:
         record can hold them if some subrecord of each chunk holds those that the chunk has.
         """
         left = set(known) - self.items[cluster]
-        for subrecords in self.chunks[cluster]:
-            here = left & frozenset().union(*subrecords)
-            if not any(here <= s for s in subrecords):
+        if cluster not in self._terms:
+            self._terms[cluster] = [frozenset().union(*s) for s in self.chunks[cluster]]
+        for terms, subrecords in zip(self._terms[cluster], self.chunks[cluster], strict=True):
+            here = left & terms
+            if here and not any(here <= s for s in subrecords):
                 return False
             left -= here
         return not left
@@ -94,20 +98,26 @@ def fewest_candidates(
     ``targets``: the id of a released row -> what is true of the patient: values and items.
     """
     fewest, lost = len(rows), list[Hashable]()
-    covering: dict[tuple[Known, ...], dict[int, int]] = {}
     own = {row.case: row for row in rows}
+    people: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        people[row.cluster].append(row)
     for case, (values, items) in targets.items():
-        if values not in covering:
-            found: dict[int, int] = defaultdict(int)
-            for row in rows:
-                if row.covers(values):
-                    found[row.cluster] += 1
-            covering[values] = found
+        home = own[case].cluster
+        order = sorted(people, key=lambda cluster: cluster != home)
+        covering: dict[int, int] = {}  # counted when first asked for
         for known in _sets(items, size):
-            admitting = {c for c in covering[values] if clusters.admits(c, known)}
-            fewest = min(fewest, sum(covering[values][c] for c in admitting))
-            if own[case].cluster not in admitting or not own[case].covers(values):
+            if not (own[case].covers(values) and clusters.admits(home, known)):
                 lost.append(case)
+            found = 0
+            for cluster in order:
+                if found >= fewest:  # no more than that can change the answer
+                    break
+                if clusters.admits(cluster, known):
+                    if cluster not in covering:
+                        covering[cluster] = sum(row.covers(values) for row in people[cluster])
+                    found += covering[cluster]
+            fewest = min(fewest, found)
     return fewest, lost
 
 
