@@ -43,7 +43,8 @@ def fast(session: nox.Session) -> None:
 def thorough(session: nox.Session) -> None:
     """The tests that the other sessions leave out."""
     _install(session, "test")
-    session.run("pytest", "-n", "2", "-m", "thorough", *session.posargs)
+    everything = {"SRSQL_IN_FULL": "1"}
+    session.run("pytest", "-n", "2", "-m", "thorough", *session.posargs, env=everything)
 
 
 @nox.session

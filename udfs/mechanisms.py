@@ -1,9 +1,9 @@
 """The mechanisms of the perturbing models: discrete Laplace noise and the exponential mechanism.
 
-Randomness has two sources. ``secure`` (seed None) is OpenDP: its exact discrete Laplace sampler
+Randomness has two sources. ``secure`` (seed None) is OpenDP's exact discrete Laplace sampler
 (integers and rationals only, so that no floating-point attack applies; Canonne, Kamath and Steinke
-2020) and its cryptographically secure generator, which nobody can seed. ``seeded`` is a NumPy
-generator for experiments: whoever learns the seed takes the noise off again.
+2020) and the cryptographically secure generator of the system, neither of which anybody can seed.
+``seeded`` is a NumPy generator for experiments: whoever learns the seed takes the noise off again.
 
 The exponential mechanism draws nodes of a hierarchy (Wu 2022, section IV.C; SPEC section 10). A
 node is its preorder number. phi(v) is the path from v up to the top of the tree; the distortion
@@ -18,7 +18,6 @@ dom of values is q(v) = sum of IL_c(u, v) over u in dom, the less the better.
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -49,7 +48,7 @@ def laplace_noise(numerators: Ints, denominators: Ints, seed: int | None) -> Int
     Args:
         numerators: [n] of the scale of each draw, above 0.
         denominators: [n] of the same scales, above 0.
-        seed: of the NumPy generator; None: OpenDP with its secure generator.
+        seed: of the NumPy generator; None: OpenDP and the secure generator of the system.
 
     Returns:
         [n] draws. The scale of a secure draw is the fraction rounded up to a double.
@@ -129,18 +128,15 @@ class Uniform:
 
 
 def _secure_words(count: int) -> Words:
-    """Bytes of OpenDP's secure generator."""
-    from opendp._data import fill_bytes
-
-    words = np.empty(count, np.uint64)
-    pointer = ctypes.cast(words.ctypes.data, ctypes.POINTER(ctypes.c_uint8))
-    if not fill_bytes(pointer, words.nbytes):
-        raise OSError("the secure generator of the system gave no random bytes")
-    return words
+    """Bytes of the secure generator of the system."""
+    return np.frombuffer(os.urandom(8 * count), np.uint64).copy()
 
 
 class Source:
-    """Where the draws of a release come from: OpenDP (seed None), or for experiments a seed."""
+    """Where the draws of a release come from.
+
+    OpenDP and the system (seed None), or for experiments a seed.
+    """
 
     def __init__(self, seed: int | None) -> None:
         self._seeds = None if seed is None else np.random.default_rng(seed)
@@ -285,7 +281,7 @@ def exponential_choice(
         parent: [nodes] the tree, by each node's parent in preorder.
         epsilon: above 0, at most ``MAX_EPSILON``.
         calibration: see the module; ``sound`` takes doms of one value.
-        seed: of the NumPy generator; None: OpenDP's secure one.
+        seed: of the NumPy generator; None: the secure one of the system.
 
     Returns:
         [n] the nodes drawn.

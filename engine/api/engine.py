@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import duckdb
-import pandas as pd
 
 from srsql.engine import api, errors
 from srsql.engine.artifact.format import Format
@@ -73,6 +72,8 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from srsql.engine.report import Report
 
 Progress = Callable[[str], None] | None
@@ -153,7 +154,7 @@ class Engine:
         return self.warehouse.rows(query, parameters)
 
     @overload
-    def frame(self, query: str, parameters: Sequence[Any] = ()) -> pd.DataFrame: ...
+    def frame(self, query: str, parameters: Sequence[Any] = ()) -> DataFrame: ...
     @overload
     def frame(self, query: str, parameters: Sequence[Any] = (), *, kind: Kind) -> Any: ...
     @api.reads(errors.FrameError)

@@ -41,6 +41,7 @@ from pydantic import (
 from sqlglot import exp
 
 from srsql.engine.errors import PublishError, VerifyError, one_line
+from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.statements import column, temporary
 
 if TYPE_CHECKING:
@@ -73,10 +74,6 @@ TERM_TABLES = {
 }
 """Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
 makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
-
-NO_LIBRARY = (
-    "{option} needs the package cryptography, which is not installed: pip install 'srsql[sign]'"
-)
 
 Format = Literal["parquet", "csv", "duckdb"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -369,12 +366,11 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     Raises:
         PublishError: the library is not there, or the file holds no such key, or a locked one.
     """
-    try:
-        from cryptography.exceptions import UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    except ImportError:
-        raise PublishError(NO_LIBRARY.format(option="--sign")) from None
+    need("cryptography", "--sign", PublishError)
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -398,12 +394,11 @@ def signature_faults(folder: Path, public_key: Path) -> list[str]:
     Raises:
         VerifyError: the library is not there, or the file holds no such key.
     """
-    try:
-        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-    except ImportError:
-        raise VerifyError(NO_LIBRARY.format(option="--public-key")) from None
+    need("cryptography", "--public-key", VerifyError)
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
     try:
         key = load_pem_public_key(public_key.read_bytes())
     except (OSError, ValueError, UnsupportedAlgorithm) as error:

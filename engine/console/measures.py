@@ -19,6 +19,7 @@ from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
 from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreements
 from srsql.engine.signals.rules import Condition
+from srsql.engine.warehouse.extras import lacking
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
@@ -237,6 +238,8 @@ def signal_lines(found: Signals) -> Iterator[str]:
             "for want of a value (--missing drop)"
         )
     yield from map(_prior, found.priors)
+    if not found.priors:
+        yield lacking("scipy", "EBGM")
     if found.perturbed:
         yield (
             f"drawn at random in {', '.join(found.perturbed)}: there (surely .. possibly) is what "
@@ -285,8 +288,9 @@ def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
     surely = "possibly" if found.released_only else "surely"
     text = f"{len(found.signals):,} pairs of {surely} at least {LEAST} cases"
-    each = agreements(found.signals, [name for name, _ in _CRITERIA])
-    for (_, label), told in zip(_CRITERIA, each, strict=True):
+    criteria = _CRITERIA if found.priors else _CRITERIA[:-1]
+    each = agreements(found.signals, [name for name, _ in criteria])
+    for (_, label), told in zip(criteria, each, strict=True):
         text += f"; {label}: {told.after:,} signals, {told.open:,} undecided"
         if not found.released_only:
             text += (

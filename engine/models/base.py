@@ -238,6 +238,11 @@ class GroupingModel(ABC):
         return bound_symptoms(release.warehouse, bounds, self.symptoms_limit)
 
     @property
+    def packages(self) -> Mapping[str, str]:
+        """Packages of extras that the model works with, and what of it needs each."""
+        return {}
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         """What ``load_kernels`` takes of the model."""
         return (self.grouping_kernels, *(() if self.refine == "off" else (REFINEMENT_KERNELS,)))

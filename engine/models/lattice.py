@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -211,6 +212,11 @@ class NoisyLattice(LatticeModel):
         """Whether the noise is that of an experiment, too."""
         unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
         return {**super().public_facts, **unfit}
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """Of secure noise, its sampler."""
+        return {"opendp": "--noise secure"} if self.noise == "secure" else {}
 
     @property
     def private_facts(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -33,8 +34,8 @@ EPSILON: dict[str, Any] = {
 NOISE: dict[str, Any] = {
     "default": "secure",
     "takes": OneOf(("secure", "seeded")),
-    "help": "secure is OpenDP's generator; seeded repeats with --seed, for experiments, and is "
-    "not for publication",
+    "help": "secure is OpenDP's sampler (extra noise); seeded repeats with --seed, for "
+    "experiments, and is not for publication",
     "of": WITH_NOISE,
     "weaker": "seeded",
     "compared": ("seeded",),
@@ -117,6 +118,11 @@ class PerturbingModel(GroupingModel):
     def budget_scope(self) -> EpsilonScope:
         """As asked for."""
         return self.epsilon_scope
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """Of secure noise, its sampler."""
+        return {"opendp": "--noise secure"} if self.noise == "secure" else {}
 
     @property
     def private_facts(self) -> dict[str, Any]:

@@ -94,6 +94,7 @@ from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.carriers import Carrier, local_carrier
+from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
@@ -123,6 +124,8 @@ def release(
     """
     clock = Clock(progress)
     model = request.model
+    for package, wanted in model.packages.items():
+        need(package, wanted, ReleaseError)
     ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     there = (
         standing_release(warehouse, dataset, request, ingestion_id) if request.if_needed else None

@@ -6,7 +6,7 @@ that ``lineage`` can prove which columns it derives from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import sqlglot
 from sqlglot import exp
@@ -56,8 +56,12 @@ def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Buil
     if dataset.clustered:
         shown = _with_clusters(dataset, shown)
     warehouse.run(create(exp.to_table(REGION), shown, temp=True))
+    lined = warehouse.rows(query("release/manifest", "tables_of_one_file"), [release.release_id])
+    queries = table_queries(
+        dataset, quarter, keyed=keyed, hides=hides, lined={name for (name,) in lined}
+    )
     built = []
-    for name, rows in table_queries(dataset, quarter, keyed=keyed, hides=hides).items():
+    for name, rows in queries.items():
         store = store_of(release.release_id, name)
         warehouse.run(create(table(STORE, store), rows))
         built.append(Built(name, store, rows))
@@ -65,7 +69,12 @@ def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Buil
 
 
 def table_queries(
-    dataset: Dataset, quarter: str, *, keyed: bool, hides: bool = False
+    dataset: Dataset,
+    quarter: str,
+    *,
+    keyed: bool,
+    hides: bool = False,
+    lined: Collection[str] = (),
 ) -> dict[str, exp.Query]:
     """Released table -> the query over raw rows, ids and regions that fills it.
 
@@ -75,13 +84,20 @@ def table_queries(
         keyed: ids are pseudonyms, so serial numbers are published per report.
         hides: ``srsql_hidden`` has values that are suppressed: no row shows one of them, and a row
             that would show nothing else is left out.
+        lined: tables that came as one file, so that no two rows are of one line; what the rows of
+            others show orders those of one line, which takes longer.
     """
     if dataset.clustered:
         return {dataset.report_table: _cluster_rows(dataset, quarter)}
     return {
         source.name: _report_rows(dataset, quarter, hides=hides)
         if source.name == dataset.report_table
-        else _child_rows(dataset, source.name, quarter, keyed=keyed, hides=hides)
+        else _child_rows(dataset, source.name, quarter, keyed=keyed, hides=hides).order_by(
+            column("public_report", "i"),
+            column("public_case", "i"),
+            column("srsql_line", "t"),
+            *[column(published, "t") for published in source.publish if source.name not in lined],
+        )
         for source in dataset.row_tables
     }
 
@@ -205,7 +221,7 @@ def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Selec
 
 def _child_rows(
     dataset: Dataset, name: str, quarter: str, *, keyed: bool, hides: bool
-) -> exp.Query:
+) -> exp.Select:
     child = dataset.table(name)
     serial = child.serial if keyed else {}
     query = exp.select(
@@ -231,12 +247,7 @@ def _child_rows(
             ),
             join_type="left",
         )
-    return rows.order_by(
-        column("public_report", "i"),
-        column("public_case", "i"),
-        column("srsql_line", "t"),
-        *[column(published, "t") for published in child.publish],
-    )
+    return rows
 
 
 def _ids(dataset: Dataset) -> list[exp.Expr]:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from srsql.engine.report.drawing import Image, number, plain, scheme_css
+from srsql.engine.warehouse.extras import installed
 from srsql.schemas.glossary import term
 from srsql.version import __version__
 
@@ -80,7 +81,9 @@ def written_by() -> str:
 
     The C library computes logarithms, whose last digit is shown.
     """
-    versions = [f"{name} {metadata.version(name)}" for name in DRAWN_WITH]
+    versions = [
+        f"{name} {metadata.version(name) if installed(name) else 'none'}" for name in DRAWN_WITH
+    ]
     system = " ".join([machine(), *libc_ver()])
     return ", ".join([f"srsql {__version__}", f"drawing {DRAWING}", *versions, system])
 

@@ -48,6 +48,7 @@ from srsql.engine.signals.rules import (
     Rule,
     intervals,
 )
+from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
@@ -279,7 +280,7 @@ class _Run:
     def _weigh(self, condition: Condition, missing: Missing, *, fit: bool) -> None:
         """What each case counts under the condition; if wanted the prior that all pairs have then.
 
-        A prior takes seconds to fit.
+        A prior takes seconds to fit; there is none without the package that fits it.
         """
         rows = [self._with_domain(i) for i in intervals(self.scope.dataset, condition)]
         names = ("positions", "lows", "highs", "domain_lows", "domain_highs")
@@ -290,7 +291,7 @@ class _Run:
         for side in self.sides:
             self.warehouse.run(self._of_side("weight", side, "weight", "case", "box"), restricted)
             self.prior[side] = Shrinkage(condition, side, 0, *(None,) * 5)
-            if fit:
+            if fit and installed("scipy"):
                 statement = self._of_side("prior", side, "weight", "drug", "reaction")
                 self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
                 self.priors.append(self.prior[side])

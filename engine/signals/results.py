@@ -268,6 +268,7 @@ class Signals(Framed):
     quantiles: tuple[Quantiles, ...]
     """Of all pairs; empty where there is nothing to compare with."""
     priors: tuple[Shrinkage, ...]
+    """None: there is no EBGM, for want of the package that fits them."""
     dropped: int = 0
     """Cases of the originals that are not compared, since the release was asked to leave out who
     lacks a value (``--missing drop``)."""

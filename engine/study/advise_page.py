@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import pandas as pd
+import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
+from pyarrow import parquet
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.report.drawing import (
@@ -40,17 +41,6 @@ _COLUMNS = (
     "mean risk (RR)", "loss", "NIL*", "withheld", "share", "suppressed", "groups", "smallest",
     "confidence", "DSR", "2 items", "frontier", "keeps", "seconds",
 )  # fmt: skip
-_INTEGERS = (
-    "k",
-    "fewest",
-    "cases",
-    "withheld",
-    "groups",
-    "smallest",
-    "k_effective",
-    "confidence_held",
-    "confidence_of",
-)
 _COLOURS = (BLUE, ORANGE, GREEN, GREY, PURPLE, SKY, "black")
 _MARKERS = "os^DvP<>"
 _NAMES = {
@@ -76,17 +66,17 @@ def write_all(dataset: Dataset, advice: Advice, out: Path, *, safe: bool) -> lis
     Raises:
         AdviseError: they cannot be written.
     """
-    table = frame(advice)
+    table = table_of(advice)
     text = page(dataset, advice)
     wanted: tuple[tuple[str, Callable[[Path], object]], ...] = (
         ("advise.html", lambda file: file.write_text(text, encoding="utf-8")),
         ("advise.csv", lambda file: write_csv(table, file, safe=safe)),
-        ("advise.parquet", lambda file: table.to_parquet(file, index=False)),
+        ("advise.parquet", lambda file: parquet.write_table(table, file)),
     )
     return [str(put_in_place(out / name, write, AdviseError)) for name, write in wanted]
 
 
-def frame(advice: Advice) -> pd.DataFrame:
+def table_of(advice: Advice) -> pa.Table:
     """A row per setting and what it was measured on; withheld cases by reason as columns."""
     whys = sorted({why for s in (*advice.settings, *advice.sampled) for why in s.withheld_why})
     rows = [
@@ -95,7 +85,7 @@ def frame(advice: Advice) -> pd.DataFrame:
         | {f"withheld_{why}": one.withheld_why.get(why, 0) for why in whys}
         for one in (*advice.settings, *advice.sampled)
     ]
-    return pd.DataFrame(rows).astype(dict.fromkeys(_INTEGERS, "Int64"))
+    return pa.Table.from_pylist(rows)
 
 
 def page(dataset: Dataset, advice: Advice) -> str:

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from srsql.engine.study.results import Column, Conditions, Row, hold
+from srsql.engine.warehouse.extras import installed, lacking
 
 PAPERS = ("lin_2016", "huang_2021", "wu_2022", "loukides_2014", "lee_2020")
 """Files of claims and figures, in the order in which they are shown."""
@@ -233,6 +234,8 @@ class WelchClaim(Claim):
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """The verdict on a table."""
+        if not installed("scipy"):
+            return Verdict("cannot be told", 0, 0, lacking("scipy", "Welch's t-test"))
         by = [*SHARED, "seed"]
         others = _samples(self.right, rows, by)
         agreed, chances = [], []
@@ -282,13 +285,13 @@ def welch(one: Sample, other: Sample) -> float | None:
     of Welch and Satterthwaite. None where a sample has fewer than two values. Where neither varies,
     equal means have a chance of 1, others of 0.
     """
-    from scipy.special import stdtr
-
     if min(one.size, other.size) < 2:
         return None
     parts = [sample.deviation**2 / sample.size for sample in (one, other)]
     if sum(parts) == 0:
         return float(one.mean == other.mean)
+    from scipy.special import stdtr
+
     t = (one.mean - other.mean) / math.sqrt(sum(parts))
     sizes = (one.size, other.size)
     freedom = sum(parts) ** 2 / sum(v**2 / (n - 1) for v, n in zip(parts, sizes, strict=True))

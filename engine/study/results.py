@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -11,7 +12,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
@@ -109,22 +109,28 @@ def collect(
     return rows
 
 
-def frame(rows: Sequence[Row]) -> pd.DataFrame:
+def table_of(rows: Sequence[Row]) -> pa.Table:
     """The rows with every column, parameters first."""
     more = sorted({name for row in rows for name in row} - {*FIRST, *LAST})
-    texts = [{**row, **{n: str(row[n]) for n in more if row.get(n) is not None}} for row in rows]
-    table = pd.DataFrame(texts, columns=[*FIRST, *more, *LAST])
-    types = {
-        name: "float64"
-        if name in _NUMBERS
-        else "Int64"
-        if name in _INTEGERS
-        else "boolean"
-        if name == "passed"
-        else "string"
-        for name in table.columns
-    }
-    return table.astype(types)
+    columns = {name: _type(name) for name in (*FIRST, *more, *LAST)}
+    return pa.table(
+        {
+            name: pa.array([_of_type(row.get(name), kind) for row in rows], kind)
+            for name, kind in columns.items()
+        }
+    )
+
+
+def _type(column: str) -> pa.DataType:
+    if column == "passed":
+        return pa.bool_()
+    return (
+        pa.float64() if column in _NUMBERS else pa.int64() if column in _INTEGERS else pa.string()
+    )
+
+
+def _of_type(value: Any, kind: pa.DataType) -> Any:
+    return value if value is None or not pa.types.is_string(kind) else str(value)
 
 
 def write_table(rows: Sequence[Row], folder: Path, *, safe: bool) -> list[Path]:
@@ -138,20 +144,20 @@ def write_table(rows: Sequence[Row], folder: Path, *, safe: bool) -> list[Path]:
     Raises:
         CompareError: they cannot be written.
     """
-    table = frame(rows)
+    table = table_of(rows)
     return [
-        put_in_place(folder / "results.parquet", lambda file: table.to_parquet(file, index=False)),
+        put_in_place(folder / "results.parquet", lambda file: parquet.write_table(table, file)),
         put_in_place(folder / "results.csv", lambda file: write_csv(table, file, safe=safe)),
     ]
 
 
-def write_csv(table: pd.DataFrame, file: Path, *, safe: bool) -> None:
+def write_csv(table: pa.Table, file: Path, *, safe: bool) -> None:
     """A table as a CSV file; ``safe``: none of its texts is a formula (see ``csv_safe``)."""
-    texts = [name for name in table.columns if table[name].dtype.kind not in "biufc"]
-    told = table.copy()
-    for name in texts if safe else ():
-        told[name] = table[name].map(csv_safe, na_action="ignore")
-    told.to_csv(file, index=False, lineterminator="\n")
+    with file.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table.column_names)
+        for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            writer.writerow(map(csv_safe, row) if safe else row)
 
 
 def put_in_place(

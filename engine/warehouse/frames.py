@@ -10,12 +10,25 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from html import escape
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-import pandas as pd
 import pyarrow as pa
 
 from srsql.engine.errors import FrameError, printable
+from srsql.engine.warehouse.extras import need
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["pandas", "arrow", "polars"]
 _TYPES: dict[Any, pa.DataType] = {
@@ -225,7 +238,7 @@ def as_frame(rows: Iterable[Any] | Framed, *, kind: Kind = "pandas", of: type | 
         of: the class of the rows, so that no rows at all give its columns, too.
 
     Raises:
-        FrameError: these are no rows of one class, or Polars is wanted and not installed.
+        FrameError: these are no rows of one class, or the package of that kind is not installed.
     """
     if isinstance(rows, Framed):
         return shaped(rows.arrow(), kind)
@@ -251,11 +264,14 @@ def shaped(table: pa.Table, kind: Kind) -> Any:
     """An Arrow table as what was asked for.
 
     Raises:
-        FrameError: an unknown kind, or Polars is not installed.
+        FrameError: an unknown kind, or its package is not installed.
     """
     if kind == "arrow":
         return table
     if kind == "pandas":
+        need("pandas", "a frame of pandas", FrameError)
+        import pandas as pd
+
         return table.to_pandas(types_mapper=pd.ArrowDtype)
     if kind != "polars":
         raise FrameError(f"no frame of kind {kind!r}: give pandas, arrow or polars")

@@ -23,12 +23,9 @@ import pyarrow as pa
 
 from srsql.engine.errors import WarehouseError, one_line, printable
 from srsql.engine.warehouse.carriers import Work
+from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.spark import SparkCarrier, reason, unwarned
 
-NO_PYSPARK = (
-    "--spark needs the package pyspark, 4.0 or later, which is not installed: "
-    "pip install 'srsql[spark]'"
-)
 ADDRESSES = "local[N], sc://HOST:PORT or spark://HOST:PORT"
 CONNECT = "sc"
 """The scheme of Spark Connect."""
@@ -68,10 +65,7 @@ class SparkAt:
         Raises:
             WarehouseError: pyspark is missing, or nobody is at the address.
         """
-        try:
-            import pyspark.sql  # noqa: F401
-        except ImportError:
-            raise WarehouseError(NO_PYSPARK) from None
+        need("pyspark", "--spark", WarehouseError)
         if self._url.startswith(f"{CONNECT}:"):
             _need_server(self._url)
         return self

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.audit import Case, Group, Release, covers
 from oracles.examples import REPEATABLE
+from support.amount import some_of
 from support.audited_series import DATASET, Catalog, coded, hull, series
 from support.boxes import ANYTHING, boxes
 from support.boxes import coded as coded_box
@@ -185,10 +186,10 @@ def test_a_kept_verdict_is_that_of_a_full_audit(
     make(catalog, [coded(r) for r in made], data.draw, tuple(a for a in ATTACKS if a in attacks))
 
 
-@settings(parent=REPEATABLE, max_examples=40)
+@settings(parent=REPEATABLE, max_examples=some_of(40))
 @given(made=st.one_of(series(), careful_series()), data=anything,
        attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))  # fmt: skip
-def test_in_forty_series_every_kept_verdict_is_that_of_a_full_audit(
+def test_in_many_series_every_kept_verdict_is_that_of_a_full_audit(
     catalog: Catalog, made: list[Release], data: Any, attacks: list[str]
 ) -> None:
     make(catalog, [coded(r) for r in made], data.draw, tuple(a for a in ATTACKS if a in attacks))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"matplotlib", "numba", "opendp", "scipy"}
+HEAVY = {"matplotlib", "numba", "opendp", "pandas", "scipy"}
 
 
 def test_a_command_that_needs_no_kernel_noise_or_figure_does_not_load_them() -> None:

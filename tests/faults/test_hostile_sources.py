@@ -11,13 +11,14 @@ import duckdb
 import pytest
 from oracles import clinic, hospital
 from support import mutations
+from support.amount import some_of
 from support.archives import vaers
 
 from srsql import Engine
 from srsql.engine.errors import SrsqlError
 from srsql.engine.ingest import IngestedPeriod
 
-FEW, MANY = range(8), range(1000, 1300)
+FEW, MANY = range(8), range(1000, 1000 + some_of(300))
 VAERS = vaers(
     'VAERS_ID,STATE,AGE_YRS,SEX,SYMPTOM_TEXT\n1,CT,42.5,F,"He said ""no"",\nthen left"\n'
     + "".join(f"{n},NY,{n},M,plain text {n}\n" for n in range(2, 12))
@@ -206,7 +207,7 @@ def attempts(engine: Engine, tmp_path: Path, made: Attempt, seeds: range) -> Non
 
         made, in_folder.__name__ = in_folder, made.__name__
     loaded = [attempt(engine, tmp_path, made, seed) for seed in seeds]
-    if len(seeds) > 100:  # both happen, or nothing is proved
+    if seeds is MANY:  # both happen, or nothing is proved
         assert 0.1 < sum(loaded) / len(loaded) < 0.95, sum(loaded)
 
 
@@ -221,7 +222,7 @@ def test_a_few_hostile_sources_are_refused_or_accounted_for(
 
 
 @pytest.mark.parametrize("made", KINDS)
-def test_three_hundred_hostile_sources_are_refused_or_accounted_for(
+def test_many_hostile_sources_are_refused_or_accounted_for(
     engine: Engine, tmp_path: Path, made: Attempt
 ) -> None:
     attempts(engine, tmp_path, made, MANY)

@@ -1,5 +1,8 @@
 """200 kills over the commands, many of them while a change is committed: nothing is half done, no
-raw byte is left where others can read it, and the same command works afterwards."""
+raw byte is left where others can read it, and the same command works afterwards.
+
+A quarter of them, unless ``SRSQL_IN_FULL`` is set.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.amount import some_of
 from support.kills import End, Kill, Server
 from support.quarters import crowd, write_quarter
 from support.released import content
@@ -159,16 +163,16 @@ def kills(command: Command, known: Known, work: Path) -> Iterator[Kill]:
     """When the command is killed: spread over its time, and over the windows."""
     rng = random.Random(command.name)
     given = arguments(command)
-    for number in range(command.anywhere):
-        share = (number + rng.random()) / command.anywhere
+    for number in range(anywhere := some_of(command.anywhere)):
+        share = (number + rng.random()) / anywhere
         yield Kill(str(work), given, delay=0.02 + share * known.end.seconds)
     windows = known.end.windows
-    for number in range(command.inside):
+    for number in range(inside := some_of(command.inside)):
         nth = len(windows) - number % min(2, len(windows))  # the last ones are the command's
-        if command.window == "commit" and number < TORN:
+        if command.window == "commit" and number < some_of(TORN):
             yield Kill(str(work), given, window="commit", nth=nth, torn=(0, 100, 5000)[number])
             continue
-        share = (number + rng.random()) / command.inside
+        share = (number + rng.random()) / inside
         yield Kill(str(work), given, window=command.window, nth=nth,
                    delay=share * windows[nth - 1])  # fmt: skip
 
@@ -231,7 +235,8 @@ def test_whatever_is_killed_leaves_all_or_nothing_and_works_again(
             assert counts(seen(command, work)) == known.after
         assert done or end.code != 0 or not (known.changes or command.target), kill
     print(command.name, told)
-    assert told["killed"] >= (command.anywhere + command.inside) // 4  # a busy machine is late
+    tried = told["killed"] + told["in time"]
+    assert told["killed"] >= tried // 4  # a busy machine is late
 
 
 def test_there_are_200_kills_and_40_of_them_while_something_is_committed() -> None:

@@ -63,24 +63,36 @@ class Hulls(NamedTuple):
     """[start[-1], d] hull of the regions under a node; low above high where there is none."""
 
 
-def renumbered(
-    low: Ints, high: Ints, region_low: Ints, region_high: Ints, target: NDArray[np.bool_]
-) -> tuple[Cases, Ints]:
+class Boxes(NamedTuple):
+    """What is known of n cases with d quasi-identifiers, and the regions of their groups."""
+
+    low: Ints
+    high: Ints
+    """[n, d] of targets at least; -UNBOUNDED, UNBOUNDED where nothing is known."""
+    region_low: Ints
+    region_high: Ints
+    """[groups, d]"""
+    group: Ints
+    """[n] whose region is published of a case."""
+
+
+def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
     """The cases in the order in which they are searched, and what number each had.
 
     Args:
-        low, high, region_low, region_high: as in ``Cases``.
+        boxes: of the cases.
         target: [n] whether it is looked at what known items leave of the case.
     """
-    told = (region_low > -UNBOUNDED) | (region_high < UNBOUNDED)
+    told = (boxes.region_low > -UNBOUNDED) | (boxes.region_high < UNBOUNDED)
     first, pattern = _numbered((told @ (1 << np.arange(told.shape[1])))[:, None])
     patterns = told[first]
     fewest_first = np.argsort(patterns.sum(axis=1), kind="stable")
     patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern]
-    order = np.lexsort((_curve(region_low, region_high, told), pattern))
-    low, high, region_low, region_high = (
-        np.ascontiguousarray(ends[order]) for ends in (low, high, region_low, region_high)
-    )
+    groups = np.lexsort((_curve(boxes.region_low, boxes.region_high, told), pattern))
+    order = np.argsort(np.argsort(groups)[boxes.group], kind="stable")
+    group = boxes.group[order]
+    low, high = boxes.low[order], boxes.high[order]
+    region_low, region_high = boxes.region_low[group], boxes.region_high[group]
     chosen = np.flatnonzero(target[order])
     number_of = np.full(len(order), -1, np.int64)
     number_of[chosen] = np.arange(len(chosen))
@@ -91,7 +103,7 @@ def renumbered(
         point[number] = _numbered(ends)[1]
         point[number, unknown] = -1
     return (
-        Cases(low, high, region_low, region_high, pattern[order], point, number_of),
+        Cases(low, high, region_low, region_high, pattern[group], point, number_of),
         order,
     )
 
@@ -120,25 +132,29 @@ def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:
     return place
 
 
+@njit()
 def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
     """Lists from rows (owner, entry), in any order; a row that is there twice is one entry."""
-    entries = int(entry.max(initial=0)) + 1
-    return _listed(np.sort(owner * entries + entry), owners, entries)
-
-
-@njit()
-def _listed(rows: Ints, owners: int, entries: int) -> Lists:
-    """Lists from numbers owner * entries + entry, ascending."""
+    end = np.zeros(owners + 1, np.int64)
+    for row in owner:
+        end[row + 1] += 1
+    end = np.cumsum(end)
+    first = end.copy()
+    placed = np.empty(len(entry), np.int64)
+    for row in range(len(owner)):
+        placed[end[owner[row]]] = entry[row]
+        end[owner[row]] += 1
     start = np.zeros(owners + 1, np.int64)
-    entry = np.empty(len(rows), np.int64)
     count = 0
-    for i in range(len(rows)):
-        if i == 0 or rows[i] != rows[i - 1]:
-            owner = rows[i] // entries
-            start[owner + 1] += 1
-            entry[count] = rows[i] - owner * entries
-            count += 1
-    return Lists(np.cumsum(start), entry[:count].copy())
+    for one in range(owners):
+        part = placed[first[one] : first[one + 1]]
+        part.sort()
+        for i in range(len(part)):
+            if i == 0 or part[i] != part[i - 1]:
+                placed[count] = part[i]  # where what was read before stood
+                count += 1
+        start[one + 1] = count
+    return Lists(start, placed[:count].copy())
 
 
 @njit()

@@ -19,6 +19,7 @@ from srsql.udfs.compiled import njit
 from srsql.udfs.risk.holders import (
     BLOCK,
     UNBOUNDED,
+    Boxes,
     Cases,
     after,
     covers,
@@ -135,10 +136,11 @@ def _larger_sets(
 def warm_up() -> None:
     """Load the compiled kernels from the cache, or compile them (once per installation)."""
     ends = np.zeros((40, 1), np.int64)
+    boxes = Boxes(ends, ends, ends, ends, np.arange(40))
     cases, items = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
     value = np.array([-1, 0, 1, 2])
     target = np.isin(cases[::4], drawn_cases(cases[::4], 39, 0))
-    exposure([ends] * 4, (cases, items), value, 2, 0, target)
+    exposure(boxes, (cases, items), value, 2, 0, target)
 
 
 class Summary(NamedTuple):
@@ -174,7 +176,7 @@ def summaries(found: Exposure, k: int) -> list[Summary]:
     return [row for row in rows if row.cases]
 
 
-def told_boxes(case_nos: Ints, groups: Ints, own: list[Ints], published: list[Ints]) -> list[Ints]:
+def told_boxes(case_nos: Ints, groups: Ints, own: list[Ints], published: list[Ints]) -> Boxes:
     """Boxes that are told row by row, as ``exposure`` takes them.
 
     Args:
@@ -193,7 +195,7 @@ def told_boxes(case_nos: Ints, groups: Ints, own: list[Ints], published: list[In
             filled = np.full(len(owners) * width, missing, np.int64)
             filled[cell] = end
             ends.append(filled.reshape(-1, width))
-    return [*ends[:2], *(end[group] for end in ends[2:])]
+    return Boxes(ends[0], ends[1], ends[2], ends[3], group)
 
 
 @njit()
@@ -213,7 +215,7 @@ def drawn_cases(case_nos: Ints, count: int, seed: int) -> Ints:
 
 
 def exposure(
-    boxes: list[Ints],
+    boxes: Boxes,
     held: tuple[Ints, Ints],
     value: Ints,
     k: int,
@@ -223,8 +225,7 @@ def exposure(
     """How few candidates known items leave of every case, and which terms follow from them.
 
     Args:
-        boxes: low and high ends of what is known of each case and of its region, [n, d] each;
-            -UNBOUNDED and UNBOUNDED where a value is missing.
+        boxes: what is known of each case, and its region.
         held: case and item of each row, [rows] each; a row once or more often.
         value: [items] the sensitive value that it is, of 0, 1, ...; -1 for a drug.
         k: candidates beyond so many are not counted.
@@ -237,7 +238,7 @@ def exposure(
 
     Source: SPEC section 18.
     """
-    cases, order = renumbered(boxes[0], boxes[1], boxes[2], boxes[3], target)
+    cases, order = renumbered(boxes, target)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     case, item = place[held[0]], held[1]

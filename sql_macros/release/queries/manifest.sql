@@ -13,6 +13,15 @@ FROM srsql.ingested_file AS f
 WHERE f.ingestion_id = $ingestion_id
 ORDER BY f.file;
 
+-- name: tables_of_one_file
+-- The tables that a release (?) has of one file each, so that no two rows have one line.
+SELECT f.table_name
+FROM srsql.ingested_file AS f
+INNER JOIN srsql.release AS r ON f.ingestion_id = r.ingestion_id
+WHERE r.release_id = ?
+GROUP BY f.table_name
+HAVING count(*) = 1;
+
 -- name: source
 -- Where an ingestion came from, and its digest.
 SELECT i.source, i.sha256 FROM srsql.ingestion AS i WHERE i.ingestion_id = $ingestion_id;
