@@ -133,8 +133,9 @@ def rules_broken(con: duckdb.DuckDBPyConnection, series: Sequence[Quarter], k: i
 
 def fill(con: duckdb.DuckDBPyConnection, table: str, rows: list[tuple[object, ...]]) -> None:
     if rows:
-        marks = ", ".join("?" for _ in rows[0])
-        con.executemany(f"INSERT INTO temp.main.srsql_{table} VALUES ({marks})", rows)
+        marks = ", ".join("unnest(?)" for _ in rows[0])
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        con.execute(f"INSERT INTO temp.main.srsql_{table} SELECT {marks}", columns)
 
 
 def as_published(series: Sequence[Quarter]) -> list[Quarter]:
@@ -192,7 +193,7 @@ def test_a_series_that_an_attack_breaks_is_refused_and_one_by_the_rules_is_not()
     """Random series by the rules, whole and with one change, against the oracle of attacks."""
     met: Counter[str] = Counter()
     with duckdb.connect() as con:
-        for seed in range(4):
+        for seed in range(3):
             k, luck = 2 + seed % 2, random.Random(seed)
             series = as_published(made(seed, k)[:3])
             assert rules_broken(con, series, k) == set()
@@ -287,18 +288,18 @@ def test_of_whom_nobody_knows_who_is_new_nothing_is_said_of_presence(tmp_path: P
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory, plain_pages: None) -> list[Path]:
-    """Three artifacts by the program: 40 cases of each quarter go on into the next one."""
+    """Three artifacts by the program: 30 cases go on into the second quarter, 20 into the third."""
     folder = tmp_path_factory.mktemp("stay")
-    firsts = {"2011Q1": 1, "2011Q2": 41, "2011Q3": 81, "2011Q4": 121}
+    cases = {"2011Q1": (60, 1), "2011Q2": (70, 31), "2011Q3": (60, 81), "2011Q4": (40, 121)}
     with Engine(folder / "w.duckdb") as engine:
         engine.ingest([
-            write_quarter(folder, quarter, crowd(80, first, version=number))
-            for number, (quarter, first) in enumerate(firsts.items(), 1)
+            write_quarter(folder, quarter, crowd(count, first, version=number))
+            for number, (quarter, (count, first)) in enumerate(cases.items(), 1)
         ])  # fmt: skip
         engine.release_range("2011Q1:2011Q3", model="ppms-stay", k=3, theta="0.5", seed=1)
     return [
         make(folder / "w.duckdb", folder / quarter, quarter, format="csv")
-        for quarter in list(firsts)[:3]
+        for quarter in list(cases)[:3]
     ]
 
 
@@ -317,7 +318,7 @@ def test_a_series_that_stays_passes_and_says_what_is_left(released: list[Path]) 
     found = verify(released)
     assert found.passed, found.failures
     totals = {c.name: c.total for c in found.checks if c.artifact == "series"}
-    assert totals["cover"] == 80
+    assert totals["cover"] == 50
     assert min(totals["stay k"], totals["stay theta"]) > 20
     about = [text for text in found.cannot_show if "presence" in text]
     assert [text.split(":")[0] for text in about[:1]] == ["2011Q3"]
