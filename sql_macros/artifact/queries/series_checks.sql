@@ -4,8 +4,8 @@
 -- every later region of a case covers its first one, no new case is excluded.
 -- Source: SPEC section 16; Huang 2021, Definition 4: k new cases that no attack excludes in every
 -- group, and sigma_s <= max(k, |new|) theta_s.
--- Of those who stay (stay k, stay theta): whoever was new in the earlier of two quarters is excluded
--- by no other attack, so that a class or cohort of which anybody is left keeps all its new ones.
+-- Of those who stay (stay k, stay theta): whoever was new in the earlier of two quarters is left by
+-- every other attack, so that a class or cohort of which anybody is left keeps all its new ones.
 
 -- name: new_k
 -- At least k cases of every region are in no earlier release.
@@ -117,7 +117,7 @@ SELECT
 
 -- name: stay_k
 -- The cases of a region who are in the next quarter, and those who are not, have k that are new
--- among them; those of a region who had one region in the quarter before have k that were new there.
+-- among them; those of a region who had one region in the quarter before have k who were new there.
 WITH
 classes AS (
     SELECT DISTINCT s.quarter, s.k, s.artifact, s.before_artifact, s.region, s.beside, s.new_cases
