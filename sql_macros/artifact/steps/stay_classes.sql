@@ -4,13 +4,13 @@
 --   not. Of artifact $cohort_artifacts, beside one of the quarter before it ($before_artifacts):
 --   the cases of a region who had one region there. k is $class_ks and $cohort_ks;
 --   $every_quarter: of all artifacts, in their order from 0 on. A case was new in the earlier
---   quarter of the two if no quarter before that has it.
+--   quarter of the two if no quarter before that has it. A class or cohort is what agrees in all
+--   but the case; beside says in words which one of the region it is, new_cases how many of it
+--   were new.
 -- Parameters: class_artifacts, class_ks, next_quarters, cohort_artifacts, cohort_ks,
 --   before_artifacts, every_quarter
 -- Reads: case_region(artifact, region, case_id), first_artifact(case_id, artifact)
--- Writes: stay_class(artifact, quarter, k, before_artifact, region, beside, case_id, new_cases); a
---   class or cohort is what agrees in all but the case, beside says in words which one of the
---   region, new_cases how many of it were new
+-- Writes: stay_class(artifact, quarter, k, before_artifact, region, beside, case_id, new_cases)
 -- Source: SPEC section 9, P; docs/decisions.md, D287 (rules 2 and 3), of what is released.
 
 CREATE OR REPLACE TEMP TABLE srsql_stay_class AS
