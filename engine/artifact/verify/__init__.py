@@ -39,6 +39,9 @@ CHECKS = {
     "new k": "at least k cases of every region are in no earlier release",
     "new theta": "thresholds hold among the cases that are in no earlier release",
     "cover": "a later region of a case covers its first one",
+    "stay k": "who of a region is in the next quarter, who is not, and who came together from a "
+    "region of the quarter before, are none or have k who were new",
+    "stay theta": "thresholds hold among each of these, by those who were new",
 }
 """Name -> what it proves."""
 AUTHOR = (
@@ -74,6 +77,19 @@ MORE = "the attacks {attacks}: they need the next quarter and what the rule coun
 HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
+)
+STAY_NOT_JUDGED = (
+    "{quarter}: what presence in two quarters tells ({attacks}), since which of its cases are new "
+    "is not known"
+)
+STAY_NEXT = (
+    "{quarter}: what presence in the quarter after it tells ({attacks}): give the artifact of that "
+    "quarter as well, if it is out"
+)
+STAY_VALUES = (
+    "how many patients report values outside of an earlier region of theirs, whom {model} counts "
+    "apart, and who went on and was withheld: presence is that in a release; more needs the "
+    "originals"
 )
 NOT_JOINED = (
     "{quarter}: which cases are new, and what joining quarters tells, since a case has another id "
@@ -174,6 +190,14 @@ def history_of(manifest: Manifest) -> str:
     return ", ".join(manifest.earlier_releases) or "none"
 
 
+def version_of(manifest: Manifest) -> int:
+    """Which version of its quarter an artifact has; 0: it does not tell, but is not the first."""
+    told = manifest.parameters.get("version")
+    if isinstance(told, int):
+        return told
+    return 0 if manifest.quarter in manifest.earlier_releases else 1
+
+
 def attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str]:
     """The attacks that the models withstand and that were not looked at."""
     promised = {attack for _, manifest in read for attack in manifest.attacks}
@@ -181,5 +205,24 @@ def attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str]
         return []
     if alone:
         return [ALONE.format(attacks=", ".join(sorted(promised)))]
-    others = sorted(promised - {"b", "f", "l"})
-    return [MORE.format(attacks=", ".join(others))] if others else []
+    others = {a for _, m in read if "p" not in m.attacks for a in m.attacks} - {"b", "f", "l"}
+    return [MORE.format(attacks=", ".join(sorted(others)))] if others else []
+
+
+def windows_left(read: Sequence[Manifest], judged: Sequence[Manifest]) -> list[str]:
+    """What stays unproved of the models that withstand that presence in two quarters is known.
+
+    Args:
+        read: every artifact, oldest first.
+        judged: those of which it is known who is new; the first version of a later quarter shows
+            who of an earlier one is in the quarter after that, if there is one.
+    """
+    claims = [manifest for manifest in read if "p" in manifest.attacks]
+    texts = []
+    for manifest in claims:
+        attacks = ", ".join(a for a in manifest.attacks if a in ("md", "p"))
+        if manifest not in judged:
+            texts.append(STAY_NOT_JUDGED.format(quarter=manifest.quarter, attacks=attacks))
+        elif not any(o.quarter > manifest.quarter and version_of(o) == 1 for o in judged):
+            texts.append(STAY_NEXT.format(quarter=manifest.quarter, attacks=attacks))
+    return texts + [STAY_VALUES.format(model=m) for m in dict.fromkeys(c.model for c in claims)]

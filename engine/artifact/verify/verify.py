@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from sqlglot import exp
@@ -41,6 +42,8 @@ from srsql.engine.artifact.verify import (
     history_of,
     ids_join,
     suppressed_cases,
+    version_of,
+    windows_left,
 )
 from srsql.engine.artifact.verify.contradictions import (
     claim_faults,
@@ -74,10 +77,19 @@ from srsql.engine.artifact.verify.rows import (
     run_check,
 )
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
-from srsql.engine.warehouse.statements import column, temporary, union_all
+from srsql.engine.warehouse.statements import (
+    STEPS,
+    column,
+    parsed,
+    query,
+    temporary,
+    union_all,
+)
 from srsql.schemas import Dataset
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
+STAY_CHECKS = ("stay k", "stay theta")
+CALENDAR = "warehouse/periods.sql"
 LOAD_CHECKS, CLAIM_CHECKS = ("columns", "rows", "content"), ("declaration", "policy", "report")
 
 
@@ -132,13 +144,18 @@ def verify(
     for _, manifest in read:
         cannot += claims_not_shown(manifest)
     if several:
+        stays = any("p" in manifest.attacks for _, manifest in read)
+        of_series = SERIES_CHECKS + (STAY_CHECKS if stays else ())
         if not complete:
-            not_run += [f"series: {name}" for name in SERIES_CHECKS]
+            not_run += [f"series: {name}" for name in of_series]
         elif read:
             found, strangers = check_series(read, memory_limit)
             checks += found
             if found[0].faults:
-                not_run += [f"series: {name}" for name in SERIES_CHECKS[1:]]
+                not_run += [f"series: {name}" for name in of_series[1:]]
+            else:
+                manifests = [manifest for _, manifest in read]
+                cannot += windows_left(manifests, [m for m in manifests if m not in strangers])
             cannot += [
                 HISTORY.format(quarter=m.quarter, earlier=history_of(m)) if ids_join(m)
                 else NOT_JOINED.format(quarter=m.quarter)
@@ -310,6 +327,7 @@ def check_series(
             regions = exp.insert(region_rows(number, manifest), temporary("srsql_series_region"))
             con.execute(regions.sql("duckdb"))
         claims = [given[number][1] for number in judged]
+        quarters = {"every_quarter": [manifest.quarter for _, manifest in given]}
         run_step(
             con,
             "artifact/new_cases",
@@ -317,14 +335,54 @@ def check_series(
                 "artifacts": judged,
                 "quarters": [manifest.quarter for manifest in claims],
                 "ks": [manifest.k for manifest in claims],
-                "every_quarter": [manifest.quarter for _, manifest in given],
+                **quarters,
             },
         )
-        ancestors = _ancestors(*given[0])
-        checks = [
-            run_check(con, "artifact/series_checks", name, ancestors) for name in SERIES_CHECKS[1:]
-        ]
+        names, parameters = list(SERIES_CHECKS[1:]), _ancestors(*given[0])
+        if stay := [number for number in judged if "p" in given[number][1].attacks]:
+            windows = _windows(con, [manifest for _, manifest in given[:known]], stay)
+            run_step(con, "artifact/stay_classes", windows | quarters)
+            names += STAY_CHECKS
+        checks = [run_check(con, "artifact/series_checks", name, parameters) for name in names]
         return [series, *checks], unknown
+
+
+def _windows(
+    con: duckdb.DuckDBPyConnection, known: Sequence[Manifest], claims: Sequence[int]
+) -> dict[str, list[Any]]:
+    """The windows of two consecutive periods that the checks of those who stay look at.
+
+    Args:
+        con: in which macros can be made.
+        known: the artifacts of which all earlier ones are given, oldest first.
+        claims: the numbers of those of them that claim to withstand that presence is known.
+    """
+    con.execute("CREATE SCHEMA IF NOT EXISTS srsql")
+    for statement in parsed(STEPS, CALENDAR):
+        con.execute(statement)
+    asked = query("artifact/reading", "follows_on")
+    after = {
+        one: other
+        for one, other in pairwise(dict.fromkeys(manifest.quarter for manifest in known))
+        if con.execute(asked, [one, other]).fetchall() == [(True,)]
+    }
+    # later versions of a quarter lack cases that were in it
+    whole = {manifest.quarter for manifest in known if version_of(manifest) == 1}
+    classes = [number for number in claims if after.get(known[number].quarter) in whole]
+    cohorts = [
+        (number, before)
+        for number in claims
+        for before, manifest in enumerate(known)
+        if after.get(manifest.quarter) == known[number].quarter
+    ]
+    return {
+        "class_artifacts": classes,
+        "class_ks": [known[number].k for number in classes],
+        "next_quarters": [after[known[number].quarter] for number in classes],
+        "cohort_artifacts": [number for number, _ in cohorts],
+        "cohort_ks": [known[number].k for number, _ in cohorts],
+        "before_artifacts": [before for _, before in cohorts],
+    }
 
 
 def _known_history(manifests: list[Manifest]) -> int:
@@ -336,19 +394,11 @@ def _known_history(manifests: list[Manifest]) -> int:
     first_versions: list[str] = []
     for number, manifest in enumerate(manifests):
         earlier = set(manifest.earlier_releases) - {manifest.quarter}
-        if not earlier <= set(first_versions) or not _version(manifest):
+        if not earlier <= set(first_versions) or not version_of(manifest):
             return number
-        if _version(manifest) == 1:
+        if version_of(manifest) == 1:
             first_versions.append(manifest.quarter)
     return len(manifests)
-
-
-def _version(manifest: Manifest) -> int:
-    """Which version of its quarter an artifact has; 0: it does not tell, but is not the first."""
-    told = manifest.parameters.get("version")
-    if isinstance(told, int):
-        return told
-    return 0 if manifest.quarter in manifest.earlier_releases else 1
 
 
 def _incomparable(manifests: list[Manifest]) -> list[str]:
@@ -356,7 +406,7 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
     faults = []
     first = manifests[0]
     for before, after in pairwise(manifests):
-        versions = (before.quarter, _version(before)), (after.quarter, _version(after))
+        versions = (before.quarter, version_of(before)), (after.quarter, version_of(after))
         if versions[0] >= versions[1]:
             faults.append(f"{after.quarter} is given after {before.quarter}: oldest first")
         lost = {*before.earlier_releases, before.quarter} - set(after.earlier_releases)

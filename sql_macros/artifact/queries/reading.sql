@@ -9,6 +9,10 @@ SELECT
     unnest($nums::BIGINT[]) AS theta_num,
     unnest($dens::BIGINT[]) AS theta_den;
 
+-- name: follows_on
+-- Whether the period $2 is the one just after $1.
+SELECT srsql.follows_on($1, $2) AS follows;
+
 -- name: has_table
 -- A row if the database in memory has the table $1.
 SELECT t.table_name

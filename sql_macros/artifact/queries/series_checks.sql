@@ -4,6 +4,8 @@
 -- every later region of a case covers its first one, no new case is excluded.
 -- Source: SPEC section 16; Huang 2021, Definition 4: k new cases that no attack excludes in every
 -- group, and sigma_s <= max(k, |new|) theta_s.
+-- Of those who stay (stay k, stay theta): whoever was new in the earlier of two quarters is left by
+-- every other attack, so that a class or cohort of which anybody is left keeps all its new ones.
 
 -- name: new_k
 -- At least k cases of every region are in no earlier release.
@@ -111,4 +113,64 @@ faults AS (
 
 SELECT
     (SELECT count(*) FROM later_regions) AS total,
+    (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
+
+-- name: stay_k
+-- The cases of a region who are in the next quarter, and those who are not, have k that are new
+-- among them; those of a region who had one region in the quarter before have k who were new there.
+WITH
+classes AS (
+    SELECT DISTINCT s.quarter, s.k, s.artifact, s.before_artifact, s.region, s.beside, s.new_cases
+    FROM temp.main.srsql_stay_class AS s
+),
+
+faults AS (
+    SELECT
+        c.quarter || ' region ' || c.region || ': of those ' || c.beside || ' ' || c.new_cases
+        || ' case(s) were new, k is ' || c.k AS place
+    FROM classes AS c
+    WHERE c.new_cases < c.k
+)
+
+SELECT
+    (SELECT count(*) FROM classes) AS total,
+    (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
+
+-- name: stay_theta
+-- Of each of these classes and cohorts no more hold a value than its threshold allows of those who
+-- were new; a threshold of 1 bounds nothing.
+WITH
+value_counts AS MATERIALIZED (
+    SELECT
+        s.quarter,
+        s.k,
+        s.artifact,
+        s.before_artifact,
+        s.region,
+        s.beside,
+        s.new_cases,
+        v.value,
+        count(*) AS cases
+    FROM temp.main.srsql_stay_class AS s
+    INNER JOIN temp.main.srsql_case_value AS v
+        ON s.artifact = v.artifact AND s.case_id = v.case_id
+    GROUP BY
+        s.quarter, s.k, s.artifact, s.before_artifact, s.region, s.beside, s.new_cases, v.value
+),
+
+faults AS (
+    SELECT
+        h.quarter || ' region ' || h.region || ': of those ' || h.beside || ' ' || h.cases
+        || ' cases hold ' || h.value || ', ' || h.new_cases || ' were new, its threshold is '
+        || t.theta_num || '/' || t.theta_den AS place
+    FROM value_counts AS h
+    INNER JOIN temp.main.srsql_value_threshold AS t
+        ON h.artifact = t.artifact AND h.value = t.value
+    WHERE
+        t.theta_num < t.theta_den
+        AND h.cases::HUGEINT * t.theta_den > t.theta_num::HUGEINT * greatest(h.new_cases, h.k)
+)
+
+SELECT
+    (SELECT count(*) FROM value_counts) AS total,
     (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
