@@ -42,6 +42,7 @@ from srsql.engine.artifact.verify import (
     ids_join,
     suppressed_cases,
 )
+from srsql.engine.artifact.verify.catalogues import catalogue_check, key_check, shown_faults
 from srsql.engine.artifact.verify.contradictions import (
     claim_faults,
     claims_not_shown,
@@ -163,7 +164,7 @@ class _Part:
     unproved: tuple[str, ...] = ()
 
 
-_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS)
+_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", "keys", *CLAIM_CHECKS)
 
 
 def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check], list[_Part]]:
@@ -172,6 +173,7 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
     if manifest is None:
         return checks, [_Part(str(folder), not_run=_OF_ROWS)]
     checks[1] = replace(checks[1], faults=[*checks[1].faults, *document_faults(folder, manifest)])
+    checks += [check for check in [catalogue_check(folder, manifest)] if check]
     parts, found = quarters_of(manifest), list[_Part]()
     several = len(parts) > 1
     with connection(folder, memory_limit=memory_limit) as con:
@@ -205,6 +207,10 @@ def _verify_part(
     try:
         checks += check_rows(con, folder, manifest)
         checks += check_chunks(con, folder, manifest)
+        checks += [check for check in [key_check(con, folder, manifest)] if check]
+        if manifest.report_table is not None:
+            shown = shown_faults(con, manifest, read_hierarchies(folder, manifest))
+            checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
         unproved = _check_claims(con, folder, manifest, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
