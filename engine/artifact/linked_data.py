@@ -141,7 +141,9 @@ def _agent(name: str | None, contact: str | None) -> Json | None:
         return None
     way = {"cv:email": contact} if "@" in (contact or "") else {"cv:contactPage": _page(contact)}
     point = {"@type": "cv:ContactPoint", **present(way)} if contact else None
-    return present({"@type": "foaf:Agent", "foaf:name": name, "cv:contactPoint": point})
+    # release 8 asks for the first, earlier ones for the second
+    points = {"cv:contactPoint": point, "dcat:contactPoint": _contact_point(contact)}
+    return present({"@type": "foaf:Agent", "foaf:name": name, **points})
 
 
 def _contact_point(contact: str | None) -> Json | None:
@@ -233,6 +235,7 @@ def _variables(about: About) -> Json:
                         "@type": "csvw:Column",
                         "csvw:name": shown.name,
                         "csvw:title": shown.name,
+                        "csvw:titles": shown.name,  # its name before release 8
                         "csvw:datatype": {"BIGINT": "integer", "VARCHAR": "string"}.get(
                             shown.type, "decimal"
                         ),
@@ -251,7 +254,7 @@ def _variables(about: About) -> Json:
 
 def provenance(about: About) -> Json:
     """``prov.jsonld`` (PROV-O, https://www.w3.org/TR/prov-o/)."""
-    software = {
+    software: Json = {
         "@id": about.named("software"),
         "@type": "prov:SoftwareAgent",
         "rdfs:label": f"srsql {about.manifest.software_version}",

@@ -101,9 +101,9 @@ def _quarter(part: Manifest) -> str:
     withheld = [counts.withheld_cases, counts.withheld_reports]
     told = ["not told" if each is None else f"{each:,}" for each in withheld]
     return (
-        f"| {_cell(part.quarter)} | {facts.get('release_date', NO_DAY)} | {part.model} | {part.k} | "
-        f"{facts.get('theta', '')} | {counts.released_cases:,} | {counts.released_reports:,} | "
-        f"{told[0]} | {told[1]} |"
+        f"| {_cell(part.quarter)} | {facts.get('release_date', NO_DAY)} | {part.model} | "
+        f"{part.k} | {facts.get('theta', '')} | {counts.released_cases:,} | "
+        f"{counts.released_reports:,} | {told[0]} | {told[1]} |"
     )
 
 
