@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,20 @@ from artifact.test_catalogues import STATED
 from support.artifacts import make, manifest_of, read_csv, tables_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the libraries
-NO_FRICTIONLESS = "frictionless, which validates data packages, is not installed"
-NO_CROISSANT = "mlcroissant, which validates Croissant, is not installed"
-NO_RDF = "rdflib and pyshacl, which validate DCAT and PROV, are not installed"
+
+
+def needs(reason: str, *modules: str) -> pytest.MarkDecorator:
+    """Skipped before anything is published where a library is not there."""
+    return pytest.mark.skipif(any(find_spec(name) is None for name in modules), reason=reason)
+
+
+FRICTIONLESS = needs(
+    "frictionless, which validates data packages, is not installed", "frictionless"
+)
+CROISSANT = needs("mlcroissant, which validates Croissant, is not installed", "mlcroissant")
+RDF = needs(
+    "rdflib and pyshacl, which validate DCAT and PROV, are not installed", "rdflib", "pyshacl"
+)
 SHAPES = """
 @prefix csvw: <http://www.w3.org/ns/csvw#> .
 @prefix cv: <http://data.europa.eu/m8g/> .
@@ -107,19 +119,23 @@ def published(
     return make(warehouses["ppms++"], to, quarter, format=form, **STATED)
 
 
+@FRICTIONLESS
 def test_frictionless_finds_nothing_wrong_in_types_keys_and_hashes(published: Path) -> None:
-    frictionless = pytest.importorskip("frictionless", reason=NO_FRICTIONLESS)
+    import frictionless
+
     package = frictionless.Package(str(published / "datapackage.json"))
     report = package.validate()
     assert report.valid, report.flatten(["resourceName", "type", "message"])[:5]
     assert report.stats["tasks"] == len(package.resources) >= 4
 
 
+@FRICTIONLESS
 def test_frictionless_finds_a_child_row_without_its_report(
     warehouses: Warehouses, tmp_path: Path
 ) -> None:
     """What it reads in the document is what it checks."""
-    frictionless = pytest.importorskip("frictionless", reason=NO_FRICTIONLESS)
+    import frictionless
+
     folder = make(warehouses["ppms++"], tmp_path / "out", "2011Q3", format="csv")
     with (folder / "reac.csv").open("a", encoding="utf-8") as file:
         file.write("1,1,Nobody's reaction\n")
@@ -128,8 +144,10 @@ def test_frictionless_finds_a_child_row_without_its_report(
     assert {"foreign-key", "hash-count", "byte-count"} <= kinds
 
 
+@CROISSANT
 def test_mlcroissant_finds_nothing_wrong_and_reads_every_row(published: Path) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant", reason=NO_CROISSANT)
+    import mlcroissant
+
     dataset = mlcroissant.Dataset(jsonld=str(published / "croissant.json"))
     issues = dataset.metadata.ctx.issues
     assert not issues.errors
@@ -146,14 +164,17 @@ def test_mlcroissant_finds_nothing_wrong_and_reads_every_row(published: Path) ->
 
 
 def graphs(folder: Path) -> Iterator[tuple[str, Any]]:
-    rdflib = pytest.importorskip("rdflib", reason=NO_RDF)
+    import rdflib
+
     for name in ("dcat.jsonld", "prov.jsonld"):
         yield name, rdflib.Graph().parse(str(folder / name), format="json-ld")
 
 
+@RDF
 def test_dcat_and_prov_have_the_shapes_of_their_profiles(published: Path) -> None:
-    rdflib = pytest.importorskip("rdflib", reason=NO_RDF)
-    pyshacl = pytest.importorskip("pyshacl", reason=NO_RDF)
+    import pyshacl
+    import rdflib
+
     shapes = rdflib.Graph().parse(data=SHAPES, format="turtle")
     for file in sorted(Path(os.environ.get("SRSQL_DCAT_SHAPES", ".")).glob("*.ttl")):
         shapes.parse(str(file), format="turtle")
@@ -162,10 +183,12 @@ def test_dcat_and_prov_have_the_shapes_of_their_profiles(published: Path) -> Non
         assert conforms, f"{name}: {text}"
 
 
+@RDF
 def test_shapes_refuse_what_lacks_a_publisher(warehouses: Warehouses, tmp_path: Path) -> None:
     """The shapes see the document: without what only its publisher knows, it does not conform."""
-    rdflib = pytest.importorskip("rdflib", reason=NO_RDF)
-    pyshacl = pytest.importorskip("pyshacl", reason=NO_RDF)
+    import pyshacl
+    import rdflib
+
     folder = make(warehouses["ppms++"], tmp_path / "out", "2011Q3", format="csv")
     shapes = rdflib.Graph().parse(data=SHAPES, format="turtle")
     for name, graph in graphs(folder):
@@ -174,6 +197,7 @@ def test_shapes_refuse_what_lacks_a_publisher(warehouses: Warehouses, tmp_path: 
         assert ("publisher" in text) == (name == "dcat.jsonld")
 
 
+@RDF
 def test_sparql_follows_the_artifact_back_to_its_sources(published: Path) -> None:
     (_, _), (_, graph) = graphs(published)
     rows = graph.query(
