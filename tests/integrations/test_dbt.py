@@ -11,6 +11,8 @@ import os
 import shutil
 import subprocess
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from srsql import Engine
 PACKAGE = Path(__file__).parents[2] / "integrations" / "dbt"
 DBT = os.environ.get("SRSQL_DBT")
 QUARTERS = ("2011Q3", "2011Q4")
+RELEASE_TESTS = ("--select", "srsql_k_of_the_release", "srsql_theta_of_the_release")
 REGION = ("quarter", "age_low", "age_high", "wt_low", "wt_high", "sex")
 
 pytestmark = pytest.mark.skipif(
@@ -76,22 +79,35 @@ def results(project: Path) -> dict[str, str]:
     return {each["unique_id"].split(".")[2]: each["status"] for each in told["results"]}
 
 
-def compiled(project: Path, name: str) -> str:
-    (file,) = (project / "target" / "compiled").rglob(f"*{name}*.sql")
-    return file.read_text()
-
-
 def failing(project: Path) -> set[str]:
     return {name for name, status in results(project).items() if status not in ("pass", "success")}
+
+
+@contextmanager
+def reworded(project: Path, old: str, new: str) -> Iterator[None]:
+    """The example with something else in the declaration of its models."""
+    page = project / "models" / "models.yml"
+    before = page.read_text()
+    assert old in before
+    page.write_text(before.replace(old, new))
+    try:
+        yield
+    finally:
+        page.write_text(before)
 
 
 def test_what_models_make_of_a_release_passes(project: Path, artifact: Path) -> None:
     made = dbt(project, artifact, "build", "--vars", "{k: 3}")
     assert made.returncode == 0, made.stdout
     ended = results(project)
-    kinds = {name.split("_")[1] if name.startswith("source") else name for name in ended}
-    assert {"drug_counts", "women"} <= kinds
-    assert sum(status == "pass" for status in ended.values()) == 4
+    assert ended == {
+        "drug_counts": "success",
+        "srsql_k_of_the_release": "pass",
+        "srsql_k_of_women": "pass",
+        "srsql_singling_out_of_women": "pass",
+        "srsql_theta_of_the_release": "pass",
+        "women": "success",
+    }
     with duckdb.connect(str(artifact.parent / "made.duckdb"), read_only=True) as con:
         ((least,),) = con.execute("SELECT min(cases) FROM drug_counts").fetchall()
     assert least >= 3
@@ -111,26 +127,25 @@ def test_a_region_of_one_case_fails(project: Path, artifact: Path, tmp_path: Pat
         "WHERE primaryid = (SELECT min(primaryid) FROM release_2011q4.demo)"
     )
     forged = changed(artifact, tmp_path, statement)
-    made = dbt(project, forged, "test", "--select", "source:*", "--vars", "{k: 3}")
+    made = dbt(project, forged, "test", *RELEASE_TESTS, "--vars", "{k: 3}")
     assert made.returncode == 1
-    assert any("srsql_k" in name for name in failing(project))
+    assert "srsql_k_of_the_release" in failing(project)
 
 
 def test_a_term_that_a_whole_region_holds_fails(
     project: Path, artifact: Path, tmp_path: Path
 ) -> None:
     statement = (
-        "UPDATE release_2011q3.reac SET pt = ' reaction\u200b 01 ' WHERE caseid IN (SELECT caseid "
-        "FROM release_2011q3.demo GROUP BY ALL QUALIFY true) AND caseid IN (SELECT d.caseid FROM "
-        "release_2011q3.demo AS d SEMI JOIN (SELECT * FROM release_2011q3.demo ORDER BY primaryid "
-        "LIMIT 1) AS o ON (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex) IS NOT DISTINCT FROM "
+        "UPDATE release_2011q3.reac SET pt = ' reaction\u200b 01 ' WHERE caseid IN "
+        "(SELECT d.caseid FROM release_2011q3.demo AS d SEMI JOIN "
+        "(SELECT * FROM release_2011q3.demo ORDER BY primaryid LIMIT 1) AS o ON "
+        " (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex) IS NOT DISTINCT FROM "
         "(o.age_low, o.age_high, o.wt_low, o.wt_high, o.sex))"
     )
     forged = changed(artifact, tmp_path, statement)
-    made = dbt(project, forged, "test", "--select", "source:*", "--vars", "{k: 3}")
+    made = dbt(project, forged, "test", *RELEASE_TESTS, "--vars", "{k: 3}")
     assert made.returncode == 1
-    assert {name for name in failing(project) if "srsql_theta" in name} == failing(project)
-    assert failing(project)
+    assert failing(project) == {"srsql_theta_of_the_release"}
 
 
 def rows(artifact: Path, table: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
@@ -169,19 +184,31 @@ def alone(artifact: Path, known: int) -> tuple[int, int]:
 def test_singling_out_counts_what_plain_python_counts(
     project: Path, artifact: Path, known: int
 ) -> None:
-    found, looked_at = alone(artifact, known)
-    page = project / "models" / "models.yml"
-    before = page.read_text()
-    for share, passed in (
-        (f"{found}/{looked_at}", True),
-        (f"{max(0, found - 1)}/{looked_at}", False),
-    ):
-        page.write_text(before.replace("known: 1", f"known: {known}"))
-        made = dbt(project, artifact, "build", "--select", "women", "--vars",
-                   json.dumps({"k": 3, "max_share": share}))  # fmt: skip
-        page.write_text(before)
-        ended = [s for name, s in results(project).items() if "singling_out" in name]
-        assert ended == ["pass" if passed or found == 0 else "fail"], made.stdout
+    found = alone(artifact, known)
+    with reworded(project, "known: 1", f"known: {known}"):
+        made = dbt(project, artifact, "build", "--select", "women", "--store-failures",
+                   "--vars", json.dumps({"k": 3, "max_share": 0}))  # fmt: skip
+    ended = results(project)["srsql_singling_out_of_women"]
+    assert ended == ("fail" if found[0] else "pass"), made.stdout
+    with duckdb.connect(str(artifact.parent / "made.duckdb"), read_only=True) as con:
+        stored = con.execute("FROM main_dbt_test__audit.srsql_singling_out_of_women").fetchall()
+    assert stored == ([found] if found[0] else [])
+    assert found[1] > 20
+
+
+def test_singling_out_is_allowed_up_to_the_share_that_is_given(
+    project: Path, artifact: Path
+) -> None:
+    found, looked_at = alone(artifact, 2)
+    assert found > 0
+    with reworded(project, "known: 1", "known: 2"):
+        for share, ended in (
+            (f"{found}/{looked_at}", "pass"),
+            (f"{found - 1}/{looked_at}", "fail"),
+        ):
+            dbt(project, artifact, "build", "--select", "women", "--vars",
+                json.dumps({"k": 3, "max_share": share}))  # fmt: skip
+            assert results(project)["srsql_singling_out_of_women"] == ended
 
 
 @pytest.mark.parametrize(
@@ -197,11 +224,7 @@ def test_singling_out_counts_what_plain_python_counts(
 def test_what_would_prove_nothing_is_refused(
     project: Path, artifact: Path, old: str, new: str, said: str
 ) -> None:
-    page = project / "models" / "models.yml"
-    before = page.read_text()
-    assert old in before
-    page.write_text(before.replace(old, new))
-    made = dbt(project, artifact, "build", "--select", "women", "--vars", "{k: 3}")
-    page.write_text(before)
+    with reworded(project, old, new):
+        made = dbt(project, artifact, "parse", "--vars", "{k: 3}")
     assert made.returncode != 0
     assert said in made.stdout

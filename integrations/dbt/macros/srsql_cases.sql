@@ -49,3 +49,16 @@
             test ~ ": give a list of {relation: ref('...'), column: ...}") }}
     {% endif %}
 {% endmacro %}
+
+{# A share or a fraction as numerator and denominator. #}
+{% macro srsql_fraction(test, value) %}
+    {% set text = value | string | trim %}
+    {% if modules.re.fullmatch('[0-9]{1,9}/[1-9][0-9]{0,8}', text) %}
+        {{ return(text.split('/') | map('int') | list) }}
+    {% elif modules.re.fullmatch('[0-9]+([.][0-9]{1,9})?', text) %}
+        {% set digits = (text.split('.') + [''])[1] %}
+        {{ return([(text.replace('.', '')) | int, 10 ** (digits | length)]) }}
+    {% else %}
+        {{ exceptions.raise_compiler_error(test ~ ": " ~ text ~ " is no share") }}
+    {% endif %}
+{% endmacro %}
