@@ -286,7 +286,7 @@ def test_a_forged_document_is_refused_whichever_version_is_said_to_have_written_
 def test_a_document_that_is_none_is_named(
     stated: Path, tmp_path: Path, name: str, text: str
 ) -> None:
-    from srsql.engine.artifact.verify.catalogues import catalogue_check
+    from srsql.engine.artifact.verify.catalogue_checks import catalogue_check
 
     folder = shutil.copytree(stated, tmp_path / "out")
     (folder / name).write_text(text)

@@ -287,8 +287,14 @@ def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
     return given
 
 
-def document_faults(folder: Path, manifest: AnyManifest) -> list[str]:
-    """README and dictionary say what the manifest says; other versions may word it otherwise."""
+def document_faults(folder: Path, manifest: AnyManifest, *, unchanged: bool) -> list[str]:
+    """The documents say what the manifest says; other versions may word it otherwise.
+
+    Args:
+        folder: of the artifact.
+        manifest: that they follow from.
+        unchanged: the files are as they were hashed, so that sizes of theirs can be told.
+    """
     parts = quarters_of(manifest)
     if not written_here(parts[0]):
         return []
@@ -297,7 +303,7 @@ def document_faults(folder: Path, manifest: AnyManifest) -> list[str]:
     if any(part.terms for part in parts):
         due[COUNTS] = counts_sql()
     described = [folder / name for name in described_files(manifest)]
-    if all(path.is_file() and path.name in manifest.files for path in described):
+    if unchanged:
         due |= catalogues(manifest, {path.name: path.stat().st_size for path in described})
     paths = {name: folder / name for name in due}
     return [

@@ -42,7 +42,7 @@ from srsql.engine.artifact.verify import (
     ids_join,
     suppressed_cases,
 )
-from srsql.engine.artifact.verify.catalogues import catalogue_check, key_check, shown_faults
+from srsql.engine.artifact.verify.catalogue_checks import catalogue_check, key_check, shown_faults
 from srsql.engine.artifact.verify.contradictions import (
     claim_faults,
     claims_not_shown,
@@ -171,9 +171,11 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
     """The checks of the whole artifact, and those of each of its quarters."""
     checks, manifest = check_files(folder)
     if manifest is None:
-        return checks, [_Part(str(folder), not_run=_OF_ROWS)]
-    checks[1] = replace(checks[1], faults=[*checks[1].faults, *document_faults(folder, manifest)])
-    checks += [check for check in [catalogue_check(folder, manifest)] if check]
+        return checks, [_Part(str(folder), not_run=("catalogues", *_OF_ROWS))]
+    unchanged = not any(check.faults for check in checks)
+    faults = document_faults(folder, manifest, unchanged=unchanged)
+    checks[1] = replace(checks[1], faults=[*checks[1].faults, *faults])
+    checks += [c for c in [catalogue_check(folder, manifest)] if c] if unchanged else []
     parts, found = quarters_of(manifest), list[_Part]()
     several = len(parts) > 1
     with connection(folder, memory_limit=memory_limit) as con:
@@ -182,6 +184,8 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
             place = f"{folder}, {part.quarter}" if several else str(folder)
             with con.cursor() as own:
                 found.append(_verify_part(own, folder, part, place, [*checks, objects]))
+    if not unchanged:
+        found[0] = replace(found[0], not_run=("catalogues", *found[0].not_run))
     if several:
         return [*checks, objects], found
     claims, *others = found[0].checks
