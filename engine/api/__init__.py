@@ -162,6 +162,17 @@ ARGUMENTS: Mapping[str, Argument] = {
     "csv_safe": Argument(
         "Put an apostrophe before what a spreadsheet would run as a formula in CSV files"
     ),
+    "publisher": Argument("Who publishes, for the documents that catalogues read"),
+    "contact": Argument("E-mail address or page for questions"),
+    "license": Argument("Licence: an identifier of SPDX such as CC-BY-4.0, or a page"),
+    "cite_as": Argument("How papers are to cite the artifact"),
+    "landing_page": Argument("Page that tells of the artifact"),
+    "access": Argument("Who gets the artifact"),
+    "access_body": Argument("Who decides on access (HealthDCAT-AP: health data access body)"),
+    "legislation": Argument("Pages of the law that asks for it (HealthDCAT-AP)", takes=Names()),
+    "thesaurus": Argument(
+        "What published columns are coded with, such as reac.pt=MedDRA 25.1", takes=Names()
+    ),
     "sign": Argument("Ed25519 key (PEM) to sign the hashes with, which --public-key checks"),
     # import_release
     "originals": Argument("The raw records behind it: case id and quasi-identifiers"),

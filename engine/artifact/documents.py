@@ -177,6 +177,7 @@ def readme(manifest: Manifest) -> bytes:
             f"| `{t.name}` | `{t.file}` | {t.rows:,} | {', '.join(c.name for c in t.columns)} |"
             for t in tables
         ),
+        stated=_stated(manifest),
         ids=_ids(manifest),
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,
@@ -220,6 +221,7 @@ def range_readme(manifest: RangeManifest) -> bytes:
             for i in first.tables
         ),
         layout=DUCKDB_NOTE if stored == DUCKDB_FILE else "",
+        stated=_stated(last),
         ids=_ids(last),
         latest=latest,
         dictionary=DICTIONARY,
@@ -287,6 +289,20 @@ def _ids(manifest: Manifest) -> str:
             "same case has the same pseudonym in every quarter published under that key."
         )
     return IDS.get(told, AS_RELEASED)
+
+
+def _stated(manifest: Manifest) -> str:
+    """Licence, citation and contact; nothing where they are not stated."""
+    told = manifest.stated.model_dump() if manifest.stated else {}
+    named = [
+        f"{words}: {told[name]}."
+        for name, words in (
+            ("publisher", "Published by"), ("license", "Licence"), ("cite_as", "Cite as"),
+            ("contact", "Questions to"), ("landing_page", "Page"),
+        )
+        if told.get(name)
+    ]  # fmt: skip
+    return " ".join(named) + "\n\n" if named else ""
 
 
 def _beside(parameters: dict[str, int | str]) -> str:

@@ -3,8 +3,8 @@
 `publish` writes this format and `verify` reads it; what both need of it stands here and in
 ``documents``, and neither imports the other's means. Files: one per released table (or one DuckDB
 file), ``manifest.json``, thresholds, hierarchies, a data dictionary, the public report, a README,
-and ``SHA256SUMS`` over all of them (as ``sha256sum -c`` reads it). The list is closed: no other
-file may be there, but for a signature.
+documents for catalogues (``catalogues`` writes them), and ``SHA256SUMS`` over all of them (as
+``sha256sum -c`` reads it). The list is closed: no other file may be there, but for a signature.
 
 The signature is Ed25519 (RFC 8032) over ``SHA256SUMS``, and so over every file. Keys are PEM files
 as OpenSSL writes them (``openssl genpkey -algorithm ed25519``, ``openssl pkey -pubout``), and the
@@ -19,7 +19,9 @@ a quarter are tables of its schema, and ``main`` has views over all quarters.
 Versions: 1, of srsql 0.2 and before, took terms trimmed and in upper case for one value; 2 takes
 their normal form (SPEC section 2), and tells what drew the report and whether every sensitive
 column is published; 3 can hold several quarters, and describes tables and columns in the files:
-comments in DuckDB, field metadata in Parquet.
+comments in DuckDB, field metadata in Parquet; 4 has the documents for catalogues, with what its
+publisher states (licence, contact, citation ...), and counts how many cases show a quasi-identifier
+exactly.
 """
 
 from __future__ import annotations
@@ -59,9 +61,18 @@ DICTIONARY = "data-dictionary.csv"
 THRESHOLDS = "value-thresholds.csv"
 HIERARCHIES = "value-hierarchies.csv"
 DUCKDB_FILE = "release.duckdb"
-VERSION = 3
+DATA_PACKAGE = "datapackage.json"
+CROISSANT = "croissant.json"
+DCAT = "dcat.jsonld"
+PROV = "prov.jsonld"
+METHODS = "methods.md"
+CATALOGUES = (DATA_PACKAGE, CROISSANT, DCAT, PROV, METHODS)
+"""What catalogues and papers take over, as ``catalogues`` writes it."""
+VERSION = 4
 DESCRIBED = 3
 """The first version whose files describe their tables and columns."""
+CATALOGUED = 4
+"""The first version with documents for catalogues."""
 QUARTER = "quarter"
 CLUSTERS = "clusters"
 TERM_TABLES = {
@@ -83,6 +94,19 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Whole = Annotated[int, Field(ge=-(2**53), lt=2**53)]
 Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
+Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,2000}$")]
+"""Text without line ends and other control characters."""
+Url = Annotated[str, Field(pattern=r"^https?://[^\s\"<>\\^`{|}#]{1,1000}$")]
+Contact = Annotated[
+    str,
+    Field(pattern=r"^([^\s@:/\"<>]{1,200}@[^\s@:/\"<>]{1,200}|https?://[^\s\"<>\\^`{|}]{1,1000})$"),
+]
+"""An e-mail address or a page."""
+License = Annotated[
+    str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9.+-]{0,99}|https?://[^\s\"<>\\^`{|}]{1,1000})$")
+]
+"""A short identifier of SPDX, such as CC-BY-4.0, or a page."""
+Access = Literal["public", "restricted", "non-public"]
 
 
 class _Strict(BaseModel):
@@ -180,10 +204,56 @@ class Counts(_Strict):
     withheld_reports: Count | None = None
 
 
+class Thesaurus(_Strict):
+    """What the terms of some columns are coded with."""
+
+    columns: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*[.][a-z][a-z0-9_]*$")], ...]
+    """Published columns, as ``table.column``."""
+    name: Line
+    """With its version, such as MedDRA 25.1."""
+
+
+class Stated(_Strict):
+    """What whoever publishes says of the artifact; no row shows it."""
+
+    source: Line | None = None
+    """What the reports are of, as the dataset calls it."""
+    publisher: Line | None = None
+    contact: Contact | None = None
+    license: License | None = None
+    cite_as: Line | None = None
+    landing_page: Url | None = None
+    """Where the artifact is told of."""
+    access: Access | None = None
+    """Who gets it."""
+    access_body: Line | None = None
+    """Who decides on that: the health data access body of HealthDCAT-AP."""
+    legislation: tuple[Url, ...] = ()
+    """What mandates the publication, by its identifiers on the web (ELI)."""
+    thesauri: tuple[Thesaurus, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is not stated is not named."""
+        return {name: value for name, value in told(self).items() if value not in (None, (), [])}
+
+
+class ShownCases(_Strict):
+    """How many released cases show a quasi-identifier how exactly."""
+
+    attribute: Name
+    single: Count
+    """With one value."""
+    several: Count
+    """With an interval, or an inner node of the hierarchy."""
+    any: Count
+    """With nothing or the root: not known, or given up."""
+
+
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
-    artifact_version: Literal[1, 2, 3]
+    artifact_version: Literal[1, 2, 3, 4]
     software_version: str
     dataset: Name
     dataset_version: Whole
@@ -218,6 +288,10 @@ class Manifest(_Strict):
     csv_safe: bool = False
     """In CSV files, cells that a spreadsheet would run as formulas have an apostrophe in front
     (see ``csv_safe`` of ``warehouse/frames.py``); told where it is so."""
+    stated: Stated | None = None
+    """None: of a version before 4."""
+    shown: tuple[ShownCases, ...] | None = None
+    """One of each quasi-identifier; None: of a version before 4."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
 
@@ -225,7 +299,9 @@ class Manifest(_Strict):
     def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What an artifact does not make use of, its manifest does not name."""
         values: dict[str, Any] = told(self)
-        return values if self.csv_safe else {n: v for n, v in values.items() if n != "csv_safe"}
+        unused = {name for name in ("stated", "shown") if values[name] is None}
+        unused |= set() if self.csv_safe else {"csv_safe"}
+        return {name: value for name, value in values.items() if name not in unused}
 
     @property
     def reports(self) -> Table:
@@ -268,7 +344,7 @@ class QuarterManifest(Manifest):
 class RangeManifest(_Strict):
     """``manifest.json`` of an artifact of several quarters."""
 
-    artifact_version: Literal[3]
+    artifact_version: Literal[3, 4]
     software_version: str
     dataset: Name
     series: str
@@ -311,7 +387,7 @@ def files_of(manifest: AnyManifest) -> set[str]:
             names.add(part.report_file)
         if part.terms is not None:
             names.add(COUNTS)
-    return names
+    return names | set(CATALOGUES if manifest.artifact_version >= CATALOGUED else ())
 
 
 def sums_text(digests: dict[str, str]) -> str:

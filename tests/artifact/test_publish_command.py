@@ -43,8 +43,13 @@ def test_json_is_one_document_with_every_file_and_check(db: Path, tmp_path: Path
     assert {f["name"]: f["rows"] for f in made.json["files"]} == {
         "README.md": None,
         "SHA256SUMS": None,
+        "croissant.json": None,
         "data-dictionary.csv": None,
+        "datapackage.json": None,
+        "dcat.jsonld": None,
         "manifest.json": None,
+        "methods.md": None,
+        "prov.jsonld": None,
         "release.duckdb": 150,
         "report.html": None,
         "value-hierarchies.csv": None,

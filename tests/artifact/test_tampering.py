@@ -263,7 +263,7 @@ def test_whatever_else_hides_in_a_duckdb_file_is_found(
         ({"secret": 1}, "secret: Extra inputs are not permitted"),
         ({"report_table": "nobody"}, "the tables are not each there once"),
         ({"format": "duckdb"}, "table demo is not in release.duckdb"),
-        ({"artifact_version": 4}, "artifact_version: Input should be 1, 2 or 3"),
+        ({"artifact_version": 5}, "artifact_version: Input should be 1, 2, 3 or 4"),
         ({"attributes": []}, "table demo does not have the region's columns"),
         ({"tables": []}, "the tables are not each there once"),
     ],

@@ -13,14 +13,23 @@ import duckdb
 from sqlglot import parse_one
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.catalogues import catalogues
 from srsql.engine.artifact.described import (
     comment_statement,
     comments,
     copy_statement,
+    described_files,
     parquet_metadata,
 )
 from srsql.engine.artifact.documents import dictionary_csv, range_readme, readme
-from srsql.engine.artifact.format import Manifest, RangeManifest, quarters_of
+from srsql.engine.artifact.format import (
+    CATALOGUED,
+    CATALOGUES,
+    AnyManifest,
+    Manifest,
+    RangeManifest,
+    quarters_of,
+)
 from srsql.engine.artifact.verify.reading import connection, read_tables
 from srsql.engine.artifact.verify.verify import drawn_report
 from srsql.schemas import load_dataset
@@ -99,12 +108,15 @@ def content_of(rows: list[dict[str, Any]]) -> str:
     return digest.hexdigest()
 
 
-def rehash(folder: Path, *, counts: bool = False, report: bool = False, **changes: Any) -> None:
+def rehash(
+    folder: Path, *, counts: bool = False, report: bool = False, reworded: bool = True,
+    **changes: Any,
+) -> None:  # fmt: skip
     """Make the hashes agree with the files, as a forger would.
 
     ``counts``: the numbers and the digests of the rows as well; ``changes``: keys of the manifest.
     README and dictionary then follow the manifest, if it can be read at all; so does, if asked for,
-    the report.
+    the report. The documents for catalogues follow it, too, unless ``reworded`` is false.
     """
     told = manifest_of(folder) | changes
     if counts:
@@ -115,10 +127,19 @@ def rehash(folder: Path, *, counts: bool = False, report: bool = False, **change
             table["content_sha256"] = content_of(tables[table["name"]])
         told["counts"]["released_reports"] = len(reports)
         told["counts"]["released_cases"] = len({row["caseid"] for row in reports})
+        if told.get("shown"):
+            told["shown"] = shown_of(folder, told, reports)
+    if isinstance(told["artifact_version"], int) and told["artifact_version"] < CATALOGUED:
+        for name in CATALOGUES:
+            (folder / name).unlink(missing_ok=True)
+        told.pop("stated", None)
+        told.pop("shown", None)
     if counts or changes:
         _reword(folder, told)
     if report:
         _redraw(folder, told)
+    if reworded:
+        _recatalogue(folder, told, Manifest)
     unlisted = ("manifest.json", "SHA256SUMS", "SHA256SUMS.sig")
     others = [p for p in folder.iterdir() if p.name not in unlisted]
     told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}
@@ -139,6 +160,50 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
         return
     (folder / "README.md").write_bytes(readme(m))
     (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m))
+
+
+def shown_of(
+    folder: Path, told: dict[str, Any], reports: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """How exactly cases show each quasi-identifier: one value, several, or anything."""
+    with (folder / "value-hierarchies.csv").open(encoding="utf-8", newline="") as file:
+        nodes = list(csv.DictReader(file))
+    found = []
+    for attribute in told["attributes"]:
+        name, cases = attribute["name"], {}
+        inner = {node["parent"] for node in nodes if node["attribute"] == name}
+        roots = {n["node"] for n in nodes if n["attribute"] == name and not n["parent"]}
+        for row in reports:
+            if attribute["kind"] == "numeric":
+                low, high = row[f"{name}_low"], row[f"{name}_high"]
+                how = "any" if low is None else "single" if low == high else "several"
+            else:
+                node = row[name]
+                how = "any" if node in roots else "several" if node in inner else "single"
+            cases[row["caseid"]] = how
+        hows = list(cases.values())
+        found.append(
+            {"attribute": name, **{h: hows.count(h) for h in ("single", "several", "any")}}
+        )
+    return found
+
+
+def _recatalogue(folder: Path, told: dict[str, Any], kind: type[Manifest | RangeManifest]) -> None:
+    """A forger lets the program write the documents for catalogues, too."""
+    try:
+        manifest: AnyManifest = kind.model_validate_json(json.dumps(told))
+    except ValueError:
+        return
+    parts = quarters_of(manifest)
+    if manifest.artifact_version < CATALOGUED or not parts[0].tables:
+        return
+    paths = [folder / name for name in described_files(manifest)]
+    if not all(path.is_file() for path in paths):
+        return
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    manifest = manifest.model_copy(update={"files": digests})
+    for name, content in catalogues(manifest, {p.name: p.stat().st_size for p in paths}).items():
+        (folder / name).write_bytes(content)
 
 
 def _redraw(folder: Path, told: dict[str, Any]) -> None:
@@ -190,6 +255,7 @@ def rehash_range(folder: Path, *, report: bool = False) -> None:
             if table["name"] == part["report_table"]:
                 part["counts"]["released_reports"] = len(rows)
                 part["counts"]["released_cases"] = len({row["caseid"] for row in rows})
+                part["shown"] = shown_of(folder, part, rows)
     (folder / "manifest.json").write_text(json.dumps(told))
     whole = RangeManifest.model_validate_json(json.dumps(told))
     parts = quarters_of(whole)
@@ -200,6 +266,7 @@ def rehash_range(folder: Path, *, report: bool = False) -> None:
             assert read_tables(con, folder, part) == []
             page = drawn_report(con, folder, part, load_dataset("faers"))
         (folder / part.report_file).write_text(page, encoding="utf-8")
+    _recatalogue(folder, told, RangeManifest)
     unlisted = ("manifest.json", "SHA256SUMS", "SHA256SUMS.sig")
     others = [p for p in folder.iterdir() if p.name not in unlisted]
     told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}

@@ -29,6 +29,7 @@ from srsql.engine.artifact.format import (
     AnyManifest,
     Format,
     Manifest,
+    Stated,
     file_digest,
     private_key,
     quarters_of,
@@ -94,6 +95,8 @@ class Publication:
     """An artifact that is there already, file by file the same, is as good as a new one."""
     csv_safe: bool = False
     """Put an apostrophe before the cells of CSV files that a spreadsheet would run as formulas."""
+    stated: Stated = field(default_factory=Stated)
+    """What whoever publishes says of it, for catalogues and papers."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -194,10 +197,12 @@ def publish(
                         plans = _plans(warehouse, dataset, release, key)
                         step(f"{done if len(releases) > 1 else ''}rows")
                         label = release.quarter if len(releases) > 1 else None
-                        made.append(Made(release, files.stage(plans, number, label)))
+                        rows = files.stage(plans, number, label)
+                        made.append(Made(release, rows, files.shown(dataset, number, label)))
                     parts = claims(
-                        warehouse, dataset, made, key, form, csv_safe=publication.csv_safe
-                    )
+                        warehouse, dataset, made, key, form, publication.stated,
+                        csv_safe=publication.csv_safe,
+                    )  # fmt: skip
                     files.write(parts)
                 step("report and manifest")
                 ids = [release.release_id for release in releases]

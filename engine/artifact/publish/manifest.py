@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import ValidationError
 from sqlglot import exp
 
+from srsql.engine.artifact.catalogues import catalogues
+from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import (
     counts_sql,
     csv_bytes,
@@ -35,12 +38,15 @@ from srsql.engine.artifact.format import (
     Manifest,
     QuarterManifest,
     RangeManifest,
+    ShownCases,
+    Stated,
     Table,
     TermsClaim,
+    Thesaurus,
     file_digest,
     sums_text,
 )
-from srsql.engine.errors import PublishError
+from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.warehouse.releases import ReleasedTerms, not_released, released_terms
@@ -51,6 +57,17 @@ from srsql.schemas import Dataset
 
 ELSEWHERE = ("thresholds", "quarter", "dataset")
 """Columns of the public manifest that the artifact tells in other places."""
+STATED_EXAMPLES = {
+    "publisher": "a name of one line",
+    "contact": "an e-mail address or a page, such as releases@example.org",
+    "license": "an identifier of SPDX or a page, such as CC-BY-4.0",
+    "cite_as": "a text of one line",
+    "landing_page": "a page without a fragment, such as https://example.org/releases",
+    "access": "public, restricted or non-public",
+    "access_body": "a name of one line",
+    "legislation": "pages, such as http://data.europa.eu/eli/reg/2025/327/oj",
+}
+"""What can be stated of an artifact, and in which form."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +159,48 @@ class Made:
 
     release: PublishableRelease
     tables: list[Table]
+    shown: tuple[ShownCases, ...] = ()
+    """How exactly its rows show each quasi-identifier."""
+
+
+def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
+    """What whoever publishes says of the artifact.
+
+    Args:
+        dataset: that was released.
+        told: by the names of the options; ``thesaurus``: texts ``table.column=name``.
+
+    Raises:
+        PublishError: one of it has another form, or names a column that is not published.
+    """
+    thesauri: dict[str, list[str]] = {}
+    published = {f"{table.name}.{name}" for table in dataset.tables for name in table.publish}
+    published |= {f"{a.table}.{a.column}" for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    for text in told.get("thesaurus") or ():
+        column, _, name = (part.strip() for part in str(text).partition("="))
+        if column not in published or not name:
+            raise PublishError(
+                f"--thesaurus {text!r}: give a published column and what it is coded with, such as "
+                f"{min(published, default='table.column')}=MedDRA 25.1"
+            )
+        thesauri.setdefault(name, []).append(column)
+    values = {n: v for n, v in told.items() if n in STATED_EXAMPLES and v not in (None, ())}
+    try:
+        return Stated(
+            source=printable(" ".join(dataset.title.split()))[:500] or None,
+            thesauri=tuple(Thesaurus(columns=tuple(c), name=n) for n, c in thesauri.items()),
+            **values,
+        )
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        option = "thesaurus" if name == "thesauri" else name.replace("_", "-")
+        example = STATED_EXAMPLES.get(name, "text of one line")
+        raise PublishError(f"--{option} {told.get(name)!r}: give {example}") from None
 
 
 def claims(
     warehouse: Warehouse, dataset: Dataset, made: Sequence[Made], key: bytes | None, form: Format,
-    *, csv_safe: bool = False,
+    stated: Stated, *, csv_safe: bool = False,
 ) -> list[Manifest]:  # fmt: skip
     """What is claimed of each quarter, before there are files that it could vouch for.
 
@@ -156,14 +210,20 @@ def claims(
         made: the releases that are published, with their tables.
         key: of the pseudonyms; None: ids are as they were released.
         form: of the tables.
+        stated: what whoever publishes says.
         csv_safe: no cell of a CSV file is a formula.
 
     Raises:
         PublishError: a release is marked as one that must not be published, or they do not go
             together.
     """
-    parts = [_claims(warehouse, dataset, each.release, key, each.tables, form) for each in made]
-    parts = [part.model_copy(update={"csv_safe": csv_safe}) for part in parts]
+    told = {"csv_safe": csv_safe, "stated": stated}
+    parts = [
+        _claims(warehouse, dataset, each.release, key, each.tables, form).model_copy(
+            update={**told, "shown": each.shown}
+        )
+        for each in made
+    ]
     if len(parts) == 1:
         return parts
     several: list[Manifest] = [QuarterManifest(**dict(part)) for part in parts]
@@ -217,6 +277,12 @@ def describe(
     for name, content in documents.items():
         (folder / name).write_bytes(content)
     digests = {path.name: file_digest(path) for path in sorted(folder.iterdir())}
+    manifest = type(manifest)(**{**dict(manifest), "files": digests})
+    sizes = {name: (folder / name).stat().st_size for name in described_files(manifest)}
+    for name, content in catalogues(manifest, sizes).items():
+        (folder / name).write_bytes(content)
+        digests[name] = file_digest(folder / name)
+    digests = dict(sorted(digests.items()))
     manifest = type(manifest)(**{**dict(manifest), "files": digests})
     told = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(told, encoding="utf-8")

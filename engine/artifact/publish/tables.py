@@ -34,6 +34,7 @@ from srsql.engine.artifact.format import (
     Column,
     Format,
     Manifest,
+    ShownCases,
     Table,
     content_digest,
     schema_of,
@@ -304,6 +305,35 @@ class Staging:
             name=plan.name, file=name, rows=count, content_sha256=digest, columns=plan.columns
         )
 
+    def shown(self, dataset: Dataset, number: int, quarter: str | None) -> tuple[ShownCases, ...]:
+        """How exactly the staged rows of a quarter show each quasi-identifier; none without rows.
+
+        Args:
+            dataset: that was released.
+            number: of the quarter among those of the artifact.
+            quarter: its label; None: the artifact has no other.
+        """
+        if not dataset.rows:
+            return ()
+        place: exp.Expr = temporary(_staged(number, dataset.report_table), alias="t")
+        if self.form == "duckdb":
+            schema = "main" if quarter is None else schema_of(quarter)
+            place = table("artifact", schema, dataset.report_table, alias="t")
+        found = []
+        for qid in dataset.qid:
+            kinds = exp.select(_how_shown(dataset, qid).as_("kind"), column(dataset.case_id, "t"))
+            counting = (
+                exp.select(exp.column("kind"), exp.Count(this=exp.Star()))
+                .from_(kinds.from_(place.copy()).distinct().subquery("k"))
+                .group_by(exp.column("kind"))
+            )
+            counts = dict(self.con.execute(counting.sql("duckdb")).fetchall())
+            found.append(ShownCases(
+                attribute=qid.name,
+                **{kind: counts.get(kind, 0) for kind in ("single", "several", "any")},
+            ))  # fmt: skip
+        return tuple(found)
+
     def write(self, parts: Sequence[Manifest]) -> None:
         """Write what was staged of each quarter, with what the manifests say of it."""
         if self.form == "duckdb":
@@ -333,6 +363,23 @@ class Staging:
             self.con.execute(comment_statement("artifact", comment))
         self.con.execute("CHECKPOINT artifact")
         self.con.execute("DETACH artifact")
+
+
+def _how_shown(dataset: Dataset, qid: Qid) -> exp.Case:
+    """``single``, ``several`` or ``any``: how exactly a row shows a quasi-identifier."""
+    single, whole = exp.Literal.string("single"), exp.Literal.string("any")
+    is_single: exp.Expr
+    is_any: exp.Expr
+    if qid.kind == "categorical":
+        tree, node = dataset.hierarchies[qid.name], column(qid.name, "t")
+        inner = set(tree.parent)
+        leaves = [label for at, label in enumerate(tree.labels) if at not in inner]
+        is_single, is_any = node.isin(*leaves), node.copy().eq(tree.labels[0])
+    else:
+        low, high = column(f"{qid.name}_low", "t"), column(f"{qid.name}_high", "t")
+        is_single, is_any = low.eq(high), low.copy().is_(exp.null())
+    kinds = exp.Case().when(is_any, whole).when(is_single, single)
+    return kinds.else_(exp.Literal.string("several"))
 
 
 def _staged(number: int, name: str) -> str:

@@ -10,8 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from srsql.engine.artifact.catalogues import catalogues
+from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import counts_sql, dictionary_csv, range_readme, readme
 from srsql.engine.artifact.format import (
+    CATALOGUED,
     CLUSTERS,
     COUNTS,
     DICTIONARY,
@@ -37,8 +40,8 @@ NOT_KNOWN = (
     "{quarter}: what its model promises, since this version of srsql knows no model {model!r}"
 )
 OTHER_VERSION = (
-    "{quarter}: that its README, its data dictionary and the wording of its guarantee say what the "
-    "manifest says, since srsql {version} wrote them"
+    "{quarter}: that its README, its data dictionary, the wording of its documents for catalogues "
+    "and of its guarantee say what the manifest says, since srsql {version} wrote them"
 )
 UNCLAIMED = "{quarter}: {what}, since its model, {model}, does not keep them"
 NOT_KEPT = "not kept"
@@ -139,6 +142,8 @@ def claim_faults(manifest: Manifest) -> list[str]:
     told = manifest.parameters.get("ids")
     if told is not None and told not in IDS:
         faults.append(f"parameter ids is {told!r}, none of {', '.join(IDS)}")
+    if manifest.artifact_version < CATALOGUED and (manifest.stated or manifest.shown):
+        faults.append(f"stated and shown are there, in version {manifest.artifact_version}")
     day = manifest.parameters.get("release_date")
     if day is not None and not _is_day(day):
         faults.append(f"parameter release_date is {day!r}, not a day as YYYY-MM-DD")
@@ -282,8 +287,14 @@ def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:
     return given
 
 
-def document_faults(folder: Path, manifest: AnyManifest) -> list[str]:
-    """README and dictionary say what the manifest says; other versions may word it otherwise."""
+def document_faults(folder: Path, manifest: AnyManifest, *, unchanged: bool) -> list[str]:
+    """The documents say what the manifest says; other versions may word it otherwise.
+
+    Args:
+        folder: of the artifact.
+        manifest: that they follow from.
+        unchanged: the files are as they were hashed, so that sizes of theirs can be told.
+    """
     parts = quarters_of(manifest)
     if not written_here(parts[0]):
         return []
@@ -291,6 +302,9 @@ def document_faults(folder: Path, manifest: AnyManifest) -> list[str]:
     due = {README: text, DICTIONARY: dictionary_csv(parts[0])}
     if any(part.terms for part in parts):
         due[COUNTS] = counts_sql()
+    described = [folder / name for name in described_files(manifest)]
+    if unchanged:
+        due |= catalogues(manifest, {path.name: path.stat().st_size for path in described})
     paths = {name: folder / name for name in due}
     return [
         f"{name} does not say what {MANIFEST} says"

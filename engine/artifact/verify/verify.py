@@ -45,6 +45,7 @@ from srsql.engine.artifact.verify import (
     version_of,
     windows_left,
 )
+from srsql.engine.artifact.verify.catalogue_checks import catalogue_check, key_check, shown_faults
 from srsql.engine.artifact.verify.contradictions import (
     claim_faults,
     claims_not_shown,
@@ -180,15 +181,18 @@ class _Part:
     unproved: tuple[str, ...] = ()
 
 
-_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", *CLAIM_CHECKS)
+_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", "keys", *CLAIM_CHECKS)
 
 
 def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check], list[_Part]]:
     """The checks of the whole artifact, and those of each of its quarters."""
     checks, manifest = check_files(folder)
     if manifest is None:
-        return checks, [_Part(str(folder), not_run=_OF_ROWS)]
-    checks[1] = replace(checks[1], faults=[*checks[1].faults, *document_faults(folder, manifest)])
+        return checks, [_Part(str(folder), not_run=("catalogues", *_OF_ROWS))]
+    unchanged = not any(check.faults for check in checks)
+    faults = document_faults(folder, manifest, unchanged=unchanged)
+    checks[1] = replace(checks[1], faults=[*checks[1].faults, *faults])
+    checks += [c for c in [catalogue_check(folder, manifest)] if c] if unchanged else []
     parts, found = quarters_of(manifest), list[_Part]()
     several = len(parts) > 1
     with connection(folder, memory_limit=memory_limit) as con:
@@ -197,6 +201,8 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
             place = f"{folder}, {part.quarter}" if several else str(folder)
             with con.cursor() as own:
                 found.append(_verify_part(own, folder, part, place, [*checks, objects]))
+    if not unchanged:
+        found[0] = replace(found[0], not_run=("catalogues", *found[0].not_run))
     if several:
         return [*checks, objects], found
     claims, *others = found[0].checks
@@ -222,6 +228,10 @@ def _verify_part(
     try:
         checks += check_rows(con, folder, manifest)
         checks += check_chunks(con, folder, manifest)
+        checks += [check for check in [key_check(con, folder, manifest)] if check]
+        if manifest.report_table is not None:
+            shown = shown_faults(con, manifest, read_hierarchies(folder, manifest))
+            checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
         unproved = _check_claims(con, folder, manifest, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
