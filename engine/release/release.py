@@ -180,12 +180,13 @@ def release(
                     release_thresholds(current)
                 if model.budget_limit is not None:
                     check_limit(current, model.budget_limit, model.budget_scope)
+            with clock.stage("tables"):
+                tables = _build(current, request, keyed=bool(series.key))
             with clock.stage("singling out"):
                 exposed = measure_singling_out(
                     warehouse, visible_dataset, current.release_id, SOME_CASES
                 )
             with clock.stage("views"):
-                tables = _build(current, request, keyed=bool(series.key))
                 told = _told(current, request, series) | limited
                 figures = Figures(grouping.k, infeasible, exposed, series.ids, told)
                 released = _publish(current, request, ingestion_id, figures, tables)
