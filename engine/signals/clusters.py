@@ -80,6 +80,29 @@ class ClusterViews:
         """As which attribute a column is told; None: it is not."""
         return next((each for each in self.told if each.partition("/")[0] == name), None)
 
+    def item_mean(self, warehouse: Warehouse, attribute: str) -> float:
+        """Of how many records of its cluster an item without a count is told on average."""
+        sizes = dotted(self.schema, CLUSTERS)
+        supports = (
+            f"SELECT r.cluster, r.term, count(*) AS held FROM {dotted(self.schema, RECORDS)} AS r "
+            "GROUP BY r.cluster, r.chunk, r.term"
+        )
+        least = warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
+        own = warehouse.rows(
+            f"SELECT s.held, c.records, count(*) FROM ({supports}) AS s "
+            f"JOIN {sizes} AS c ON s.cluster = c.cluster WHERE starts_with(s.term, ?) "
+            "GROUP BY s.held, c.records ORDER BY s.held, c.records",
+            [f"{attribute}:"],
+        )
+        alone = warehouse.rows(
+            f"SELECT c.records, count(*) FROM {dotted(self.schema, ITEMS)} AS i "
+            f"JOIN {sizes} AS c ON i.cluster = c.cluster WHERE starts_with(i.term, ?) "
+            "GROUP BY c.records ORDER BY c.records",
+            [f"{attribute}:"],
+        )
+        counts = {(held, records): n for held, records, n in own}
+        return mean_support(counts, dict(alone), least)
+
     def items(self, attribute: str) -> exp.Select:
         """(cluster, chunk, subrecord, name, qualifier) of the items of an attribute.
 
@@ -192,29 +215,10 @@ def cluster_tables(
 
 def item_means(warehouse: Warehouse, told: ToldPairs) -> dict[str, float]:
     """Side (``drug``, ``reaction``) -> of how many records an item without a count is told."""
-    sizes = dotted(told.views.schema, CLUSTERS)
-    supports = (
-        f"SELECT r.cluster, r.term, count(*) AS held FROM {dotted(told.views.schema, RECORDS)} "
-        "AS r GROUP BY r.cluster, r.chunk, r.term"
-    )
-    least = warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
-    found: dict[str, float] = {}
-    for side, attribute in (("drug", told.drug), ("reaction", told.reaction)):
-        own = warehouse.rows(
-            f"SELECT s.held, c.records, count(*) FROM ({supports}) AS s "
-            f"JOIN {sizes} AS c ON s.cluster = c.cluster WHERE starts_with(s.term, ?) "
-            "GROUP BY s.held, c.records ORDER BY s.held, c.records",
-            [f"{attribute}:"],
-        )
-        alone = warehouse.rows(
-            f"SELECT c.records, count(*) FROM {dotted(told.views.schema, ITEMS)} AS i "
-            f"JOIN {sizes} AS c ON i.cluster = c.cluster WHERE starts_with(i.term, ?) "
-            "GROUP BY c.records ORDER BY c.records",
-            [f"{attribute}:"],
-        )
-        counts = {(held, records): n for held, records, n in own}
-        found[side] = mean_support(counts, dict(alone), least)
-    return found
+    return {
+        side: told.views.item_mean(warehouse, attribute)
+        for side, attribute in (("drug", told.drug), ("reaction", told.reaction))
+    }
 
 
 def mean_support(
