@@ -77,6 +77,7 @@ from srsql.engine.release.terms import (
     need_terms,
     release_terms,
     release_thresholds,
+    terms_inferred,
     usual_ids,
     visible_part,
 )
@@ -483,6 +484,8 @@ def _publish(
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
+    if request.takes_rows_apart and request.terms:
+        facts["terms_inferred"] = terms_inferred(current, request.terms)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(
         current, model, facts, tables, one_row=request.takes_rows_apart
