@@ -39,7 +39,7 @@ HEAD = (
 )
 BELOW, TOLD = "candidates_below_k", "certain_term"
 TWO = "2 of the drugs or terms, worst"
-W1, W2 = "W1, 2.5 %", "W2 held, all"
+W1, W2 = "W1, 5 %", "W2 held, all"
 
 
 @dataclass(frozen=True)

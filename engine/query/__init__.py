@@ -4,7 +4,7 @@ A question goes through these modules in order: here the views are found, ``ques
 SELECT with ``relations`` (FROM and JOIN), ``expressions`` (conditions and groups), ``vocabulary``
 (names and syntax) and ``limits`` (what a release does not tell); ``worlds`` cuts the
 quasi-identifiers into cells, and ``count_bounds`` composes the statement that counts; where whole
-rows are taken apart, ``clusters`` does, of rows and clusters together.
+rows are taken apart, ``cluster_bounds`` does, of rows and clusters together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.query.clusters import (
+from srsql.engine.query.cluster_bounds import (
     ClusterQuestion,
     compose_cluster_bounds,
     item_means,

@@ -126,6 +126,7 @@ def signals(
         dropped=0 if released_only else _dropped_cases(warehouse, scope),
         unknown=tuple(unknown),
         suppressed=suppressed,
+        of_clusters=scope.told is not None,
     )
 
 

@@ -105,7 +105,7 @@ class _Reader:
             )
         facts = [fact for _, on in question.joins if on for fact in _conjuncts(on)]
         kept = [c for fact in (*facts, *question.conditions) for c in self._rest(fact)]
-        groups, numbers = [], list[int | None]()
+        groups, numbers = list[tuple[str, exp.Expr]](), list[int | None]()
         for number, (label, node) in enumerate(question.groups):
             if term := self._term_of(node):
                 term.column, term.group = _bare(node).name, number
@@ -293,7 +293,9 @@ def unknown_items(
         names = exp.select(column("name", "i")).from_(told.items(term.attribute).subquery("i"))
         for name in term.names:
             wanted = exp.select("1").from_(names.subquery("n"))
-            wanted = wanted.where(column("name", "n").eq(normalized(name.copy()))).limit(1)
+            wanted = wanted.where(
+                column("name", "n").eq(normalized(exp.Literal.string(name.name)))
+            ).limit(1)
             if warehouse.rows(wanted.sql("duckdb")):
                 continue
             text = f"no cluster has {term.column} {name.name!r}"
@@ -413,7 +415,7 @@ def _cluster_steps(
     steps["holding"] = union_all(
         [_holding(views, t, side) for t, side in zip(question.terms, SIDES, strict=False)]
     )
-    listed = [
+    listed: list[exp.Query] = [
         exp.select(exp.Literal.string(side).as_("side")).select(
             exp.cast(exp.Literal.number(repr(mean)), "DOUBLE").as_("mean")
         )
@@ -451,12 +453,16 @@ def _holding(views: ClusterViews, term: Term, side: str) -> exp.Select:
     rows = rows.from_(views.items(term.attribute).subquery("i"))
     if not term.names:
         return rows
-    return rows.where(column("name", "i").isin(*[normalized(n.copy()) for n in term.names]))
+    return rows.where(
+        column("name", "i").isin(*[normalized(exp.Literal.string(n.name)) for n in term.names])
+    )
 
 
 def _held(source: str, columns: dict[str, str]) -> exp.Select:
     """(cluster, records, ...): the columns of a step, beside the records of its clusters."""
-    listed = [exp.maybe_parse(text, dialect="duckdb").as_(name) for name, text in columns.items()]
+    listed: list[exp.Expr] = [
+        exp.maybe_parse(text, dialect="duckdb").as_(name) for name, text in columns.items()
+    ]
     return (
         exp.select(column("cluster", "s"), column("records", "n"), *listed)
         .from_(table(source, alias="s"))
