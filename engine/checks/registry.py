@@ -253,7 +253,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of.WHOLE_ROWS,
         "How many values and other terms of clusters follow from at most m known items, with "
         "certainty or above their threshold (1 / l for terms without any), is told.",
-        "Awad 2019; SPEC section 11",
+        "SPEC section 11, after Awad 2019",
         partial(whole_rows.check_known_shares, measure="terms_inferred"),
         composed_by="whole_rows.check_known_shares",
         severity="is told",

@@ -136,8 +136,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',
         'srsql query "SELECT sex, count(*) FROM demo GROUP BY sex" --format csv',
-        'srsql query "SELECT count(DISTINCT caseid) FROM drug WHERE drugname = \'WARFARIN\'" '
-        "--series rows --quarter 2011Q4",
+        "srsql query \"SELECT count(DISTINCT caseid) FROM drug WHERE drugname = 'X'\" --series r",
     ),
     "compare": (
         "srsql compare --quarters 2011Q1:2011Q4 --models ms,ppms,ppms++ --k 5,10",

@@ -146,6 +146,21 @@ def test_bounds_are_reached_by_datasets_that_fit_and_by_no_other(seed: int, sql:
             ), (key, made)  # fmt: skip
             assert row[f"{cell}_known"] == row[f"{cell}_lower"]
             assert row[cell] == pytest.approx(float(sums[key] / single), abs=1e-9)
+    expected = {
+        (drug, reaction): (n, e)
+        for drug, reaction, n, e in warehouse(sql)
+        .con.execute(
+            "FROM srsql.expected_pairs('temp.main.margin', 'temp.main.crowd', 'temp.main.holding')"
+        )
+        .fetchall()
+    }
+    for row in tables:
+        n, e = expected.get((row["drug"], row["reaction"]), (0, 0))
+        assert n == pytest.approx(row["a"], abs=1e-9)
+        everyone = sum(row[cell] for cell in CELLS)
+        if everyone and n:
+            margins = (row["a"] + row["b"]) * (row["a"] + row["c"])
+            assert e == pytest.approx(margins / everyone, abs=1e-9)
     assert {tuple(row) for row in together} == {
         (r["drug"], r["reaction"], r["a_lower"], r["a_known"], r["a"], r["a_upper"]) for r in tables
     }
@@ -159,3 +174,22 @@ def test_an_item_without_a_count_is_expected_as_often_as_is_said(sql: Any) -> No
         assert row["a"] == pytest.approx(3 * mean / 6)
         assert row["a"] + row["b"] == pytest.approx(mean)
         assert (row["a_lower"], row["a_upper"]) == (0, 3)
+
+
+@pytest.mark.parametrize("fewest", range(4))
+@pytest.mark.parametrize("met", [(0, 1), (1, 2), (3, 3), (0, 0)])
+def test_met_records_are_those_of_any_rows(fewest: int, met: tuple[int, int], sql: Any) -> None:
+    surely, maybe = met
+    rows = range(3)
+    ends = [
+        len(set(held) & set(chosen))
+        for held in combinations(rows, fewest)
+        for more in range(maybe - surely + 1)
+        for chosen in [rows[: surely + more]]
+    ]
+    ((found,),) = sql.rows(
+        f"SELECT srsql.met_records({fewest}, {fewest}, {fewest}, struct_pack(records := 3, "
+        f"lower := {surely}, expected := {(surely + maybe) / 2}, upper := {maybe}))"
+    )
+    assert (found["lower"], found["upper"]) == (min(ends), max(ends))
+    assert found["expected"] == pytest.approx(fewest * (surely + maybe) / 6)
