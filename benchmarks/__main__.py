@@ -13,8 +13,8 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
-WITH_ARGUMENTS = {"faers", "guessing", "minimality", "parts", "refinement", "same_release",
-                  "spark", "stay"}  # fmt: skip
+WITH_ARGUMENTS = {"faers", "frontier", "guessing", "minimality", "parts", "refinement",
+                  "same_release", "spark", "stay"}  # fmt: skip
 
 
 def available() -> list[str]:

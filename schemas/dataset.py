@@ -102,11 +102,12 @@ class Dataset(Strict):
 
         No row of a table that has such a column is released; without ``rows``, none of any.
         ``attributes`` None: whole rows are taken apart, of which the report table shows the ids and
-        the quasi-identifiers alone, and no other table has rows.
+        the quasi-identifiers alone, and no other table has rows; what signals count is told of
+        clusters.
         """
         if attributes is None:
             apart = [t.model_copy(update={"publish": ()}) for t in self.tables]
-            update = {"tables": tuple(apart), "signals": None, "rows": rows, "clustered": True}
+            update = {"tables": tuple(apart), "rows": rows, "clustered": True}
             return self.model_copy(update=update)
         named = (*self.sensitive, *self.quasi_sensitive)
         affected = {a.table for a in named if a.column in attributes}
@@ -121,6 +122,12 @@ class Dataset(Strict):
                 "rows": rows,
             }
         )
+
+    @property
+    def signal_rows(self) -> bool:
+        """Whether rows of cases show what signals count; where whole rows are taken apart, clusters
+        do."""
+        return self.signals is not None and not self.clustered
 
     @property
     def id_columns(self) -> tuple[str, ...]:

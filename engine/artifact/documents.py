@@ -313,7 +313,13 @@ def _beside(parameters: dict[str, int | str]) -> str:
         f"Protected: {parameters['protected']}. Published as the reports have them: "
         f"{parameters['published_verbatim']}.\n"
     )
-    if "one_candidate_percent_2_items" in parameters:
+    if parameters["published_verbatim"] == "none" and "below_k_percent_2_items" in parameters:
+        text += (
+            "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
+            "is left with fewer than k candidates in {below_k_percent_1_item} % of the cases;\n"
+            "who knows two of them, in {below_k_percent_2_items} %.\n".format(**parameters)
+        )
+    elif "one_candidate_percent_2_items" in parameters:
         text += (
             "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
             "can be left with one candidate in {one_candidate_percent_1_item} % of the cases;\n"

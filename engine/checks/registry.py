@@ -240,6 +240,25 @@ CHECKS: tuple[Check[Evidence], ...] = (
         composed_by="whole_rows.check_known_shares",
     ),
     Check(
+        "check_other_shares",
+        of.WHOLE_ROWS,
+        "Whoever knows the cluster of a case and at most m of its items finds no term without a "
+        "threshold more probable than 1 / l, where an l above 1 is asked for.",
+        "SPEC section 11, after Loukides 2014, section 7.2",
+        partial(whole_rows.check_known_shares, measure="check_other_shares"),
+        composed_by="whole_rows.check_known_shares",
+    ),
+    Check(
+        "terms_inferred",
+        of.WHOLE_ROWS,
+        "How many values and other terms of clusters follow from at most m known items, with "
+        "certainty or above their threshold (1 / l for terms without any), is told.",
+        "SPEC section 11, after Awad 2019",
+        partial(whole_rows.check_known_shares, measure="terms_inferred"),
+        composed_by="whole_rows.check_known_shares",
+        severity="is told",
+    ),
+    Check(
         "worst_known_share",
         of.WHOLE_ROWS,
         "How many values of clusters exceed their threshold in some dataset that fits, where no "

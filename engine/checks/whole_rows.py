@@ -26,6 +26,10 @@ has of this chunk (among all records of P where that is nothing), in the item ch
 knows the quasi-identifiers alone mixes such probabilities over clusters, and no mixture exceeds
 them all.
 
+*Inference*. A term *follows* from at most m known ones where that probability is 1, or exceeds its
+threshold: theta for a sensitive value, 1 / l for any other term (Awad 2019, the cover problem). So
+with l = 1 a term without a threshold may follow with certainty, which is counted and told.
+
 Shares nothing with what makes a release.
 """
 
@@ -42,6 +46,7 @@ from srsql.engine.checks import TOPIC, Evidence, as_measures, measured
 from srsql.engine.checks.published_regions import clustered_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.warehouse.released_terms import PublishedTerms, Reader
+from srsql.engine.warehouse.releases import Release, ReleasedTerms
 from srsql.engine.warehouse.statements import literal, query
 
 SETS = 200_000
@@ -73,6 +78,12 @@ class Told:
             self.share is not None and self.threshold is not None and self.share <= self.threshold
         )
 
+    @property
+    def follows(self) -> bool:
+        """Whether at most m known terms tell the value with certainty, or above its threshold."""
+        above = self.threshold is not None and (self.share or 0) > self.threshold
+        return self.share == 1 or above
+
 
 @dataclass(frozen=True)
 class Items:
@@ -86,23 +97,41 @@ class Items:
         attribute, _, term = item.partition(":")
         if attribute not in self.sensitive:
             return None
-        return term.rpartition("/")[0] or term if "/" in attribute else term
+        return _without_qualifier(attribute, term)
+
+
+@dataclass(frozen=True)
+class OtherItems(Items):
+    """How the items without a threshold are read: each stands for itself, whatever its qualifier.
+
+    ``sensitive`` are the attributes that are left out."""
+
+    def value(self, item: Term) -> str | None:
+        """The item without its qualifier; None: it is sensitive."""
+        attribute, _, term = item.partition(":")
+        if attribute in self.sensitive:
+            return None
+        return f"{attribute}:{_without_qualifier(attribute, term)}"
+
+
+def _without_qualifier(attribute: str, term: str) -> str:
+    return term.rpartition("/")[0] or term if "/" in attribute else term
 
 
 def told_values(
     reader: Reader,
     tables: PublishedTerms,
     items: Items,
-    thresholds: Mapping[str, Fraction],
+    thresholds: Mapping[str, Fraction] | Fraction,
     m: int,
 ) -> Iterator[Told]:
-    """What is told of every sensitive value of every cluster.
+    """What is told of every value of every cluster.
 
     Args:
         reader: in which the tables are.
         tables: of the release, without joint clusters.
-        items: which of them are sensitive.
-        thresholds: of their values.
+        items: which of them stand for which value.
+        thresholds: of their values; one: it is the same for all.
         m: number of terms that an attacker may know.
     """
     records = dict(reader.rows(f"SELECT c.cluster, c.records FROM {tables.clusters} AS c"))
@@ -135,7 +164,7 @@ def _told_in(
     chunks: list[list[Subrecord]],
     alone: list[Term],
     items: Items,
-    thresholds: Mapping[str, Fraction],
+    thresholds: Mapping[str, Fraction] | Fraction,
     m: int,
 ) -> Iterator[Told]:
     places: dict[str, list[list[Fraction] | None]] = defaultdict(list)
@@ -162,7 +191,8 @@ def _told_in(
         if not hidden[value] and not alone and share is not None:
             # another chunk's least frequent term may meet the value's subrecords as far as they go
             with_one = max(share, min(Fraction(1), Fraction(sum(held[value]), least)))
-        yield Told(cluster, value, share, thresholds.get(value), known, with_one)
+        same = thresholds if isinstance(thresholds, Fraction) else thresholds.get(value)
+        yield Told(cluster, value, share, same, known, with_one)
 
 
 def _is_provable(subrecords: list[Subrecord], m: int) -> bool:
@@ -226,30 +256,48 @@ def longest_untold(reader: Reader, tables: PublishedTerms, m: int) -> int:
     )
 
 
-def known_shares(found: Iterable[Told], release_id: int) -> list[MeasureRow]:
-    """The uniform rows of what is told of values: those that gate, and the worst cases.
+def known_shares(
+    found: Iterable[Told], others: Iterable[Told], release_id: int
+) -> list[MeasureRow]:
+    """The uniform rows of what is told of values and of other terms.
 
-    ``worst_known_share``: values of a cluster that exceed their threshold in some dataset that
-    fits. They cannot be bounded: an item without a count may stand for every record.
+    ``check_known_shares`` and ``check_other_shares`` gate. ``terms_inferred``: those that follow
+    from at most m known terms. ``worst_known_share``: values of a cluster that exceed their
+    threshold in some dataset that fits. They cannot be bounded: an item without a count may stand
+    for every record.
+
+    Args:
+        found: of sensitive values.
+        others: of the terms without a threshold, with 1 / l in its place.
+        release_id: of the release.
     """
-    told = list(found)
-    broken = sum(not each.passed for each in told)
+    told, rest = list(found), list(others)
 
-    def row(measure: str, scope: str, violating: int, passed: bool | None) -> MeasureRow:
-        ratio = violating / len(told) if told else None
+    def row(measure: str, scope: str, of: list[Told], violating: int, gates: bool) -> MeasureRow:
         return MeasureRow(
-            release_id, measure, scope, float(violating), float(len(told)), ratio,
-            0.0 if passed is not None else None, passed,
+            release_id, measure, scope, float(violating), float(len(of)),
+            violating / len(of) if of else None,
+            0.0 if gates else None, violating == 0 if gates else None,
         )  # fmt: skip
 
     def above(share: Fraction, each: Told) -> bool:
         return each.threshold is None or share > each.threshold
 
+    value, term = "value of a cluster", "other term of a cluster"
+    broken = [sum(not each.passed for each in of) for of in (told, rest)]
     return [
-        row("check_known_shares", "value of a cluster", broken, broken == 0),
-        row("worst_known_share", "0 known", sum(above(t.alone, t) for t in told), None),
-        row("worst_known_share", "1 known", sum(above(t.with_one, t) for t in told), None),
+        row("check_known_shares", value, told, broken[0], gates=True),
+        row("check_other_shares", term, rest, broken[1], gates=True),
+        row("terms_inferred", value, told, sum(t.follows for t in told), gates=False),
+        row("terms_inferred", term, rest, sum(t.follows for t in rest), gates=False),
+        row("worst_known_share", "0 known", told, sum(above(t.alone, t) for t in told), False),
+        row("worst_known_share", "1 known", told, sum(above(t.with_one, t) for t in told), False),
     ]
+
+
+def inferred(rows: Iterable[MeasureRow]) -> int:
+    """How many values and other terms of clusters follow, for the public manifest."""
+    return sum(int(row.violating or 0) for row in rows if row.measure == "terms_inferred")
 
 
 def share_faults(found: Iterable[Told]) -> list[str]:
@@ -285,21 +333,28 @@ def check_row_clusters(evidence: Evidence) -> list[Measure]:
 
 
 def check_known_shares(evidence: Evidence, measure: str) -> list[Measure]:
-    """What items tell of values: the rows of one measure of ``known_shares``."""
-    release = evidence.release
-    rows = evidence.found("known_shares", lambda: known_shares(_told(evidence), release.release_id))
+    """What items tell of values and terms: the rows of one measure of ``known_shares``."""
+    release, terms = evidence.release, evidence.terms
+    assert terms is not None, "the check applies to releases with terms"
+    rows = evidence.found(
+        "known_shares",
+        lambda: release_shares(release, terms, PublishedTerms.in_schema(release.schema)),
+    )
     return as_measures(row for row in rows if row.measure == measure)
 
 
-def _told(evidence: Evidence) -> Iterator[Told]:
-    release, terms = evidence.release, evidence.terms
-    assert terms is not None, "the check applies to releases with terms"
-    items = Items(frozenset(terms.sensitive_attributes(release.dataset)))
+def release_shares(
+    release: Release, terms: ReleasedTerms, tables: PublishedTerms
+) -> list[MeasureRow]:
+    """``known_shares`` of a release, by its thresholds in the catalog."""
+    items = frozenset(terms.sensitive_attributes(release.dataset))
     thresholds = {
         term: Fraction(num, den)
         for term, num, den in release.warehouse.rows(
             query(TOPIC, "thresholds"), {"release": release.release_id}
         )
     }
-    tables = PublishedTerms.in_schema(release.schema)
-    return told_values(release.warehouse, tables, items, thresholds, terms.m)
+    told = told_values(release.warehouse, tables, Items(items), thresholds, terms.m)
+    bound = Fraction(1, terms.diversity)
+    others = told_values(release.warehouse, tables, OtherItems(items), bound, terms.m)
+    return known_shares(told, others, release.release_id)

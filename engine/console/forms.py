@@ -133,10 +133,12 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql signals --drug WARFARIN --reaction HAEMORRHAGE --min-age 65",
         "srsql signals --rules rules.csv --format csv --out signals.csv",
         "srsql signals --all --released-only",
+        "srsql signals --all --sex F --series rows --quarter 2011Q4",
     ),
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',
         'srsql query "SELECT sex, count(*) FROM demo GROUP BY sex" --format csv',
+        "srsql query \"SELECT count(DISTINCT caseid) FROM drug WHERE drugname = 'X'\" --series r",
     ),
     "compare": (
         "srsql compare --quarters 2011Q1:2011Q4 --models ms,ppms,ppms++ --k 5,10",

@@ -228,6 +228,11 @@ def signal_lines(found: Signals) -> Iterator[str]:
         "90 % (EB05 .. EB95); criteria of Lin 2016, Table 2, and EB05 >= 2 that hold whatever "
         "values of the regions are true, with ? those that some decide; -: undefined"
     )
+    if found.of_clusters:
+        yield (
+            "released drugs and reactions are told of clusters and of no row: (surely .. possibly) "
+            "holds for every dataset that fits; expected takes all of them for equally likely"
+        )
     same = found.signals[:1] if found.every_pair else found.signals  # all pairs have one condition
     if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
@@ -287,6 +292,8 @@ def _prior(prior: Shrinkage) -> str:
 def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
     surely = "possibly" if found.released_only else "surely"
+    if found.of_clusters and found.released_only:
+        surely = "expectedly"
     text = f"{len(found.signals):,} pairs of {surely} at least {LEAST} cases"
     criteria = _CRITERIA if found.priors else _CRITERIA[:-1]
     each = agreements(found.signals, [name for name, _ in criteria])

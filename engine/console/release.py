@@ -143,7 +143,13 @@ def linked_lines(links: list[MeasureRow]) -> Iterator[str]:
 
 def closing_lines(released: Released) -> Iterator[str]:
     """What the release does not protect, how long it took, and what was checked."""
-    if released.manifest.get("one_candidate_percent_2_items") is not None:
+    if "below_k_percent_2_items" in released.manifest and "term_cases" in released.manifest:
+        yield (
+            "  drugs and terms are told of clusters; with the region, one of them leaves fewer "
+            "than k candidates for {below_k_percent_1_item} % of the cases, two for "
+            "{below_k_percent_2_items} %".format(**released.manifest)
+        )
+    elif released.manifest.get("one_candidate_percent_2_items") is not None:
         yield (
             "  not protected: drugs and terms are published as they are; with the region, one of "
             "them singles out {one_candidate_percent_1_item} % of the cases, two "

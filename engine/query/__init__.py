@@ -3,12 +3,13 @@
 A question goes through these modules in order: here the views are found, ``question`` reads the
 SELECT with ``relations`` (FROM and JOIN), ``expressions`` (conditions and groups), ``vocabulary``
 (names and syntax) and ``limits`` (what a release does not tell); ``worlds`` cuts the
-quasi-identifiers into cells, and ``count_bounds`` composes the statement that counts.
+quasi-identifiers into cells, and ``count_bounds`` composes the statement that counts; where whole
+rows are taken apart, ``cluster_bounds`` does, of rows and clusters together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,11 +18,19 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
+from srsql.engine.query.cluster_bounds import (
+    ClusterQuestion,
+    compose_cluster_bounds,
+    item_means,
+    read_terms,
+    unknown_items,
+)
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question, undecided_groups
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
+from srsql.engine.warehouse.catalog import registered_dataset
 from srsql.engine.warehouse.frames import Framed, Lines
 from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
@@ -110,6 +119,11 @@ def query(
     views = _find_views(warehouse, dataset, series, quarter)
     for each, schema in views.schemas.items():
         _need_cover(warehouse, each, schema)
+    if dataset.clustered:
+        return _ask_clusters(
+            warehouse, registered_dataset(warehouse, dataset.name), series, views, text,
+            include_withheld=include_withheld, allow_unknown=allow_unknown,
+        )  # fmt: skip
     try:
         question = read_question(dataset, views, text)
         count = _WITHHELD[question.counted] if include_withheld else None
@@ -127,7 +141,12 @@ def query(
         raise QueryError("groups of withheld cases alone are not listed: leave LIMIT out")
     try:
         unknown = tuple(_unknown_names(warehouse, views, question, allowed=allow_unknown))
-        rows = _answer_rows(warehouse, dataset, views, question, sql, hidden)
+        rows = _answer_rows(
+            warehouse,
+            question,
+            sql,
+            lambda each: compose_count_bounds(dataset, views, each, None, hidden),
+        )
         withheld = None if count is None else _withheld(warehouse, views, count)
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
@@ -185,23 +204,89 @@ def _unknown_names(
         raise QueryError(f"{text}{did_you_mean(warehouse, names, lookup.name)}")
 
 
-def _answer_rows(
+def _ask_clusters(
     warehouse: Warehouse,
     dataset: Dataset,
+    series: str,
     views: Views,
-    question: Question,
-    sql: str,
-    hidden: Hidden | None,
+    text: str,
+    *,
+    include_withheld: bool,
+    allow_unknown: bool,
+) -> Answer:
+    """The answer to a question over whole rows that are taken apart; see ``query``.
+
+    ``dataset``: the original schema.
+    """
+    if len(views.schemas) > 1:
+        raise QueryError(
+            f"series {series!r} tells items of clusters, which are others in every quarter: give "
+            "--quarter"
+        )
+    views = replace(views, cumulative=None)
+    try:
+        question = read_question(dataset, views, text)
+        asked = read_terms(warehouse, dataset, views, question)
+        count = "withheld_cases" if include_withheld else None
+        if include_withheld and question.limit is not None:
+            raise QueryError("groups of withheld cases alone are not listed: leave LIMIT out")
+        means = item_means(warehouse, views, asked)
+
+        def composed(each: Question) -> str:
+            return compose_cluster_bounds(dataset, views, replace(asked, asked=each), count, means)
+
+        sql = composed(question)
+    except RecursionError:
+        raise QueryError("the question is nested too deeply, or too long") from None
+    try:
+        unknown = tuple(unknown_items(warehouse, views, asked, allowed=allow_unknown))
+        rows = _answer_rows(warehouse, question, sql, composed)
+        withheld = None if count is None else _withheld(warehouse, views, count)
+    except duckdb.Error as error:
+        raise QueryError(f"the question could not be answered: {one_line(error)}") from None
+    return Answer(
+        dataset=dataset.name,
+        series=series,
+        quarters=tuple(views.schemas),
+        counted=question.counted,
+        columns=(*(label for label, _ in question.groups), *BOUNDS),
+        rows=tuple(rows),
+        withheld=withheld,
+        sql=sql,
+        notes=(
+            *unknown,
+            *_notes(dataset, views, replace(question, blanked=()), withheld, hides=True),
+            *_of_items(asked),
+        ),
+    )
+
+
+def _of_items(asked: ClusterQuestion) -> Iterator[str]:
+    if asked.terms:
+        yield (
+            "items are told of clusters and of no row: lower and upper hold for every dataset that "
+            "fits what is released; expected takes all of them for equally likely, items without a "
+            "count at the mean that other counts suggest"
+        )
+        yield (
+            "items are told of cases, over all their reports, trimmed and in upper case, and so "
+            "are they compared"
+        )
+
+
+def _answer_rows(
+    warehouse: Warehouse, question: Question, sql: str, composed: Callable[[Question], str]
 ) -> list[tuple[Any, ...]]:
     """The rows of the statement; those of LIMIT only where it is decided which groups they are.
+
+    ``composed``: gives the statement of the same question without its limits.
 
     Raises:
         QueryError: it is not.
     """
     if question.limit is None and not question.offset:
         return warehouse.rows(sql)
-    every = replace(question, limit=None, offset=0)
-    rows = warehouse.rows(compose_count_bounds(dataset, views, every, None, hidden))
+    rows = warehouse.rows(composed(replace(question, limit=None, offset=0)))
     ends = [question.offset]
     if question.limit is not None:
         ends.append(question.offset + question.limit)

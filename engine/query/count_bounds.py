@@ -64,12 +64,18 @@ def compose_count_bounds(
     Raises:
         QueryError: the comparisons are too many.
     """
-    composer = _Composer(dataset, views, question)
+    composer = Composer(dataset, views, question)
     return composer.statement(withheld, hidden).sql("duckdb", pretty=True)
 
 
-class _Composer:
-    """Composes the steps of one statement."""
+class Composer:
+    """Composes the steps of one statement.
+
+    Args:
+        dataset: the dataset of the views.
+        views: the released views that the statement reads.
+        question: what the analyst wants to know.
+    """
 
     def __init__(self, dataset: Dataset, views: Views, question: Question) -> None:
         self.dataset, self.views, self.question = dataset, views, question
@@ -95,7 +101,7 @@ class _Composer:
 
     def statement(self, withheld: str | None, hidden: Hidden | None) -> exp.Select:
         """All steps, and the sums."""
-        outcome = self._outcome()  # first: it finds out which exact parts are needed
+        steps = self.steps()
         final = exp.select(
             *[
                 column(name, "b").as_(label, quoted=True)
@@ -110,16 +116,20 @@ class _Composer:
             final = final.limit(self.question.limit)
         if self.question.offset:
             final = final.offset(self.question.offset)
-        steps = {"exact_match": self._exact_match()}
+        for name, query in steps.items():
+            final = final.with_(exp.to_identifier(name), as_=query)
+        return final
+
+    def steps(self) -> dict[str, exp.Query]:
+        """The steps up to ``bound``, in their order."""
+        outcome = self._outcome()  # first: it finds out which exact parts are needed
+        steps: dict[str, exp.Query] = {"exact_match": self._exact_match()}
         if self.used:
             steps["world"] = self._world()
         steps["outcome"] = outcome
         for position, qid in self.used.items():
             steps |= self.shares.steps(position, qid)
-        steps |= {"verdict": self._verdict(), "bound": self._bound()}
-        for name, query in steps.items():
-            final = final.with_(exp.to_identifier(name), as_=query)
-        return final
+        return steps | {"verdict": self._verdict(), "bound": self._bound()}
 
     def _exact_match(self) -> exp.Select:
         """The distinct rows that the exact conditions leave; counted where rows are asked for."""

@@ -77,6 +77,7 @@ from srsql.engine.release.terms import (
     need_terms,
     release_terms,
     release_thresholds,
+    terms_inferred,
     usual_ids,
     visible_part,
 )
@@ -183,12 +184,13 @@ def release(
                     release_thresholds(current)
                 if model.budget_limit is not None:
                     check_limit(current, model.budget_limit, model.budget_scope)
+            with clock.stage("tables"):
+                tables = _build(current, request, keyed=bool(series.key))
             with clock.stage("singling out"):
                 exposed = measure_singling_out(
                     warehouse, visible_dataset, current.release_id, SOME_CASES
                 )
             with clock.stage("views"):
-                tables = _build(current, request, keyed=bool(series.key))
                 told = _told(current, request, series) | limited
                 figures = Figures(grouping.k, infeasible, exposed, series.ids, told)
                 released = _publish(current, request, ingestion_id, figures, tables)
@@ -485,6 +487,8 @@ def _publish(
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
+    if request.takes_rows_apart and request.terms:
+        facts["terms_inferred"] = terms_inferred(current, request.terms)
     stores = {item.name: item.store for item in tables}
     stores["manifest"] = store_public_manifest(
         current, model, facts, tables, one_row=request.takes_rows_apart

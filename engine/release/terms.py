@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from srsql.engine.checks.term_chunks import longest_unproved
-from srsql.engine.checks.whole_rows import longest_untold
+from srsql.engine.checks.whole_rows import inferred, longest_untold, release_shares
 from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
@@ -133,6 +133,12 @@ def _release_rows(
 def release_thresholds(release: Release) -> None:
     """Tell the thresholds of the values that items tell of; the catalog has its rows."""
     release.warehouse.run(query(TOPIC, "release_thresholds"), {"release_id": release.release_id})
+
+
+def terms_inferred(release: Release, terms: DisassociationParameters) -> int:
+    """How many terms of clusters follow from known ones, before the views are there."""
+    tables = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
+    return inferred(release_shares(release, terms.released("chunks"), tables))
 
 
 def usual_ids(request: Request) -> Ids | None:

@@ -94,9 +94,7 @@ def internal_quarter(subject: Subject) -> Page:
     checks = _stored_checks(release)
     shapes = catalog_shapes(release)
     exposed = subject.status == "released"
-    compared = (
-        comparisons(release) if exposed and dataset.signals is not None and shapes.groups else []
-    )
+    compared = comparisons(release) if exposed and dataset.signal_rows and shapes.groups else []
     audited = audit(
         warehouse,
         dataset,
@@ -147,7 +145,7 @@ def internal_quarter(subject: Subject) -> Page:
         widths=None if _perturbed(subject) else width_figure(shapes),
         missing=missing_values(release),
         withheld=_withheld(release),
-        has_signals=dataset.signals is not None,
+        has_signals=dataset.signal_rows,
         signals=compared,
         signal_blocks=compared_blocks(compared),
         attack=worked,

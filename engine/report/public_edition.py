@@ -104,7 +104,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
     kept = bounds_of_regions(manifest["model"])
     k = int(manifest["k"]) if "k" in kept else None
     pairs, listed = 0, list[Signal]()
-    if dataset.signals is not None and shapes.groups:
+    if dataset.signal_rows and shapes.groups:
         pairs, listed = strongest(own, dataset, released.series, quarter)
     return render(
         "public_quarter.html.j2",
@@ -128,7 +128,7 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
         widths=width_figure(shapes),
         missing=_missing(shapes),
         smallest=_smallest(shapes, k, bounded="theta" in kept),
-        has_signals=dataset.signals is not None,
+        has_signals=dataset.signal_rows,
         pairs=pairs,
         signal_blocks=strongest_blocks(listed),
     )

@@ -1,7 +1,8 @@
 """What one who knows a patient's region and some published items can single out and infer.
 
 Items are the published drugs and terms of a case (SPEC section 18). They stand beside the region
-that the model protects and are published as they are, so no bound of a model limits these figures.
+that the model protects and are published as they are, so no bound of a model limits these figures:
+but for those of whole rows that are taken apart (``row_candidates``).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.row_candidates import measure_row_candidates
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
@@ -76,6 +78,8 @@ def measure_singling_out(
 
     Source: SPEC section 18.
     """
+    if visible_dataset.clustered:
+        return measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
     hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
     items = known_items(visible_dataset, release_id, hides=hides)
     model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]

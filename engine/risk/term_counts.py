@@ -108,7 +108,7 @@ def count_pairs(
     pairs = warehouse.rows(
         "WITH wanted_term AS MATERIALIZED (SELECT unnest(?::VARCHAR[]) AS term) "
         "SELECT p.one, p.other FROM "
-        + tables.call("term_pairs", ALL[1:], literal("wanted_term"))
+        + tables.call("joint_pairs", ALL[1:], literal("wanted_term"))
         + " AS p ORDER BY p.one, p.other",
         [sorted(set(terms))],
     )

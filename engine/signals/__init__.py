@@ -29,6 +29,7 @@ from srsql.engine.signals.cases import (
     suppressed_cases,
     unknown_names,
 )
+from srsql.engine.signals.clusters import need_roles, told_pairs
 from srsql.engine.signals.results import (
     Bias,
     Measures,
@@ -58,7 +59,10 @@ from srsql.schemas import Dataset
 LEAST = 3
 """Cases from which a pair counts as one of all pairs (Lin 2016, Table 2)."""
 BIAS = "srsql_signal_bias"
-_SIDE_TABLES = ("case", "box", "drug", "reaction", "weight", "measure")
+_SIDE_TABLES = (
+    "case", "box", "drug", "reaction", "weight", "contingency", "measure", "place", "cluster_size",
+    "holding", "item_mean", "crowd", "margin", "observed", "pair_table",
+)  # fmt: skip
 _TABLES, _RELEASES = "signals/tables", "signals/releases"
 
 
@@ -123,6 +127,7 @@ def signals(
         dropped=0 if released_only else _dropped_cases(warehouse, scope),
         unknown=tuple(unknown),
         suppressed=suppressed,
+        of_clusters=scope.told is not None,
     )
 
 
@@ -155,18 +160,29 @@ def _scope(
         if quarter not in releases:
             raise SignalError(not_released(warehouse, dataset.name, series, quarter))
         releases = {quarter: releases[quarter]}
-    elif found.ids == PER_QUARTER and len(releases) > 1:
-        raise SignalError(
-            f"series {series!r} has other ids in every quarter, so cases cannot be counted over "
-            "several: give --quarter"
+    elif (found.ids == PER_QUARTER or dataset.clustered) and len(releases) > 1:
+        why = (
+            "has other ids in every quarter"
+            if found.ids == PER_QUARTER
+            else "tells items of clusters, which are others in every quarter"
         )
+        raise SignalError(
+            f"series {series!r} {why}, so cases cannot be counted over several: give --quarter"
+        )
+    schema, told = found.cumulative_schema, None
+    if dataset.clustered:
+        names = {"releases": list(releases.values())}
+        schema = str(warehouse.value(query(_RELEASES, "schemas"), names))
+        told = told_pairs(warehouse, dataset, schema)
+        roles = need_roles(told, roles)
     chosen = declared.suspect if roles is None else roles
     return Scope(
         dataset,
         declared,
-        found.cumulative_schema,
+        schema,
         releases,
         tuple(role.strip().upper() for role in chosen if role.strip()),
+        told,
     )
 
 
@@ -255,8 +271,12 @@ class _Run:
         condition = asked.condition
         self._load()
         self._weigh(condition, self.missing, fit=True)
-        statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
-        self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
+        if self._tells_clusters(self.sides[0]):
+            statement = self._of_side("observed_pair", self.sides[0], "observed")
+            self.warehouse.run(statement, {"enough": LEAST})
+        else:
+            statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
+            self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
         self._measure()
         statement = results_of_pairs(self.sides).sql(dialect="duckdb")
         found: Sequence[Signal]
@@ -291,10 +311,31 @@ class _Run:
         for side in self.sides:
             self.warehouse.run(self._of_side("weight", side, "weight", "case", "box"), restricted)
             self.prior[side] = Shrinkage(condition, side, 0, *(None,) * 5)
+            clusters = self._tells_clusters(side)
+            if clusters:
+                self._crowd(side)
             if fit and installed("scipy"):
-                statement = self._of_side("prior", side, "weight", "drug", "reaction")
+                statement = (
+                    self._of_side("observed_prior", side, "observed")
+                    if clusters
+                    else self._of_side("prior", side, "weight", "drug", "reaction")
+                )
                 self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
                 self.priors.append(self.prior[side])
+
+    def _tells_clusters(self, side: str) -> bool:
+        """Whether items are told of clusters, and not of cases."""
+        return side == RELEASED and self.scope.told is not None
+
+    def _crowd(self, side: str) -> None:
+        """Who of each cluster meets the condition, and how many of them have what."""
+        tables = {
+            "crowd": ("crowd", "weight", "place", "cluster_size"),
+            "margin": ("margin", "crowd", "holding", "item_mean"),
+            "observed": ("observed", "margin", "crowd", "holding"),
+        }
+        for statement, names in tables.items():
+            self.warehouse.run(self._of_side(statement, side, *names))
 
     def _with_domain(self, interval: Interval) -> tuple[int, int, int, int, int]:
         """The interval with its domain; where that is observed, what the regions span.
@@ -312,10 +353,18 @@ class _Run:
     def _measure(self) -> None:
         """Tables and measures of the pairs on each side, and what the release changes of them."""
         for side in self.sides:
+            if self._tells_clusters(side):
+                names = ("pair_table", "margin", "crowd", "holding")
+                self.warehouse.run(self._of_side("pair_table", side, *names))
+                names = ("contingency", "pair_table", "margin", "crowd")
+                self.warehouse.run(self._of_side("cluster_contingency", side, *names))
+            else:
+                names = ("contingency", "weight", "drug", "reaction")
+                self.warehouse.run(self._of_side("contingency", side, *names))
             prior = self.prior[side]
             fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
             self.warehouse.run(
-                self._of_side("measure", side, "measure", "weight", "drug", "reaction"),
+                self._of_side("measure", side, "measure", "contingency"),
                 {name: getattr(prior, name) for name in fitted}
                 | {"suppressed": self.suppressed if side == RELEASED else 0},
             )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
+from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_means
 from srsql.engine.signals.rules import AGE, SEX, Rule, did_you_mean, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import derived, raw_table
@@ -47,6 +48,8 @@ class Scope:
     """Released quarter -> its release."""
     roles: tuple[str, ...]
     """Normalized; empty: every role."""
+    told: ToldPairs | None = None
+    """Where whole rows are taken apart: what clusters tell of drugs and reactions."""
 
 
 def side_table(side: str, name: str) -> str:
@@ -97,8 +100,15 @@ def unknown_names(
         ("drug", signals.drug_table, signals.drug),
         ("reaction", signals.reaction_table, signals.reaction),
     ):
-        term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
-        names = exp.select(term.as_("name")).from_(_source(scope, side, source, "t"))
+        if scope.told is not None and side == RELEASED:
+            attribute = scope.told.drug if what == "drug" else scope.told.reaction
+            items = scope.told.views.items(attribute)
+            names = exp.select(column("name", "i")).from_(items.subquery("i"))
+        else:
+            term = (
+                column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
+            )
+            names = exp.select(term.as_("name")).from_(_source(scope, side, source, "t"))
         wanted = list(dict.fromkeys(getattr(rule, what) for rule in rules))
         listed = exp.select(exp.Explode(this=exp.cast(exp.Placeholder(this="wanted"), "VARCHAR[]"))
                             .as_("name")).subquery("w")  # fmt: skip
@@ -157,7 +167,8 @@ def suppressed_cases(warehouse: Warehouse, scope: Scope) -> int:
 
 
 def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
-    """Fill the tables ``case``, ``box``, ``drug`` and ``reaction`` of one side.
+    """Fill the tables ``case``, ``box``, ``drug`` and ``reaction`` of one side; of released cases
+    whose whole rows are taken apart those that ``cluster_tables`` has in the place of the latter.
 
     The original side has the cases that came in in the released quarters, withheld ones too, but
     not those that were withdrawn before the release, nor those that it was asked to leave out for
@@ -170,11 +181,22 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
     """
     for name, rows in side_tables(scope, side).items():
         warehouse.run(create(temporary(side_table(side, name)), rows, temp=True))
+    if scope.told is not None and side == RELEASED:
+        means = item_means(warehouse, scope.told)
+        statement = query("signals/tables", "item_mean", item_mean=side_table(side, "item_mean"))
+        warehouse.run(statement, {"sides": list(means), "means": list(means.values())})
 
 
 def side_tables(scope: Scope, side: str) -> dict[str, exp.Query]:
     """Name of each table of a side -> its rows; each reads tables before it."""
     signals = scope.signals
+    if scope.told is not None and side == RELEASED:
+        names = scope.dataset.case_id, scope.dataset.report_table
+        return {
+            "case": _cases(scope, side),
+            "box": _boxes(scope, side),
+            **cluster_tables(scope.told, *names, scope.roles),
+        }
     return {
         "case": _cases(scope, side),
         "box": _boxes(scope, side),

@@ -277,3 +277,7 @@ class Signals(Framed):
     suppressed: int = 0
     """So many released cases, at most, may have any one reaction although no row shows it, as the
     public manifests tell: ``lower`` and ``upper`` allow for them, expected counts do not."""
+    of_clusters: bool = False
+    """Drugs and reactions are told of clusters and of no row: ``lower`` and ``upper`` hold for
+    every dataset that fits what is released. Without originals, all pairs are those that are
+    expected often enough."""

@@ -196,7 +196,7 @@ def load_rows(
         )
     items = with_rows(query("terms/baskets", "row_items"), report_item=union_all(parts))
     warehouse.run(create(temporary("srsql_case_item"), items, temp=True))
-    warehouse.run_step("terms/group_baskets")
+    warehouse.run_step("terms/group_baskets", {"diversity": terms.diversity})
 
 
 def term_queries(

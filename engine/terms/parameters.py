@@ -77,11 +77,13 @@ class DisassociationParameters:
         1,
         takes=Whole(1),
         keyword="l",
-        help="records of a cluster for the sensitive terms, at least",
-        of="with --sensitive-terms",
+        help="records of a cluster for the sensitive terms, at least; where whole rows are taken "
+        "apart, no term without a threshold is more probable than 1 / l, whatever is known",
+        of="with --sensitive-terms, or whole rows",
         weaker="lower",
     )
-    """l of Loukides 2014, section 7.2."""
+    """l of Loukides 2014, section 7.2. Of whole rows it bounds what follows from known items (the
+    cover problem of Awad 2019), as theta does for sensitive values."""
     kept_apart: frozenset[str] = parameter(
         frozenset(),
         takes=Parsed(
@@ -218,8 +220,22 @@ class DisassociationParameters:
             **linked,
             "terms_guarantee": rows_guarantee(
                 ", ".join(self.attributes), min(k, term_k), self.m, linked=self.link_quarters
-            ),
+            )
+            + self._inference,
         }
+
+    @property
+    def _inference(self) -> str:
+        """What holds of terms without a threshold, in words."""
+        if self.diversity == 1:
+            return (
+                " What follows from known items of drugs and other items without a threshold is "
+                "not bounded, but counted (terms_inferred)."
+            )
+        return (
+            " Of items without a threshold none is more probable than 1 in "
+            f"{self.diversity}, whatever of these is known."
+        )
 
 
 def make_terms(
@@ -247,9 +263,10 @@ def make_terms(
                     "disassociation or cba"
                 )
         return None
-    if "l" in asked and not asked.get("sensitive_terms"):
+    made = DisassociationParameters(**{known[name].field: value for name, value in asked.items()})
+    if "l" in asked and not made.kept_apart and not made.whole_rows:
         raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
-    return DisassociationParameters(**{known[name].field: value for name, value in asked.items()})
+    return made
 
 
 def terms_guarantee(attributes: str, k: int, m: int) -> str:

@@ -248,7 +248,7 @@ LEFT JOIN mean AS m ON s.set_no = m.set_no;
 -- What:    the pairs of a list of terms that one record can hold together.
 -- Inputs:  terms(term).
 -- Outputs: one, other (terms, one < other). Their counts are those of term_counts.
-CREATE OR REPLACE MACRO srsql.term_pairs(
+CREATE OR REPLACE MACRO srsql.joint_pairs(
     joint_clusters, record_chunks, shared_chunks, item_chunks, terms
 ) AS TABLE
 WITH

@@ -126,7 +126,7 @@ def test_pairs_are_the_terms_that_some_cluster_has_together(sql: Any, seed: int)
     made = project(records, member, joints, random_places(luck, records, member, joints))
     load(sql, made.rows())
     wanted = fill(sql, "wanted", ("term VARCHAR",), [(t,) for t in "abcdx"])
-    found = sql.rows(f"FROM srsql.term_pairs({JOINTS}, {OWN}, {SHARED}, {ITEM}, '{wanted}')")
+    found = sql.rows(f"FROM srsql.joint_pairs({JOINTS}, {OWN}, {SHARED}, {ITEM}, '{wanted}')")
     assert sorted(found) == sorted(
         {pair for c in (1, 2, 3) for pair in combinations(sorted(made.places(c).keys() - {"e"}), 2)}
     )

@@ -24,6 +24,7 @@ from srsql.schemas.glossary import papers
 from srsql.sql_macros import MACRO_FILES
 
 QUARTER = "2011Q1"
+NEXT = "2011Q2"
 OF_LATTICE = {"informative": "pt", "dimensions": "sex"}
 TERMS = {"indi": ("Gout", "Asthma"), "drugs": ("X",)}
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -41,6 +42,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("registry")
     with Engine(folder / "w.duckdb") as opened:
         opened.ingest([write_quarter(folder, QUARTER, people(range(1, 41), **TERMS))])
+        opened.ingest([write_quarter(folder, NEXT, people(range(21, 61), **TERMS))])
         yield opened
 
 
@@ -56,6 +58,7 @@ def releases(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Mappin
         "model": "disassociation", "sensitive_terms": folder / "sensitive.txt"
     }  # fmt: skip
     given["rows and chunks"] = {"model": "ms", "terms": "disassociate"}
+    given["whole rows"] = {"model": "ms", "terms": "disassociate", "term_attributes": "all"}
     (folder / "levels.csv").write_text("value,theta\nGout,0.4\n*,1\n")
     given["suppressed"] = {
         "model": "ms", "theta": f"levels:{folder / 'levels.csv'}", "on_infeasible": "suppress"

@@ -23,6 +23,7 @@ STAGES = [
     "grouping",
     "regions",
     "catalog",
+    "tables",
     "singling out",
     "views",
     "links",

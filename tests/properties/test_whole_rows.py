@@ -21,7 +21,15 @@ from support.published_terms import (
     warehouse,
 )
 
-from srsql.engine.checks.whole_rows import Items, longest_untold, share_faults, told_values
+from srsql.engine.checks.whole_rows import (
+    Items,
+    OtherItems,
+    inferred,
+    known_shares,
+    longest_untold,
+    share_faults,
+    told_values,
+)
 from srsql.udfs.terms.bounding import Thresholds, bounded_chunks
 from srsql.udfs.terms.horizontal import Baskets, split_records
 from srsql.udfs.terms.vertical import group_holdings
@@ -61,6 +69,34 @@ def test_what_is_told_of_a_value_is_its_probability_over_all_datasets_that_fit(
     for value, found in told.items():
         assert found.share == likeliest(made, 1, VALUES, value, m)
         assert found.passed == (value == "A")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_term_without_a_threshold_follows_where_it_is_too_probable_in_some_set(
+    seed: int, sql: object
+) -> None:
+    luck = random.Random(seed)
+    made = publication(luck, 1, 3)
+    m, bound = luck.choice([1, 2]), Fraction(1, luck.choice([1, 2, 3]))
+    tables, others = load(sql, made.rows()), OtherItems(SENSITIVE.sensitive)
+    told = {t.value: t for t in told_values(warehouse(sql), tables, others, bound, m)}
+    own = {t: t for t in made.places(1) if t not in VALUES}
+    assert told.keys() == own.keys()
+    for term, found in told.items():
+        assert found.share == likeliest(made, 1, own, term, m)
+        assert found.passed == (found.share <= bound)
+        assert found.follows == (found.share == 1 or found.share > bound)
+    rows = known_shares([], told.values(), 1)
+    assert inferred(rows) == sum(found.follows for found in told.values())
+    (gate,) = [row for row in rows if row.measure == "check_other_shares"]
+    assert gate.passed == all(found.passed for found in told.values())
+
+
+def test_a_qualifier_makes_no_other_term() -> None:
+    others = OtherItems(frozenset({"pt"}))
+    assert others.value("drugname/role:A/B/PS") == others.value("drugname/role:A/B/SS")
+    assert others.value("drugname/role:A") == "drugname/role:A"
+    assert others.value("pt:A") is None
 
 
 def test_a_value_without_a_threshold_or_above_it_is_named(sql: object) -> None:

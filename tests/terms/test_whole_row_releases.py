@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.warehouse.layout import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
-K, M = 4, 2
+K, M, L = 4, 2, 4
 DISEASES = [f"Disease {n}" for n in range(14)]
 DRUGS = [f"Drug {n}" for n in range(10)]
 REACTIONS = [f"Reaction {n}" for n in range(12)]
@@ -61,6 +64,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         opened.release(
             "2011Q4", model="ms", k=K, seed=1, series="roles", term_k=6, term_cases=20,
             max_cluster_size=30, **TAKEN_APART | {"term_attributes": "drugname/role_cod,pt"},
+        )  # fmt: skip
+        opened.release(
+            "2011Q3", model="ms", k=K, seed=1, series="diverse", l=L, **TAKEN_APART
         )  # fmt: skip
         yield opened
 
@@ -159,6 +165,72 @@ def test_clusters_are_unions_of_groups_with_their_own_k_and_size(engine: Engine)
     terms |= {r["term"] for r in rows(engine.con, f"FROM {schema}.record_chunk")}
     assert {t.partition(":")[0] for t in terms} == {"drugname/role_cod", "pt"}
     assert any(t.startswith("drugname/role_cod:DRUG 1/") for t in terms)
+
+
+def most_probable(clusters: Clusters, item: str, cluster: int) -> Fraction:
+    """Of an item that its cluster counts: its largest share, whatever two others are known."""
+    (subrecords,) = [
+        chunk for chunk in clusters.chunks[cluster] if any(item in held for held in chunk)
+    ]
+    holders = [held for held in subrecords if item in held]
+    shares = [Fraction(len(holders), clusters.records[cluster])]
+    for held in holders:
+        for size in range(1, M + 1):
+            for known in map(frozenset, combinations(held - {item}, size)):
+                having = [s for s in subrecords if known <= s]
+                shares.append(Fraction(sum(item in s for s in having), len(having)))
+    return max(shares)
+
+
+@pytest.mark.parametrize(
+    ("series", "schema"),
+    [("main", "release_2011q3"), ("diverse", "release_diverse_2011q3")],
+)
+def test_no_other_term_follows_above_one_in_l_and_those_that_do_are_counted(
+    engine: Engine, series: str, schema: str
+) -> None:
+    _, clusters = released(engine, schema)
+    found = {
+        (cluster, item): most_probable(clusters, item, cluster)
+        for cluster, chunks in clusters.chunks.items()
+        for item in {item for chunk in chunks for held in chunk for item in held}
+    }
+    assert len(found) > 5
+    sensitive = {key for key in found if key[1].partition(":")[0] in ("pt", "indi_pt")}
+    assert all(found[key] <= Fraction(1, 2) for key in sensitive)
+    others = [share for key, share in found.items() if key not in sensitive]
+    if series == "diverse":
+        assert max(others) <= Fraction(1, L)
+    certain = sum(share == 1 for share in others)
+    assert (certain > 0) == (series == "main")
+    (manifest,) = rows(engine.con, f"FROM {schema}.manifest")
+    assert manifest["terms_inferred"] == (certain if series == "main" else 0)
+    told = engine.con.execute(
+        "SELECT m.scope, m.violating FROM srsql.measure AS m JOIN srsql.release AS r "
+        "USING (release_id) WHERE m.measure = 'terms_inferred' AND r.schema_name = ?",
+        [schema],
+    ).fetchall()
+    assert dict(told) == {
+        "value of a cluster": 0, "other term of a cluster": manifest["terms_inferred"]
+    }  # fmt: skip
+
+
+def test_an_artifact_that_claims_a_larger_l_or_fewer_inferred_terms_is_refused(
+    engine: Engine, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    engine.publish("2011Q3", to=out)
+    assert verify(out).passed
+    for key, value, text in (
+        ("terms_inferred", 0, "terms of clusters follow from known ones"),
+        ("diversity", 2, "check_other_shares"),
+    ):
+        manifest = json.loads((out / "manifest.json").read_text())
+        (manifest["terms"] if key in manifest["terms"] else manifest["parameters"])[key] = value
+        (out / "manifest.json").write_text(json.dumps(manifest))
+        rehash(out)
+        faults = [fault for check in verify(out).checks for fault in check.faults]
+        assert any(text in fault for fault in faults), faults
 
 
 def test_pseudonyms_are_of_a_quarter_unless_quarters_are_linked(engine: Engine) -> None:

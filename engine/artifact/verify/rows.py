@@ -38,8 +38,10 @@ from srsql.engine.checks.term_chunks import (
 from srsql.engine.checks.whole_rows import (
     ROWS,
     Items,
+    OtherItems,
     Told,
     cluster_call,
+    inferred,
     known_shares,
     share_faults,
     told_values,
@@ -324,11 +326,14 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
     if claim.whole_rows:
         thresholds = read_thresholds(folder, manifest)
         told = list(_told(reader, manifest, tables, thresholds))
+        others = list(_told_of_others(reader, manifest, tables))
         call = cluster_call(tables, manifest.k, 0)
         rows += measured(reader, [call], {ROWS: _clustered(manifest).sql("duckdb")})
-        rows += known_shares(told, 0)
+        shares = known_shares(told, others, 0)
+        rows += shares
         faults_of_values = _threshold_faults(thresholds, {each.value for each in told})
         faults_of_values += uniform_faults(*thresholds, manifest.parameters.get("theta"))
+        faults_of_values += [*share_faults(others), *_inference_faults(manifest, inferred(shares))]
     broken = [row for row in rows if row.passed is False]
     faults = breaches(reader, tables, k, claim.m) if broken else []
     faults += [*share_faults(told), *faults_of_values]
@@ -347,6 +352,22 @@ def _told(
     }
     items = Items(frozenset(manifest.terms.sensitive or ()))
     yield from told_values(reader, tables, items, theta, manifest.terms.m)
+
+
+def _told_of_others(reader: _Reader, manifest: Manifest, tables: PublishedTerms) -> Iterator[Told]:
+    """What items tell of the terms without a threshold, by the l of the artifact."""
+    assert manifest.terms is not None
+    items = OtherItems(frozenset(manifest.terms.sensitive or ()))
+    bound = Fraction(1, manifest.terms.diversity)
+    yield from told_values(reader, tables, items, bound, manifest.terms.m)
+
+
+def _inference_faults(manifest: Manifest, found: int) -> list[str]:
+    """The manifest tells another number of terms that follow; early artifacts tell none."""
+    claimed = manifest.parameters.get("terms_inferred", found)
+    if str(claimed) == str(found):
+        return []
+    return [f"{found:,} terms of clusters follow from known ones, and the manifest says {claimed}"]
 
 
 def _threshold_faults(thresholds: Thresholds, known: Set[str]) -> list[str]:

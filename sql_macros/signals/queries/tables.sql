@@ -59,6 +59,18 @@ FROM srsql.signal_pairs(
 ) AS p
 WHERE p.surely OR NOT $surely::BOOLEAN;
 
+-- name: contingency
+-- The 2 x 2 table of each wanted pair on a side.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_contingency AS
+WITH pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+)
+
+SELECT c.*
+FROM srsql.contingency(
+    'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'pair'
+) AS c;
+
 -- name: measure
 -- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
 -- the prior of these parameters, and what the criteria say; $alpha1 is NULL where none could
@@ -66,10 +78,6 @@ WHERE p.surely OR NOT $surely::BOOLEAN;
 -- of b and d may be of a and c, but what is known is known without them.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
-pair AS MATERIALIZED (
-    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
-),
-
 contingency AS MATERIALIZED (
     SELECT c.* REPLACE (
         c.a_upper + least($suppressed::BIGINT, c.b_upper) AS a_upper,
@@ -79,9 +87,7 @@ contingency AS MATERIALIZED (
         greatest(0, c.d_lower - $suppressed::BIGINT) AS d_lower,
         greatest(0, c.d_known - $suppressed::BIGINT) AS d_known
     )
-    FROM srsql.contingency(
-        'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'pair'
-    ) AS c
+    FROM temp.main.srsql_contingency AS c
 ),
 
 ratio AS MATERIALIZED (
@@ -107,6 +113,88 @@ shrunk AS MATERIALIZED (
 )
 
 SELECT v.* FROM srsql.signal_verdicts('shrunk', 'prior') AS v;
+
+-- name: item_mean
+-- Of how many records of its cluster an item without a count is told on average.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_item_mean AS
+SELECT unnest($sides::VARCHAR[]) AS side, unnest($means::DOUBLE[]) AS mean;
+
+-- name: crowd
+-- How many records of each cluster meet the condition, where whole rows are taken apart.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_crowd AS
+SELECT w.*
+FROM srsql.cluster_weights(
+    'temp.main.srsql_weight', 'temp.main.srsql_place', 'temp.main.srsql_cluster_size'
+) AS w;
+
+-- name: margin
+-- How many of these records hold each drug and each reaction.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_margin AS
+SELECT m.*
+FROM srsql.term_margins(
+    'temp.main.srsql_crowd', 'temp.main.srsql_holding', 'temp.main.srsql_item_mean'
+) AS m;
+
+-- name: observed
+-- How often each drug is expected with each reaction.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_observed AS
+SELECT o.*
+FROM srsql.expected_pairs(
+    'temp.main.srsql_margin', 'temp.main.srsql_crowd', 'temp.main.srsql_holding'
+) AS o;
+
+-- name: observed_prior
+-- The prior that these pairs have, of those that are expected in one case or more; as prior.
+WITH
+observed AS MATERIALIZED (
+    SELECT o.drug, o.reaction, o.n, o.e
+    FROM temp.main.srsql_observed AS o
+    WHERE o.n >= 1 AND o.e > 0
+),
+
+prior AS MATERIALIZED (
+    SELECT p.* FROM srsql.gps_prior('observed') AS p
+)
+
+SELECT
+    p.pairs,
+    p.prior.alpha1,
+    p.prior.beta1,
+    p.prior.alpha2,
+    p.prior.beta2,
+    p.prior.p
+FROM prior AS p;
+
+-- name: observed_pair
+-- The pairs that are expected in enough cases.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_signal_pair AS
+SELECT o.drug, o.reaction
+FROM temp.main.srsql_observed AS o
+WHERE o.n >= $enough;
+
+-- name: pair_table
+-- The 2 x 2 table of each wanted pair within each cluster.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_pair_table AS
+WITH pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+)
+
+SELECT t.*
+FROM srsql.cluster_tables(
+    'temp.main.srsql_margin', 'temp.main.srsql_crowd', 'temp.main.srsql_holding', 'pair'
+) AS t;
+
+-- name: cluster_contingency
+-- The 2 x 2 table of each wanted pair over all clusters.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_contingency AS
+WITH pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+)
+
+SELECT c.*
+FROM srsql.cluster_contingency(
+    'temp.main.srsql_pair_table', 'temp.main.srsql_margin', 'temp.main.srsql_crowd', 'pair'
+) AS c;
 
 -- name: bias
 -- What the release changes of each pair.

@@ -1,7 +1,9 @@
 -- Step: numbers the terms and all grouped cases, and makes the basket of each case, where whole
 --   rows are taken apart: a case without a term is a record as well, and clusters are unions of
 --   groups. term_bound has what each sensitive term stands for: the same value may be told by two
---   attributes.
+--   attributes. Where an l above 1 is asked for, every other term stands for itself, whatever its
+--   qualifier, with 1 / l as its threshold.
+-- Parameters: diversity.
 -- Reads: case_item, grouped, term, theta
 -- Writes: basket_term, repeated, basket_case, basket, part, term_bound
 -- Source: Loukides 2014, section 3; SPEC section 11 (whole rows).
@@ -42,3 +44,24 @@ INNER JOIN temp.main.srsql_basket_term AS b ON i.item = b.term
 INNER JOIN temp.main.srsql_term AS t ON i.term = t.term
 INNER JOIN temp.main.srsql_theta AS h ON t.term_no = h.term_no
 WHERE i.sensitive;
+
+INSERT INTO temp.main.srsql_term_bound
+WITH
+other_item AS (
+    SELECT DISTINCT i.item, split_part(i.item, ':', 1) || ':' || i.term AS name
+    FROM temp.main.srsql_case_item AS i
+    WHERE NOT i.sensitive AND $diversity::BIGINT > 1
+),
+
+sensitive_values AS (
+    SELECT coalesce(max(t.term_no) + 1, 0) AS values_before FROM temp.main.srsql_term AS t
+)
+
+SELECT
+    b.term_no,
+    (v.values_before + dense_rank() OVER (ORDER BY o.name) - 1)::INTEGER AS value_no,
+    1 AS theta_num,
+    $diversity::BIGINT AS theta_den
+FROM other_item AS o
+INNER JOIN temp.main.srsql_basket_term AS b ON o.item = b.term
+CROSS JOIN sensitive_values AS v;

@@ -1,0 +1,268 @@
+"""The released side of signals where whole rows are taken apart: counts from clusters alone.
+
+A row shows its region and its cluster, and items are told of clusters. How many cases hold a drug,
+a reaction or both, within conditions on quasi-identifiers, is therefore known within bounds.
+
+*Claim*: for each cell of a pair's table, ``lower`` and ``upper`` (``srsql.term_pairs`` and
+``srsql.cluster_contingency``) are the least and the largest number of cases over all datasets that
+fit the published tables and all values of the regions; both are reached.
+
+*Proof.* (1) Clusters share nothing, so that the ends of a sum over clusters are the sums of their
+ends. Let a cluster P have n records. (2) A dataset fits P if each chunk's subrecords lie on as many
+different records, and each item of the item chunk on some record; chunks are independent. Let the
+reaction be in a chunk with r11 subrecords that hold the drug as well, r10 with the drug alone and
+r01 with the reaction alone, and let r00 of the n records have neither there. The other chunks that
+tell the drug (in another role, or without a count) have it on sets of sizes d1, d2 ... that lie
+anywhere, an item without a count having any size from 1 to n. Their union U meets a set of r
+records in max(0, max(d) + r - n) of them at least, all sets beginning with the other records in
+one order, and in min(r, d1 + d2 + ...) at most, each going to records of the set that no other one
+has taken. With the sets on r01 this gives the ends of a (both) and c (reaction alone), with those
+on r00 the ends of b (drug alone) and d (neither). A reaction without a count lies on any set of 1
+to n records: the ends are at 1 and n, U being as small or as large as it can be. (3) The records
+of P that meet the condition are the rows whose region lies within it, ``cluster.lower`` of them,
+and any of the rows whose region meets it, ``cluster.upper`` with the former. A dataset that fits
+still fits when two records of P are exchanged: so x records of a cell, whichever they are, may be
+any x rows, of which max(0, x + lower - n) at least and min(x, upper) at most meet the condition.
+Both grow with x, so that the ends of x give the ends of the count.
+
+``known`` counts what the regions decide. All conditions of a signal must hold, so that who is
+decided and meets them is who surely does: known = lower.
+
+``expected`` is the mean where every placement is equally likely, and an item without a count lies
+on as many records as such items do on average. That average is no published figure: it is estimated
+from the supports that record chunks show (``mean_support``), since nothing but the k of the terms
+decides which terms have a count. What makes a pair of different chunks more likely than chance is
+not put right: how often clusters share both says too little of records (docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import log
+
+from sqlglot import exp
+
+from srsql.engine.errors import SignalError
+from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS
+from srsql.engine.warehouse.statements import column, dotted, table, union_all
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+RECORDS, ITEMS = "record_chunk", "item_chunk"
+STEEPEST = 6.0
+"""Exponent of supports that is looked for at most: nearly all terms are then held once."""
+_STEPS = 60
+"""Of the search for the exponent, each of which leaves 62 % of the interval."""
+_KEYS = ("cluster", "chunk", "subrecord")
+
+
+@dataclass(frozen=True)
+class ClusterViews:
+    """The views of one release whose whole rows are taken apart."""
+
+    schema: str
+    told: tuple[str, ...]
+    """The attributes of its items, such as ``pt`` or ``drugname/role_cod``."""
+
+    @classmethod
+    def of(cls, warehouse: Warehouse, schema: str) -> ClusterViews:
+        """Those in a schema; what its items tell is read off them."""
+        names = " UNION ".join(
+            f"SELECT split_part(t.term, ':', 1) AS name FROM {dotted(schema, view)} AS t"
+            for view in (RECORDS, ITEMS)
+        )
+        found = warehouse.rows(f"SELECT n.name FROM ({names}) AS n ORDER BY n.name")
+        return cls(schema, tuple(name for (name,) in found))
+
+    def attribute(self, name: str) -> str | None:
+        """As which attribute a column is told; None: it is not."""
+        return next((each for each in self.told if each.partition("/")[0] == name), None)
+
+    def item_mean(self, warehouse: Warehouse, attribute: str) -> float:
+        """Of how many records of its cluster an item without a count is told on average."""
+        sizes = dotted(self.schema, CLUSTERS)
+        supports = (
+            f"SELECT r.cluster, r.term, count(*) AS held FROM {dotted(self.schema, RECORDS)} AS r "
+            "GROUP BY r.cluster, r.chunk, r.term"
+        )
+        least = warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
+        own = warehouse.rows(
+            f"SELECT s.held, c.records, count(*) FROM ({supports}) AS s "
+            f"JOIN {sizes} AS c ON s.cluster = c.cluster WHERE starts_with(s.term, ?) "
+            "GROUP BY s.held, c.records ORDER BY s.held, c.records",
+            [f"{attribute}:"],
+        )
+        alone = warehouse.rows(
+            f"SELECT c.records, count(*) FROM {dotted(self.schema, ITEMS)} AS i "
+            f"JOIN {sizes} AS c ON i.cluster = c.cluster WHERE starts_with(i.term, ?) "
+            "GROUP BY c.records ORDER BY c.records",
+            [f"{attribute}:"],
+        )
+        counts = {(held, records): n for held, records, n in own}
+        return mean_support(counts, dict(alone), least)
+
+    def items(self, attribute: str) -> exp.Select:
+        """(cluster, chunk, subrecord, name, qualifier) of the items of an attribute.
+
+        The item chunk is chunk 0, and each of its items a subrecord. The qualifier is the text
+        behind the last slash; a name without any is a name.
+        """
+        held = exp.select(*[column(n, "r") for n in (*_KEYS, "term")])
+        held = held.from_(table(self.schema, RECORDS, alias="r"))
+        alone = exp.select(
+            column("cluster", "i"),
+            exp.Literal.number(0).as_("chunk"),
+            "row_number() OVER (ORDER BY i.cluster, i.term) AS subrecord",
+            column("term", "i"),
+            dialect="duckdb",
+        ).from_(table(self.schema, ITEMS, alias="i"))
+        told = exp.func("substr", column("term", "t"), exp.Literal.number(len(attribute) + 2))
+        name: exp.Expr = told
+        qualifier: exp.Expr = exp.cast(exp.null(), "VARCHAR")
+        if "/" in attribute:
+            parts = [
+                exp.func("regexp_replace", told.copy(), *map(exp.Literal.string, (pattern, "")))
+                for pattern in ("/[^/]*$", "^.*/")
+            ]
+            has_one = exp.func("contains", told.copy(), exp.Literal.string("/"))
+            name = exp.case().when(has_one, parts[0]).else_(told.copy())
+            qualifier = exp.case().when(has_one.copy(), parts[1])
+        return (
+            exp.select(*[column(n, "t") for n in _KEYS])
+            .select(name.as_("name"), qualifier.as_("qualifier"))
+            .from_(union_all([held, alone]).subquery("t"))
+            .where(
+                exp.func("starts_with", column("term", "t"), exp.Literal.string(f"{attribute}:"))
+            )
+        )
+
+
+@dataclass(frozen=True)
+class ToldPairs:
+    """Drugs and reactions that clusters tell of."""
+
+    views: ClusterViews
+    drug: str
+    """Attribute of the items."""
+    reaction: str
+
+    @property
+    def has_roles(self) -> bool:
+        """Whether a drug is told with its role."""
+        return "/" in self.drug
+
+
+def told_pairs(warehouse: Warehouse, dataset: Dataset, schema: str) -> ToldPairs:
+    """What the clusters of a release tell of drugs and reactions.
+
+    Raises:
+        SignalError: they do not tell of both, or of reactions with a qualifier.
+    """
+    views, declared = ClusterViews.of(warehouse, schema), dataset.signals
+    assert declared is not None
+    found: list[str] = []
+    for what, name in (("drugs", declared.drug), ("reactions", declared.reaction)):
+        told = views.attribute(name)
+        if told is None or (what == "reactions" and "/" in told):
+            text = "none" if told is None else f"{what} with {told.partition('/')[2]}"
+            raise SignalError(
+                f"{schema} tells {text} of {name}: signals need a series that was released with "
+                f"{declared.drug} and {declared.reaction} among its --term-attributes"
+            )
+        found.append(told)
+    return ToldPairs(views, *found)
+
+
+def need_roles(told: ToldPairs, roles: Sequence[str] | None) -> Sequence[str] | None:
+    """The roles that count: where drugs are told without them, every role.
+
+    Raises:
+        SignalError: some are asked for that nobody can tell.
+    """
+    if told.has_roles:
+        return roles
+    if roles:
+        raise SignalError(
+            f"{told.views.schema} tells drugs without their roles: give --roles all, or ask a "
+            "series with --term-attributes drugname/role_cod"
+        )
+    return ()
+
+
+def cluster_tables(
+    told: ToldPairs, case_id: str, report_table: str, roles: Sequence[str]
+) -> dict[str, exp.Query]:
+    """Name of each table of the released side beside cases and boxes -> its rows."""
+    schema = told.views.schema
+    drugs = told.views.items(told.drug)
+    listed = exp.select(*[column(n, "h") for n in _KEYS], "'drug' AS side", column("name", "h"))
+    listed = listed.from_(drugs.subquery("h"))
+    if roles and told.has_roles:
+        listed = listed.where(column("qualifier", "h").isin(*map(exp.Literal.string, roles)))
+    reactions = exp.select(
+        *[column(n, "h") for n in _KEYS], "'reaction' AS side", column("name", "h")
+    ).from_(told.views.items(told.reaction).subquery("h"))
+    return {
+        "place": exp.select(column(case_id, "t").as_("case_id"), column(CLUSTER, "t"))
+        .from_(table(schema, report_table, alias="t")),
+        "cluster_size": exp.select(column("cluster", "c"), column("records", "c"))
+        .from_(table(schema, CLUSTERS, alias="c")),
+        "holding": union_all([listed, reactions]),
+    }  # fmt: skip
+
+
+def item_means(warehouse: Warehouse, told: ToldPairs) -> dict[str, float]:
+    """Side (``drug``, ``reaction``) -> of how many records an item without a count is told."""
+    return {
+        side: told.views.item_mean(warehouse, attribute)
+        for side, attribute in (("drug", told.drug), ("reaction", told.reaction))
+    }
+
+
+def mean_support(
+    counted: Mapping[tuple[int, int], int], alone: Mapping[int, int], least: int
+) -> float:
+    """How many records hold a term of which a cluster tells no count, on average.
+
+    Supports of the terms of a cluster of n records are taken to be distributed as j^-a over j = 1
+    to n, and those below ``least`` to be censored: a has the largest likelihood of what is seen.
+
+    Args:
+        counted: (support, records of the cluster) -> how many terms of a cluster.
+        alone: records of the cluster -> how many terms of its item chunk.
+        least: the least support that is told.
+
+    Returns:
+        From 1 to ``least`` - 1; 1 where nothing is told of supports.
+
+    Source: maximum likelihood of a censored power law (Clauset, Shalizi and Newman 2009, for the
+    uncensored one).
+    """
+    if least <= 2 or not counted or not alone:
+        return 1.0
+    largest = max(max(n for _, n in counted), *alone, least)
+    logs = sum(terms * log(held) for (held, _), terms in counted.items())
+
+    def weights(a: float) -> list[float]:
+        return [j**-a for j in range(1, largest + 1)]
+
+    def likelihood(a: float) -> float:
+        total = list(accumulate(weights(a)))
+        seen = sum(terms * log(total[n - 1]) for (_, n), terms in counted.items())
+        hidden = sum(
+            terms * (log(total[min(least - 1, n) - 1]) - log(total[n - 1]))
+            for n, terms in alone.items()
+        )
+        return hidden - a * logs - seen
+
+    low, high, ratio = 0.0, STEEPEST, (5**0.5 - 1) / 2
+    for _ in range(_STEPS):
+        one, other = high - ratio * (high - low), low + ratio * (high - low)
+        if likelihood(one) < likelihood(other):
+            low = one
+        else:
+            high = other
+    found = weights((low + high) / 2)[: least - 1]
+    return sum(j * w for j, w in enumerate(found, 1)) / sum(found)
