@@ -279,9 +279,7 @@ def refine(
         order = np.lexsort((rank, owner))
         starts = np.searchsorted(owner[order], np.arange(len(number) + 1))
         least, together, limit = (value.as_py() for value in row[4:])
-        rules = refining.Rules(
-            least, together, limit["records"], limit["terms"], limit["partners"]
-        )
+        rules = refining.Rules(least, together, limit["records"], limit["terms"], limit["partners"])
         result = refining.refine(offers, starts, rank[order], rules)
         members.append(np.stack([result.members[:, 0], number[result.members[:, 1]]], 1))
         joint, chunk, rank = result.terms.T
