@@ -14,7 +14,7 @@ import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
 WITH_ARGUMENTS = {"faers", "frontier", "guessing", "minimality", "parts", "refinement",
-                  "same_release", "spark", "stay"}  # fmt: skip
+                  "same_release", "spark", "stay", "term_counts"}  # fmt: skip
 
 
 def available() -> list[str]:

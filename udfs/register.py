@@ -333,6 +333,7 @@ _UDFS: dict[str, _Udf] = {
         [
             "STRUCT(record_no INTEGER, part_no INTEGER)[]",
             "STRUCT(record_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
+            "BOOLEAN",
         ],
         "INTEGER[]",
     ),
@@ -341,6 +342,7 @@ _UDFS: dict[str, _Udf] = {
         [
             "STRUCT(group_no INTEGER, records INTEGER)[]",
             "STRUCT(group_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
+            "BOOLEAN",
         ],
         "INTEGER[]",
     ),
@@ -367,7 +369,7 @@ _UDFS: dict[str, _Udf] = {
         [
             "STRUCT(cluster_no INTEGER, records INTEGER, may_empty BOOLEAN)[]", _HELD,
             "STRUCT(cluster_no INTEGER, term_no INTEGER)[]", _ROLES, "INTEGER", "INTEGER",
-            "STRUCT(records INTEGER, terms INTEGER)",
+            "STRUCT(records INTEGER, terms INTEGER, partners INTEGER)",
         ],
         "STRUCT(members STRUCT(joint_no INTEGER, cluster_no INTEGER)[],"
         " terms STRUCT(joint_no INTEGER, chunk_no INTEGER, term_no INTEGER)[])",

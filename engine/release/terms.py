@@ -234,8 +234,14 @@ def _check_options(model: GroupingModel, terms: DisassociationParameters) -> Non
     Raises:
         ReleaseError: the text names the option and what to do.
     """
-    if terms.max_cluster_size is not None and model.term_format == "nodes":
-        raise ReleaseError(f"--max-cluster-size does not go with the model {model.name}")
+    of_chunks = {
+        "--max-cluster-size": terms.max_cluster_size is not None,
+        "--partners": terms.partners != "shared",
+        "--pooled-by": terms.pooled_by != "terms",
+    }
+    for option, given in of_chunks.items():
+        if given and model.term_format == "nodes":
+            raise ReleaseError(f"{option} does not go with the model {model.name}")
     if terms.whole_rows and not model.releases_case_rows:
         option = f"--term-attributes {ALL}" if terms.term_cases is None else "--term-cases"
         raise ReleaseError(

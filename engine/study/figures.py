@@ -38,8 +38,8 @@ _STYLES = ("-", "--", ":", "-.")
 _HATCHES = ("", "//", "..", "xx", "\\\\")
 _SHARES = ("share_suppression", "share_insertion", "share_value", "share_candidates")
 _VARIED = (
-    "m", "policy", "term_attributes", "suppress_below", *_SHARES, "informative", "dimensions",
-    "cases",
+    "m", "policy", "term_attributes", "partners", "pooled_by", "suppress_below", *_SHARES,
+    "informative", "dimensions", "cases",
 )  # fmt: skip
 """Parameters that a line names where the figure has more than one value of them."""
 _BESIDE = tuple(name for name in _VARIED if name not in ("m", "policy"))

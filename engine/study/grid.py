@@ -38,6 +38,8 @@ OF_TERMS = tuple(
     and not any(each.models for each in option.declarations)
 )
 """Those of them that are of terms apart from each other."""
+OF_CHUNKS = frozenset({"partners", "pooled_by"})
+"""Those of them that are of terms in chunks."""
 JOINED = frozenset(name for name, option in COMPARED.items() if isinstance(option.takes, Names))
 """Lists themselves, so that their names have + between them."""
 NEEDED = ("k", "theta", "seed")
@@ -257,7 +259,9 @@ def with_options(cell: Cell, **options: Any) -> Cell:
 def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
     known = declared(MODELS[model])
     varied = [name for name in COMPARED if name in known]
-    varied += OF_TERMS if _of_terms(grid, model) else ()
+    if _of_terms(grid, model):
+        chunks = MODELS[model].term_format == "chunks"
+        varied += [name for name in OF_TERMS if chunks or name not in OF_CHUNKS]
     varied += ("theta",) if MODELS[model].releases_case_rows else ()
     asked: Mapping[str, Sequence[Any]] = {
         name: grid.values[name] for name in (*varied, "seed") if grid.values[name]
@@ -303,6 +307,8 @@ def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:
             ("policy", terms.policy.name if terms.policy else "none"),
             ("term_attributes", ",".join(terms.attributes) or None),
         ]
+        if made.term_format == "chunks":
+            parameters += [("partners", terms.partners), ("pooled_by", terms.pooled_by)]
     choice = terms.policy if terms else None
     return Cell(model, theta, policy, (*parameters, *beside), listed, choice, cases)
 

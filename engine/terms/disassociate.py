@@ -13,6 +13,8 @@ from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
+PARTNERS = 16
+"""Clusters that one meets in the list of each term that it could share."""
 JOINT_CLUSTERS = 8
 """Clusters of full size that a joint cluster may hold, in records."""
 CARRIED_RECORDS = 10_000
@@ -42,6 +44,11 @@ class ClusterSizes:
     """Of a joint cluster; 0: none is made."""
     chunk_terms: int = CHUNK_TERMS
     """Of a chunk."""
+    partners: int = 0
+    """Clusters that one meets in the list of each term that it could share; 0: neighbours in one
+    list meet."""
+    lexicographic: bool = False
+    """Records of parts that are too small for a cluster are pooled in the order of their terms."""
     whole_groups: bool = False
     """Clusters are unions of groups of records, and no sensitive value is told above its threshold
     (see ``checks.whole_rows``)."""
@@ -54,12 +61,14 @@ class ClusterSizes:
         least: int | None = None,
         max_size: int | None = None,
         joint_limit: int | None = None,
+        partners: int = 0,
+        lexicographic: bool = False,
     ) -> ClusterSizes:
         """The sizes of the paper: k, 2k (its note 4), and joint clusters of 8 full ones."""
         least = k if least is None else least
         max_size = CLUSTER_SIZE * k if max_size is None else max_size
         most = JOINT_CLUSTERS * max(max_size, least) if joint_limit is None else joint_limit
-        return cls(least, max_size, most)
+        return cls(least, max_size, most, partners=partners, lexicographic=lexicographic)
 
 
 def disassociate(
@@ -208,6 +217,8 @@ def make_chunks(
         least=least,
         max_size=terms.max_cluster_size or CLUSTER_SIZE * least,
         joint_limit=0 if grouped else None,  # what clusters share would cross groups
+        partners=PARTNERS if terms.partners == "shared" else 0,
+        lexicographic=terms.pooled_by == "terms",
     )
     sizes = replace(sizes, whole_groups=whole)
     term_k = (terms.term_k or k) if whole else k

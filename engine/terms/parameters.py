@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import declared, option_name, parameter, read_fields
-from srsql.engine.parameters.takes import Flag, Names, Parsed, Whole
+from srsql.engine.parameters.takes import Flag, Names, OneOf, Parsed, Whole
 from srsql.engine.terms.policies import WAYS, PolicyChoice, parse_policy
 from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
@@ -139,6 +139,25 @@ class DisassociationParameters:
         of="disassociated terms",
         usual="twice the least",
     )
+    partners: Literal["shared", "neighbours"] = parameter(
+        "shared",
+        takes=OneOf(("shared", "neighbours")),
+        help="which clusters may share terms: those that have most of them in common, or "
+        "neighbours in one list of all clusters",
+        of="disassociated terms",
+        compared=("neighbours",),
+    )
+    """Loukides 2014, section 4, leaves the order open; neighbours are those of Terrovitis et al.
+    2012."""
+    pooled_by: Literal["terms", "splits"] = parameter(
+        "terms",
+        takes=OneOf(("terms", "splits")),
+        help="how records of parts too small for a cluster are put together: one by one, in the "
+        "order of their terms, or part by part, in the order of the splits",
+        of="disassociated terms",
+        compared=("splits",),
+    )
+    """Loukides 2014, Fig. 8, makes clusters of such parts, which would not keep k."""
     link_quarters: bool = parameter(
         False,
         takes=Flag(),

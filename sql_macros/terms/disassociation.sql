@@ -56,11 +56,12 @@ WHERE c.records < at_least;
 -- What:    HORPART: records into clusters of similar ones, none too small.
 -- Inputs:  basket(record_no, term_no); parts(record_no, part_no), one row a record: clusters lie
 --          within a part; roles: what srsql.term_roles gives; max_size: a part below is a cluster;
---          at_least: records of a cluster.
+--          at_least: records of a cluster; lexicographic: those of smaller parts are pooled in the
+--          order of their terms, else part by part.
 -- Outputs: record_no, cluster_no from 1 on.
 -- Source:  Loukides 2014, Fig. 8.
 CREATE OR REPLACE MACRO srsql.horizontal_parts(
-    basket, parts, roles, max_size, at_least
+    basket, parts, roles, max_size, at_least, lexicographic
 ) AS TABLE
 WITH
 records AS (
@@ -84,7 +85,8 @@ SELECT
     unnest(r.record_nos) AS record_no,
     unnest(
         srsql_horizontal_parts(
-            r.records, h.held, t.roles, max_size::INTEGER, at_least::INTEGER
+            r.records, h.held, t.roles, max_size::INTEGER, at_least::INTEGER,
+            lexicographic::BOOLEAN
         )
     ) AS cluster_no
 FROM records AS r
@@ -199,12 +201,13 @@ LEFT JOIN apart AS a ON s.cluster_no = a.cluster_no;
 -- Inputs:  basket(record_no, term_no); clusters(record_no, cluster_no); chunk_terms(cluster_no,
 --          chunk_no, term_no); room: what srsql.cluster_room gives; roles: what srsql.term_roles
 --          gives; at_least: k; together: m; at_most: records of a joint cluster; shared_terms: of a
---          shared chunk at most.
+--          shared chunk at most; partners: nodes that a node meets in each term's list (0:
+--          neighbours in one list meet).
 -- Outputs: one row: members STRUCT(joint_no, cluster_no)[], every cluster under every joint cluster
 --          it belongs to; terms STRUCT(joint_no, chunk_no, term_no)[].
 -- Source:  Loukides 2014, section 4 (refining).
 CREATE OR REPLACE MACRO srsql.refined(
-    basket, clusters, chunk_terms, room, roles, at_least, together, at_most, shared_terms
+    basket, clusters, chunk_terms, room, roles, at_least, together, at_most, shared_terms, partners
 ) AS TABLE
 WITH
 offered AS (
@@ -247,7 +250,11 @@ FROM (
         unnest([
             srsql_refine(
                 l.clusters, h.held, b.barred, t.roles, at_least::INTEGER, together::INTEGER,
-                struct_pack(records := at_most::INTEGER, terms := shared_terms::INTEGER)
+                struct_pack(
+                    records := at_most::INTEGER,
+                    terms := shared_terms::INTEGER,
+                    partners := partners::INTEGER
+                )
             )
         ]) AS refined
     FROM listed AS l
@@ -259,12 +266,12 @@ FROM (
 -- What:    HORPART over whole groups of records: clusters are unions of groups.
 -- Inputs:  basket(record_no, term_no); groups(record_no, group_no), one row a record; roles: what
 --          srsql.term_roles gives; max_size: a part with fewer records is a cluster; at_least:
---          records of a cluster. A group has the terms that some record of it has, and counts as
---          many as it has records.
+--          records of a cluster; lexicographic: as for srsql.horizontal_parts. A group has the terms
+--          that some record of it has, and counts as many as it has records.
 -- Outputs: group_no, cluster_no from 1 on.
 -- Source:  Loukides 2014, Fig. 8; SPEC section 11.
 CREATE OR REPLACE MACRO srsql.horizontal_groups(
-    basket, groups, roles, max_size, at_least
+    basket, groups, roles, max_size, at_least, lexicographic
 ) AS TABLE
 WITH
 sized AS (
@@ -298,7 +305,8 @@ SELECT
     unnest(l.group_nos) AS group_no,
     unnest(
         srsql_horizontal_groups(
-            l.groups, h.held, t.roles, max_size::INTEGER, at_least::INTEGER
+            l.groups, h.held, t.roles, max_size::INTEGER, at_least::INTEGER,
+            lexicographic::BOOLEAN
         )
     ) AS cluster_no
 FROM listed AS l

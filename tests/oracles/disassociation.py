@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
+from typing import Any
 
 Basket = frozenset[int]
 Policy = Sequence[frozenset[int]]
@@ -45,13 +46,22 @@ def horpart(
     kept_apart: frozenset[int],
     max_size: int,
     least: int,
+    *,
+    by_terms: bool = False,
 ) -> list[frozenset[int]]:
-    """The records of every cluster, in the order of the splits."""
+    """The records of every cluster, in the order of the splits.
+
+    ``by_terms``: what is too small is pooled record by record, in the order of the terms.
+    """
+    rank = _ranks(baskets)
     clusters: list[list[int]] = []
     for part in sorted(set(parts)):
         records = [r for r in range(len(baskets)) if parts[r] == part]
         leaves: Leaves = []
         _split(records, None, frozenset(), baskets, policy, kept_apart, max_size, leaves)
+        if by_terms:
+            usable = [sorted(rank[t] for t in b - kept_apart) for b in baskets]
+            leaves = _loosened(leaves, least, lambda r, ranks=usable: (ranks[r], r))
         made: list[list[int]] = []
         rest = _pooled(leaves, least, made)
         if rest:
@@ -90,6 +100,35 @@ def _split(
     _split(with_a, own, ignore | {a}, baskets, policy, kept_apart, max_size, inner)
     chain.append(inner)
     _split(without, None, ignore, baskets, policy, kept_apart, max_size, chain)
+
+
+def _ranks(baskets: Sequence[Basket]) -> dict[int, int]:
+    """The place of every term by falling support, ties by number."""
+    count = support(baskets)
+    return {t: i for i, t in enumerate(sorted(count, key=lambda t: (-count[t], t)))}
+
+
+def _loosened(chain: Leaves, least: int, key: Callable[[int], Any]) -> Leaves:
+    """The same with the records of the chain's small leaves sorted, each a leaf of its own."""
+    inner = [_alone(each) for each in chain]
+    small = [each for each in inner if each and isinstance(each[0], int) and len(each) < least]
+    records = iter(sorted((r for leaf in small for r in leaf), key=key))
+    found: Leaves = []
+    for each in inner:
+        if each in small:
+            found += [[next(records)] for _ in each]
+        elif each and isinstance(each[0], list):
+            found.append(_loosened(each, least, key))
+        else:
+            found.append(each)
+    return found
+
+
+def _alone(chain: Any) -> Any:
+    """What a chain of one part is made of."""
+    while len(chain) == 1 and isinstance(chain[0], list):
+        (chain,) = chain
+    return chain
 
 
 def _pooled(chain: Leaves, least: int, made: list[list[int]]) -> list[int]:
@@ -204,10 +243,12 @@ def refine(
     m: int,
     limit: int,
     most: int = ALL,
+    partners: int = 0,
 ) -> None:
-    """Passes over neighbours until one joins nothing."""
+    """Passes until one joins nothing: over neighbours, or over so many partners of each term."""
     everywhere = support(baskets)
     nodes = [Node((i,), frozenset().union(*c.chunks)) for i, c in enumerate(made.clusters)]
+    new = list(nodes)
 
     def offered(node: Node) -> set[int]:
         items = set().union(*(made.clusters[i].items for i in node.members))
@@ -216,31 +257,58 @@ def refine(
     def content(node: Node) -> tuple[list[tuple[int, int]], int]:
         return sorted((-everywhere[t], t) for t in offered(node)), min(node.members)
 
+    def records(*some: Node) -> list[int]:
+        return [r for node in some for i in node.members for r in made.clusters[i].records]
+
+    def meeting(nodes: list[Node]) -> list[tuple[Node, Node]]:
+        """Pairs that share a term, those of which the largest share of records is told first."""
+        counts = [
+            Counter({t: n for t, n in support(baskets[r] for r in records(node)).items()
+                     if t in offered(node)})
+            for node in nodes
+        ]  # fmt: skip
+        sizes = [len(records(node)) for node in nodes]
+        is_new = [any(node is other for other in new) for node in nodes]
+        pairs: dict[tuple[int, int], tuple[Fraction, tuple[Node, Node]]] = {}
+        for term in sorted(set().union(*counts)):
+            # ``nodes`` stand in the order of their content
+            listed = sorted((i for i, c in enumerate(counts) if term in c),
+                            key=lambda i, term=term: -counts[i][term])  # fmt: skip
+            for place, i in enumerate(listed):
+                for j in listed[place + 1 : place + 1 + partners]:
+                    fits = sizes[i] + sizes[j] <= limit and counts[i][term] + counts[j][term] >= k
+                    if fits and (is_new[i] or is_new[j]):
+                        both = [counts[i][t] + counts[j][t] for t in counts[i].keys() & counts[j]]
+                        told = Fraction(sum(n for n in both if n >= k), sizes[i] + sizes[j])
+                        first = sorted((min(nodes[i].members), min(nodes[j].members)))
+                        pairs[first[0], first[1]] = (told, (nodes[i], nodes[j]))
+        return [pairs[key][1] for key in sorted(pairs, key=lambda key: (-pairs[key][0], key))]
+
     joined = True
     while joined:
-        joined = False
         nodes = sorted((n for n in nodes if offered(n)), key=content)
+        pairs = meeting(nodes) if partners else list(pairwise(nodes))
+        gone: list[Node] = []
         after = []
-        i = 0
-        while i < len(nodes):
-            pair = nodes[i : i + 2]
+        for pair in pairs:
+            if any(n is one for n in gone for one in pair):
+                continue
             both = tuple(j for node in pair for j in node.members)
-            terms = set()
-            if len(pair) == 2 and sum(len(made.clusters[j].records) for j in both) <= limit:
+            terms = frozenset()
+            if len(records(*pair)) <= limit:
                 terms = _refining(made, baskets, both, offered(pair[0]) & offered(pair[1]),
                                   kept_apart, k, m)  # fmt: skip
             if not terms:
-                after.append(nodes[i])
-                i += 1
                 continue
             union = [baskets[r] & terms for j in both for r in made.clusters[j].records]
             made.joints.append((both, verpart(union, terms, policy, k, m, most)))
             for j in both:
                 made.clusters[j].items -= terms
             after.append(Node(both, pair[0].barred | pair[1].barred | terms))
-            joined = True
-            i += 2
-        nodes = after
+            gone += pair
+        joined = bool(after)
+        new = after
+        nodes = after + [n for n in nodes if all(n is not other for other in gone)]
 
 
 def _refining(
@@ -286,12 +354,14 @@ def disassociated(
     max_size: int,
     least: int,
     limit: int,
+    partners: int = 0,
+    by_terms: bool = False,
     passed: Callable[[Disassociated], None] = lambda _: None,
 ) -> Disassociated:
     """The whole model; ``passed`` sees what there is before refining."""
     parts = parts or [0] * len(baskets)
-    clusters = horpart(baskets, parts, policy, kept_apart, max_size, least)
+    clusters = horpart(baskets, parts, policy, kept_apart, max_size, least, by_terms=by_terms)
     made = Disassociated([vertical(baskets, c, policy, kept_apart, k, m) for c in clusters])
     passed(made)
-    refine(made, baskets, policy, kept_apart, k, m, limit)
+    refine(made, baskets, policy, kept_apart, k, m, limit, partners=partners)
     return made

@@ -257,7 +257,7 @@ def test_the_macros_of_groups_and_thresholds_are_the_kernels(sql: object) -> Non
     )
     clusters = house.rows(
         "SELECT h.group_no, h.cluster_no FROM srsql.horizontal_groups"
-        "('temp.main.basket', 'temp.main.grouped', 'temp.main.role', 5, 4) AS h"
+        "('temp.main.basket', 'temp.main.grouped', 'temp.main.role', 5, 4, true) AS h"
     )
     assert len(clusters) == 4
     assert all(n >= 2 for n in Counter(number for _, number in clusters).values())

@@ -37,9 +37,20 @@ def test_every_model_of_the_registry_has_a_cell_with_all_its_parameters(model: s
     (cell,) = cells(Grid((model,)))
     assert cell.refused is None
     terms = {"m", "policy", "term_attributes"} if model in ("disassociation", "cba") else set()
+    terms |= {"partners", "pooled_by"} if model == "disassociation" else set()
     own = {f.name for f in fields(MODELS[model])}
     assert {name for name, _ in cell.parameters} == own | terms | {"seed"}
     assert (cell.theta is None) == (not MODELS[model].releases_case_rows)
+
+
+def test_disassociation_is_compared_as_the_papers_have_it_unless_otherwise_asked() -> None:
+    ways = ("partners", "pooled_by")
+    (papers,) = cells(Grid(("disassociation",)))
+    assert [dict(papers.options)[way] for way in ways] == ["neighbours", "splits"]
+    found = cells(Grid(("disassociation", "cba"), partners=("shared", "neighbours")))
+    assert [(cell.model, dict(cell.parameters).get("partners")) for cell in found] == [
+        ("disassociation", "shared"), ("disassociation", "neighbours"), ("cba", None),
+    ]  # fmt: skip
 
 
 def test_what_a_model_refuses_is_a_cell_with_the_reason() -> None:

@@ -11,7 +11,7 @@ from support.published_terms import Published
 from srsql.engine.terms.disassociate import ClusterSizes, disassociate
 from srsql.engine.warehouse.warehouse import Warehouse
 
-SIZES = ("least", "max_size", "joint_limit")
+SIZES = ("least", "max_size", "joint_limit", "partners", "lexicographic")
 INPUTS = {
     "srsql_basket": "record_no INTEGER, term_no INTEGER",
     "srsql_part": "record_no INTEGER, part_no INTEGER",

@@ -11,6 +11,8 @@ from oracles import disassociation as oracle
 from support.baskets import Desk
 
 LONGEST = 7
+PARTNERS = (0, 1, 2, 1000)
+"""0: neighbours in one list meet; of the others 1000 is everybody who shares a term."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,14 @@ class Case:
     max_size: int
     least: int
     limit: int
+    partners: int
+    lexicographic: bool
 
     def expected(self) -> oracle.Disassociated:
         return oracle.disassociated(
             self.baskets, self.k, self.m, parts=self.parts, policy=self.policy,
             kept_apart=self.kept_apart, max_size=self.max_size, least=self.least, limit=self.limit,
+            partners=self.partners, by_terms=self.lexicographic,
         )  # fmt: skip
 
     def run(self, desk: Desk, **options: Any) -> None:
@@ -39,7 +44,7 @@ class Case:
         )
         desk.run(
             self.k, self.m, max_size=self.max_size, least=self.least, joint_limit=self.limit,
-            **options,
+            partners=self.partners, lexicographic=self.lexicographic, **options,
         )  # fmt: skip
 
 
@@ -62,7 +67,8 @@ def cases(draw: st.DrawFn) -> Case:
     max_size = draw(st.sampled_from([k, k + 1, 2 * k, 3 * k]))
     limit = draw(st.sampled_from([2 * max_size, 8 * max_size, 1000]))
     filled = [u for u in policy if u]
-    return Case(baskets, parts, filled, frozenset(kept), k, m, max_size, least, limit)
+    chosen = draw(st.sampled_from(PARTNERS)), draw(st.booleans())
+    return Case(baskets, parts, filled, frozenset(kept), k, m, max_size, least, limit, *chosen)
 
 
 @st.composite
@@ -78,4 +84,6 @@ def crowds(draw: st.DrawFn) -> Case:
     kept = frozenset(rng.integers(0, terms, int(rng.choice([0, 0, 2]))).tolist())
     m, max_size = int(rng.choice([1, 2, 3, LONGEST])), int(rng.choice([k, 2 * k, 3 * k]))
     limit = int(rng.choice([2, 8, 100])) * max_size
-    return Case(baskets, [0] * n, [u for u in policy if u], kept, k, m, max_size, k, limit)
+    chosen = int(rng.choice(PARTNERS)), bool(rng.integers(2))
+    filled = [u for u in policy if u]
+    return Case(baskets, [0] * n, filled, kept, k, m, max_size, k, limit, *chosen)

@@ -55,8 +55,9 @@ def put_chunks(sql: Any, made: list[oracle.Cluster]) -> None:
 
 def clusters_of(case: Case) -> list[frozenset[int]]:
     return oracle.horpart(
-        case.baskets, case.parts, case.policy, case.kept_apart, case.max_size, case.least
-    )
+        case.baskets, case.parts, case.policy, case.kept_apart, case.max_size, case.least,
+        by_terms=case.lexicographic,
+    )  # fmt: skip
 
 
 def verticals(case: Case, most: int = oracle.ALL) -> list[oracle.Cluster]:
@@ -90,7 +91,8 @@ def test_horizontal_parts_are_the_clusters_of_horpart(sql: Any, case: Case) -> N
     put(sql, case)
     rows = sql.rows(
         "SELECT record_no, cluster_no FROM srsql.horizontal_parts"
-        f"({BASKET}, 'temp.main.dis_parts', {ROLES}, {case.max_size}, {case.least})"
+        f"({BASKET}, 'temp.main.dis_parts', {ROLES}, {case.max_size}, {case.least}, "
+        f"{case.lexicographic})"
     )
     expected = [(r, n) for n, records in enumerate(clusters_of(case), 1) for r in records]
     assert sorted(rows) == sorted(expected)
@@ -152,12 +154,13 @@ def test_refining_joins_the_clusters_and_shares_the_terms_of_the_definition(
     ((members, terms),) = sql.rows(
         "SELECT members, terms FROM srsql.refined"
         f"({BASKET}, {CLUSTERS}, {CHUNKS}, {ROOM}, {ROLES}, {case.k}, {case.m}, {case.limit}, "
-        f"{most})"
+        f"{most}, {case.partners})"
     )
     expected = oracle.Disassociated(made)
     oracle.refine(
-        expected, case.baskets, case.policy, case.kept_apart, case.k, case.m, case.limit, most
-    )
+        expected, case.baskets, case.policy, case.kept_apart, case.k, case.m, case.limit, most,
+        case.partners,
+    )  # fmt: skip
     assert {(m["joint_no"], m["cluster_no"]) for m in members} == {
         (joint, cluster + 1)
         for joint, (clusters, _) in enumerate(expected.joints, 1)

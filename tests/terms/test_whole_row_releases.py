@@ -271,6 +271,8 @@ def test_an_artifact_is_verified_alone_and_what_breaks_it_is_named(
         ({"model": "disassociation", "term_k": 5}, "--term-k is for whole rows"),
         ({"model": "cba", "max_cluster_size": 50}, "--max-cluster-size does not go with"),
         ({"model": "ms", "term_attributes": "all"}, "--term-attributes goes with --terms"),
+        ({"model": "cba", "partners": "neighbours"}, "--partners does not go with"),
+        ({"model": "cba", "pooled_by": "splits"}, "--pooled-by does not go with"),
         ({"terms": "disassociate", "term_k": 5}, "--term-k is for whole rows"),
         ({"terms": "disassociate", "link_quarters": True}, "--link-quarters is for whole rows"),
         ({"terms": "disassociate", "max_cluster_size": 50}, "--max-cluster-size is for whole"),

@@ -41,6 +41,7 @@ def horizontal_parts(
     roles: pa.ChunkedArray,
     max_size: pa.ChunkedArray,
     min_size: pa.ChunkedArray,
+    lexicographic: pa.ChunkedArray,
 ) -> pa.Array:
     """``horizontal.split_records`` on columns of lists.
 
@@ -50,6 +51,7 @@ def horizontal_parts(
         roles: STRUCT(term_no, constraint_no, kept_apart, place)[].
         max_size: a part with so many records is split.
         min_size: records that every cluster must have.
+        lexicographic: whether records of small parts are pooled in the order of their terms.
 
     Returns:
         Lists of cluster numbers, aligned with the records.
@@ -58,10 +60,10 @@ def horizontal_parts(
         ValueError: a number is not given, or a part has too few records.
     """
     results = []
-    for row in rows_of(records, record_terms, roles, max_size, min_size):
+    for row in rows_of(records, record_terms, roles, max_size, min_size, lexicographic):
         record, part = fields(row[0].values)
         held, role = fields(row[1].values), _roles(row[2].values)
-        results.append(_split((record, part), held, role, row[3].as_py(), row[4].as_py()))
+        results.append(_split((record, part), held, role, [value.as_py() for value in row[3:]]))
     return lists(results, pa.int32())
 
 
@@ -71,6 +73,7 @@ def horizontal_groups(
     roles: pa.ChunkedArray,
     max_size: pa.ChunkedArray,
     min_size: pa.ChunkedArray,
+    lexicographic: pa.ChunkedArray,
 ) -> pa.Array:
     """``horizontal.split_records`` over groups of records, none of which is cut.
 
@@ -80,6 +83,7 @@ def horizontal_groups(
         roles: as for ``horizontal_parts``.
         max_size: a part with so many records is split.
         min_size: records that every cluster must have.
+        lexicographic: whether records of small parts are pooled in the order of their terms.
 
     Returns:
         Lists of cluster numbers, aligned with the groups.
@@ -88,11 +92,11 @@ def horizontal_groups(
         ValueError: a number is not given, or there are too few records in all.
     """
     results = []
-    for row in rows_of(groups, group_terms, roles, max_size, min_size):
+    for row in rows_of(groups, group_terms, roles, max_size, min_size, lexicographic):
         group, size = fields(row[0].values)
         held, role = fields(row[1].values), _roles(row[2].values)
-        bounds = row[3].as_py(), row[4].as_py()
-        results.append(_split((group, np.zeros_like(group)), held, role, *bounds, weight=size))
+        rules = [value.as_py() for value in row[3:]]
+        results.append(_split((group, np.zeros_like(group)), held, role, rules, weight=size))
     return lists(results, pa.int32())
 
 
@@ -100,11 +104,13 @@ def _split(
     records: tuple[Ints, Ints],
     held: list[Ints],
     role: _Roles,
-    max_size: int,
-    min_size: int,
+    rules: list[Any],
     weight: Ints | None = None,
 ) -> NDArray[np.int32]:
-    """The cluster of each of the records (number, part), which have the terms (number, term)."""
+    """The cluster of each of the records (number, part), which have the terms (number, term).
+
+    ``rules``: the two sizes, and whether small parts are pooled in the order of terms.
+    """
     from srsql.udfs.terms.horizontal import Baskets, split_records
 
     record, part = records
@@ -120,7 +126,10 @@ def _split(
     )
     cluster = np.empty(len(record), np.int32)
     weights = None if weight is None else weight[order]
-    cluster[order] = split_records(baskets, part[order], max_size, min_size, weights)
+    max_size, min_size, lexicographic = rules
+    cluster[order] = split_records(
+        baskets, part[order], max_size, min_size, weights, lexicographic=lexicographic
+    )
     return cluster
 
 
@@ -235,7 +244,8 @@ def refine(
         roles: as for ``horizontal_parts``.
         k: at least 1.
         m: at least 1.
-        limits: STRUCT(records, terms): records of a joint cluster, and terms of a shared chunk.
+        limits: STRUCT(records, terms, partners): records of a joint cluster, terms of a shared
+            chunk, and how many partners of each term's list a node meets (0: neighbours meet).
 
     Returns:
         STRUCT(members, terms): lists of STRUCT(joint_no, cluster_no) and of STRUCT(joint_no,
@@ -269,9 +279,8 @@ def refine(
         order = np.lexsort((rank, owner))
         starts = np.searchsorted(owner[order], np.arange(len(number) + 1))
         least, together, limit = (value.as_py() for value in row[4:])
-        result = refining.refine(
-            offers, starts, rank[order], least, together, limit["records"], limit["terms"]
-        )
+        rules = refining.Rules(least, together, limit["records"], limit["terms"], limit["partners"])
+        result = refining.refine(offers, starts, rank[order], rules)
         members.append(np.stack([result.members[:, 0], number[result.members[:, 1]]], 1))
         joint, chunk, rank = result.terms.T
         terms.append(np.stack([joint, chunk, role.term[by_place[rank]]], 1))
@@ -365,7 +374,7 @@ def warm_up_disassociation() -> None:
     )
     parts = _structs([(record, 0) for record in range(len(RECORDS))])
     cluster = horizontal_parts(
-        parts, _structs(record_terms), roles, _value(MAX_SIZE), _value(K)
+        parts, _structs(record_terms), roles, _value(MAX_SIZE), _value(K), _value(1)
     ).values.to_pylist()  # fmt: skip
     sizes = Counter(cluster)
     cluster_terms = [(cluster[record], record, term) for record, term in record_terms]
@@ -384,7 +393,7 @@ def warm_up_disassociation() -> None:
         _structs([(number, size, True) for number, size in sorted(sizes.items())]),
         _structs([row for row in cluster_terms if (row[0], row[2]) in items]),
         _structs(chunk_terms), roles, _value(K), _value(M),
-        pa.chunked_array([pa.array([{"records": JOINT, "terms": MAX_SIZE}])]),
+        pa.chunked_array([pa.array([{"records": JOINT, "terms": MAX_SIZE, "partners": 2}])]),
     )  # fmt: skip
     random_permutations(pa.chunked_array([pa.array([[3, 4]], pa.list_(pa.int32()))]), _value(1))
 

@@ -45,7 +45,13 @@ class Chains(NamedTuple):
 
 
 def split_records(
-    baskets: Baskets, part: Ints, max_size: int, min_size: int, weight: Ints | None = None
+    baskets: Baskets,
+    part: Ints,
+    max_size: int,
+    min_size: int,
+    weight: Ints | None = None,
+    *,
+    lexicographic: bool = False,
 ) -> Int32s:
     """The cluster of every record, numbered from 1 on in the order of the splits.
 
@@ -61,6 +67,8 @@ def split_records(
         min_size: records that every cluster must have.
         weight: [n] as how many records each counts, such as the cases of a group of them, which
             is not cut; None: as one.
+        lexicographic: the records of the small leaves of a chain are pooled one by one, in the
+            order of their terms, those that most records have first; else leaf by leaf.
 
     Returns:
         [n] cluster numbers.
@@ -80,6 +88,8 @@ def split_records(
     leaf_start = np.flatnonzero(starts_leaf)
     outer_first = np.argsort(chains.start, kind="stable")
     chains = Chains(chains.start[outer_first], chains.stop[outer_first])
+    if lexicographic:
+        leaf_start, chains = _loosen(order, leaf_start, chains, baskets, weight, min_size)
     leaf = _pool_leaves(leaf_start, chains, bounds, _before_each(weight, order), min_size)
     place = np.repeat(leaf, np.diff(leaf_start))
     cluster = np.empty(len(order), np.int32)
@@ -93,6 +103,65 @@ def split_records(
 def _before_each(weight: Ints, order: Ints) -> Ints:
     """[n + 1] what the records before each place of the order weigh together."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(weight[order])))
+
+
+def _loosen(
+    order: Ints, leaf_start: Ints, chains: Chains, baskets: Baskets, weight: Ints, min_size: int
+) -> tuple[Ints, Chains]:
+    """Sort the records of the small leaves of each chain, and make each a leaf of its own.
+
+    A leaf that a split took out of a chain belongs to that chain here. ``order`` is changed: the
+    records of a chain's small leaves change places with each other.
+
+    Returns:
+        Where the leaves start, and the chains of more than one leaf.
+    """
+    stop_of_first = leaf_start[np.searchsorted(leaf_start, chains.start) + 1]
+    kept = chains.stop > stop_of_first
+    chains = Chains(chains.start[kept], chains.stop[kept])
+    before = _before_each(weight, order)[leaf_start]
+    small = np.diff(before) < min_size
+    loose = np.flatnonzero(np.repeat(small, np.diff(leaf_start)))
+    chain = _innermost(loose, chains)
+    records = order[loose]
+    by_terms = _by_terms(records, baskets)
+    by_chain = by_terms[np.argsort(chain[by_terms], kind="stable")]
+    order[loose[np.argsort(chain, kind="stable")]] = records[by_chain]
+    return np.union1d(leaf_start, loose), chains
+
+
+def _innermost(places: Ints, chains: Chains) -> Ints:
+    """The chain of each place, which ascend: of those around it the one that starts last."""
+    found = np.empty(len(places), np.int64)
+    around: list[int] = []
+    c = 0
+    for i, place in enumerate(places.tolist()):
+        while c < len(chains.start) and chains.start[c] <= place:
+            around.append(c)
+            c += 1
+        while chains.stop[around[-1]] <= place:
+            around.pop()
+        found[i] = around[-1]
+    return found
+
+
+def _by_terms(records: Ints, baskets: Baskets) -> Ints:
+    """Where the records stand that come first, second ... by the ranks of their usable terms.
+
+    Ranks are by falling support; those of a record ascend. Ties by the records' numbers.
+    """
+    support = np.bincount(baskets.terms, minlength=len(baskets.constraint))
+    rank = np.empty(len(support), np.int64)
+    rank[np.lexsort((np.arange(len(support)), -support))] = np.arange(len(support))
+    holder = np.repeat(np.arange(len(baskets.offsets) - 1), np.diff(baskets.offsets))
+    kept = baskets.usable[baskets.terms]
+    holder, ranks = holder[kept], rank[baskets.terms[kept]]
+    text = ranks[np.lexsort((ranks, holder))].astype(">i4").tobytes()
+    ends = 4 * np.searchsorted(holder, np.arange(len(baskets.offsets)))
+    starts, stops = ends[records].tolist(), ends[records + 1].tolist()
+    keys = [text[a:b] for a, b in zip(starts, stops, strict=True)]
+    by_number = np.argsort(records, kind="stable").tolist()
+    return np.array(sorted(by_number, key=keys.__getitem__), np.int64)
 
 
 def _mutable(baskets: Baskets) -> Baskets:

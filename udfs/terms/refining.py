@@ -1,8 +1,16 @@
-"""Refining: neighbouring clusters share chunks of terms of their item chunks (Loukides 2014, 4).
+"""Refining: clusters share chunks of terms of their item chunks (Loukides 2014, section 4).
 
-A *node* is a cluster or a joint cluster. In a pass nodes stand in the order of what their (virtual)
-item chunks still offer, frequent terms first, and neighbours are joined pair by pair, from the left
-(Terrovitis et al. 2012). Passes end with one that joins nothing.
+A *node* is a cluster or a joint cluster. The paper does not say in which order nodes meet. In a
+pass either
+
+* *neighbours* meet: nodes stand in the order of what their (virtual) item chunks still offer,
+  frequent terms first, and neighbours are joined pair by pair, from the left (Terrovitis et al.
+  2012); or
+* those meet that *share* terms: each term has a list of the nodes that offer it, those of most
+  records with it first, then in the order of neighbours, and a node meets the next ``partners`` of
+  each list. The pair of which the largest share of records would be told is joined first.
+
+Passes end with one that joins nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +28,22 @@ from srsql.udfs.terms.vertical import Holdings, Offers, find_term, shared_chunks
 
 PASSES = 64
 """Passes at most: beyond, single pairs would be joined at the price of sorting all nodes."""
+
+
+class Rules(NamedTuple):
+    """What joint clusters and their chunks must keep, and who meets."""
+
+    k: int
+    """At least 1."""
+    m: int
+    """At least 1."""
+    records: int
+    """Of a joint cluster, at most; what is shared is placed anywhere in it, so a large one tells
+    less of what goes with what."""
+    terms: int
+    """Of a shared chunk, 1 or more."""
+    partners: int
+    """Nodes that a node meets in the list of each term; 0: neighbours meet."""
 
 
 class JointClusters(NamedTuple):
@@ -53,15 +77,13 @@ class Nodes(NamedTuple):
     chunk_rank: Ints
 
 
-def refine(
-    offers: Offers, chunk_start: Ints, chunk_rank: Ints, k: int, m: int, limit: int, most: int
-) -> JointClusters:
+def refine(offers: Offers, chunk_start: Ints, chunk_rank: Ints, rules: Rules) -> JointClusters:
     """Join clusters that gain by it.
 
     Two nodes are joined over the terms R that the item chunks of both offer, that occur in k of
     their records and in no record chunk or shared chunk of either. Where a cluster would lose its
     whole item chunk and may not, the rarest of the terms that such clusters offer leaves R, until
-    none would. They are joined if R is not empty, they have at most ``limit`` records, and
+    none would. They are joined if R is not empty, they have at most ``rules.records`` records, and
     sum of supports / records > sum of |R in P's item chunk| / sum of |P| over the clusters P whose
     item chunk has a term of R: a share of the records larger than the one that item chunks promise
     (after Terrovitis et al. 2012). VERPART makes shared chunks of R, and R leaves the item chunks.
@@ -70,11 +92,7 @@ def refine(
         offers: the C clusters.
         chunk_start: [C + 1] where the terms of each cluster's record chunks start.
         chunk_rank: [chunk_start[C]] ranks of these terms.
-        k: at least 1.
-        m: at least 1.
-        limit: records of a joint cluster; what is shared is placed anywhere in it, so a large one
-            tells less of what goes with what.
-        most: terms of a shared chunk, 1 or more.
+        rules: k, m, sizes, and who meets.
 
     Returns:
         Every cluster under every joint cluster it belongs to, and the terms of the shared chunks.
@@ -91,11 +109,16 @@ def refine(
     shared = np.zeros(len(items.term), np.bool_)
     last_partner = np.full(2 * len(clusters), -1, np.int64)
     members, terms = [np.empty((0, 2), np.int64)], [np.empty((0, 3), np.int64)]
-    joints = 0
+    joints = oldest_new = 0
     for _ in range(PASSES):
         order = _neighbours(nodes)
-        nodes, new_members, new_terms = _join_neighbours(
-            nodes, order, offers, following, shared, last_partner, joints, k, m, limit, most
+        if rules.partners:
+            pairs = _partners(nodes, order, oldest_new, rules)
+        else:
+            pairs = np.stack([order[:-1], order[1:]], 1)
+        oldest_new = len(clusters) + joints
+        nodes, new_members, new_terms = _join_pairs(
+            nodes, pairs, offers, following, shared, last_partner, joints, rules
         )
         if len(new_members) == 0:
             break
@@ -114,16 +137,70 @@ def _neighbours(nodes: Nodes) -> Ints:
     return np.array(sorted(start, key=keys.__getitem__), np.int64)
 
 
+def _partners(nodes: Nodes, order: Ints, oldest_new: int, rules: Rules) -> Ints:
+    """[pairs, 2] nodes that meet because they share terms, those that would share most first.
+
+    Two nodes that met in an earlier pass and were not joined are left out: nothing has changed.
+    What a pair would share are the records with each term that both offer and that k of their
+    records have, divided by its records; ties by the nodes' least clusters.
+
+    Args:
+        nodes: of the pass.
+        order: of neighbours.
+        oldest_new: nodes are new that are recognized by this number or a higher one.
+        rules: see :func:`refine`.
+    """
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    owner = np.repeat(np.arange(len(order)), np.diff(nodes.item_start))
+    listed = np.lexsort((place[owner], -nodes.support, nodes.rank))
+    term, node, support = nodes.rank[listed], owner[listed], nodes.support[listed]
+    found = [np.empty(0, np.int64)]
+    for step in range(1, rules.partners + 1):
+        a, b = node[:-step], node[step:]
+        meets = (term[:-step] == term[step:]) & (support[:-step] + support[step:] >= rules.k)
+        meets &= nodes.size[a] + nodes.size[b] <= rules.records
+        meets &= (nodes.ident[a] >= oldest_new) | (nodes.ident[b] >= oldest_new)
+        low, high = np.minimum(a, b)[meets], np.maximum(a, b)[meets]
+        found.append(np.unique(low * len(order) + high))
+    pairs = np.stack(np.divmod(np.unique(np.concatenate(found)), max(len(order), 1)), 1)
+    share = _shared_records(nodes, pairs, rules.k) / nodes.size[pairs].sum(axis=1)
+    first = np.sort(nodes.first[pairs], axis=1)
+    return pairs[np.lexsort((first[:, 1], first[:, 0], -share))]
+
+
 @njit()
-def _join_neighbours(
-    nodes: Nodes, order: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_],
-    last_partner: Ints, joints: int, k: int, m: int, limit: int, most: int,
+def _shared_records(nodes: Nodes, pairs: Ints, k: int) -> Ints:
+    """[pairs] the records with each term that both nodes offer and k of them have, added up."""
+    gain = np.zeros(len(pairs), np.int64)
+    for i in range(len(pairs)):
+        a, b = pairs[i]
+        x, stop = nodes.item_start[a], nodes.item_start[a + 1]
+        y, end = nodes.item_start[b], nodes.item_start[b + 1]
+        while x < stop and y < end:
+            if nodes.rank[x] < nodes.rank[y]:
+                x += 1
+            elif nodes.rank[x] > nodes.rank[y]:
+                y += 1
+            else:
+                both = nodes.support[x] + nodes.support[y]
+                gain[i] += both if both >= k else 0
+                x += 1
+                y += 1
+    return gain
+
+
+@njit()
+def _join_pairs(
+    nodes: Nodes, pairs: Ints, offers: Offers, following: Ints, shared: NDArray[np.bool_],
+    last_partner: Ints, joints: int, rules: Rules,
 ) -> tuple[Nodes, Ints, Ints]:  # fmt: skip
     """One pass: the nodes of the next one, and the rows of the new joint clusters.
 
+    Each of the ``pairs`` [pairs, 2] is joined in their order, unless one of the two is already.
     ``last_partner`` [2 C] holds, by what a node is recognized by, with whom joining it failed last.
     """
-    n, clusters = len(order), len(offers.sizes)
+    n, clusters = len(nodes.ident), len(offers.sizes)
     new = Nodes(
         np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64),
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + 1, np.int64),
@@ -133,23 +210,24 @@ def _join_neighbours(
     members = np.empty((clusters, 2), np.int64)
     terms = np.empty((len(nodes.rank), 3), np.int64)
     in_chunk = np.zeros(len(offers.numbers), np.bool_)
-    i = count = member_rows = term_rows = as_int64(0)
-    while i < n:
-        a = order[i]
-        b = order[i + 1] if i + 1 < n else -1
-        i += 1
-        refining = np.empty(0, np.int64)
-        if b >= 0 and last_partner[nodes.ident[a]] != nodes.ident[b]:
-            if nodes.size[a] + nodes.size[b] <= limit:
-                refining = _refining_terms(nodes, a, b, offers, following, shared, k)
-            last_partner[nodes.ident[a]] = nodes.ident[b]
-        if len(refining) == 0:
-            count = _copy_node(nodes, a, new, count)
+    joined = np.zeros(n, np.bool_)
+    count = member_rows = term_rows = as_int64(0)
+    for i in range(len(pairs)):
+        a, b = pairs[i]
+        if joined[a] or joined[b] or last_partner[nodes.ident[a]] == nodes.ident[b]:
             continue
-        i += 1
+        refining = np.empty(0, np.int64)
+        if nodes.size[a] + nodes.size[b] <= rules.records:
+            refining = _refining_terms(nodes, a, b, offers, following, shared, rules.k)
+        last_partner[nodes.ident[a]] = nodes.ident[b]
+        if len(refining) == 0:
+            continue
+        joined[a] = joined[b] = True
         joints += 1
         following[nodes.tail[a]] = nodes.head[b]
-        chunk = shared_chunks(nodes.head[a], refining, offers, following, shared, k, m, most)
+        chunk = shared_chunks(
+            nodes.head[a], refining, offers, following, shared, rules.k, rules.m, rules.terms
+        )
         for j in range(len(refining)):
             terms[term_rows, 0], terms[term_rows, 1] = joints, chunk[j]
             terms[term_rows, 2] = refining[j]
@@ -160,6 +238,9 @@ def _join_neighbours(
             member_rows += 1
             c = following[c]
         count = _join_nodes(nodes, a, b, refining, clusters + joints - 1, new, count, in_chunk)
+    for a in range(n):
+        if not joined[a]:
+            count = _copy_node(nodes, a, new, count)
     left = Nodes(
         new.ident[:count].copy(), new.first[:count].copy(), new.head[:count].copy(),
         new.tail[:count].copy(), new.size[:count].copy(), new.item_start[: count + 1].copy(),

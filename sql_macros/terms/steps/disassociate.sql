@@ -2,7 +2,8 @@
 --   tables cluster, chunk_term and shared_term have numbers and stay internal; no table that is
 --   published has, or is ordered by, what identifies a record.
 -- Parameters: k, m (Definition 1), joint_limit (records of a joint cluster), chunk_terms (terms of
---   a chunk at most), order_seed (of an experiment; NULL: the secure generator).
+--   a chunk at most), partners (clusters that one meets in each term's list; 0: neighbours meet),
+--   order_seed (of an experiment; NULL: the secure generator).
 -- Reads: basket, cluster, term_role, chunk_term, repeated, basket_term
 -- Writes: chunk_term, refined, shared_term, subrecord, pub_clusters, pub_joint_clusters,
 --   pub_record_chunk, pub_shared_chunk, pub_item_chunk
@@ -66,7 +67,8 @@ FROM srsql.refined(
     $k::INTEGER,
     $m::INTEGER,
     $joint_limit::INTEGER,
-    $chunk_terms::INTEGER
+    $chunk_terms::INTEGER,
+    $partners::INTEGER
 ) AS r;
 
 -- Rows stand in the order of what is published, so that their order tells nothing.

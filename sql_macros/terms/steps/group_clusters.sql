@@ -1,5 +1,6 @@
 -- Step: HORPART makes clusters of whole groups; what kernels need to know of each term.
--- Parameters: max_size (a part with fewer records is a cluster), least (records of a cluster).
+-- Parameters: max_size (a part with fewer records is a cluster), least (records of a cluster),
+--   lexicographic (small parts are pooled in the order of their terms).
 -- Reads: basket, basket_case, constraint, sensitive_number
 -- Writes: term_role, cluster
 -- Source: Loukides 2014, section 4 (HORPART) and 7 (sensitive terms); SPEC section 11 (whole rows).
@@ -23,7 +24,8 @@ group_cluster AS MATERIALIZED (
         'record_group',
         'temp.main.srsql_term_role',
         $max_size::INTEGER,
-        $least::INTEGER
+        $least::INTEGER,
+        $lexicographic::BOOLEAN
     ) AS h
 )
 
