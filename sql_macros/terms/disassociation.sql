@@ -266,8 +266,8 @@ FROM (
 -- What:    HORPART over whole groups of records: clusters are unions of groups.
 -- Inputs:  basket(record_no, term_no); groups(record_no, group_no), one row a record; roles: what
 --          srsql.term_roles gives; max_size: a part with fewer records is a cluster; at_least:
---          records of a cluster; lexicographic: as for srsql.horizontal_parts. A group has the terms
---          that some record of it has, and counts as many as it has records.
+--          records of a cluster; lexicographic: as for srsql.horizontal_parts. A group has the
+--          terms that some record of it has, and counts as many as it has records.
 -- Outputs: group_no, cluster_no from 1 on.
 -- Source:  Loukides 2014, Fig. 8; SPEC section 11.
 CREATE OR REPLACE MACRO srsql.horizontal_groups(
