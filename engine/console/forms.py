@@ -54,7 +54,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql release --quarter 2011Q1:2011Q4 --model ppms++ --k 10 --theta 0.4",
         "srsql release --quarter 2011Q4 --model ppms-stay --series stay",
         "srsql release --quarter 2011Q4 --terms disassociate --term-attributes all --series rows",
-        "srsql release --quarter 2011Q4 --model disassociation --partners neighbours --series terms",
+        "srsql release --quarter 2011Q4 --model disassociation --partners neighbours --series old",
         "srsql release --quarter 2011Q4 --parts auto --spark 'local[2]'",
         "srsql release --quarter 2011Q4 --draft",
         "srsql release --quarter 2011Q4 --confirm",
