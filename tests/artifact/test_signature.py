@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -151,14 +151,7 @@ def test_without_the_library_both_options_are_an_error_of_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    imported = builtins.__import__
-
-    def without(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.startswith("cryptography"):
-            raise ImportError(name)
-        return imported(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
     said = r"needs the package cryptography, which is not installed: pip install 'srsql\[sign\]'"
     with pytest.raises(VerifyError, match=f"--public-key {said}"):
         verify(signed, public_key=keys[1])
