@@ -282,7 +282,8 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
     if len(nodes) < len(document["@graph"]):
         yield "it tells of something twice"
     parts = quarters_of(manifest)
-    (base,) = {name.rpartition("#")[0] for name in nodes}
+    (page,) = {name.rpartition("#")[0] for name in nodes}
+    base = f"{page}#{'-'.join(quote(t, safe='') for t in (manifest.dataset, manifest.series))}"
     most: Counter[str] = Counter()
     chain: dict[str, list[str]] = {}
     for part in parts:
@@ -292,7 +293,7 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
         own = _release(base, part.quarter, 1 + told[part.quarter])
         chain[own] = [_release(base, q, v) for q, n in told.items() for v in range(1, n + 1)]
     due = {_release(base, q, v): (q, v) for q, n in most.items() for v in range(1, n + 1)}
-    found = {name for name in nodes if name.startswith(f"{base}#release-")}
+    found = {name for name in nodes if name.startswith(f"{base}-release-")}
     if found != due.keys():
         yield f"it tells of other releases than {MANIFEST}"
         return
@@ -302,7 +303,7 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
             yield f"{quarter}, version {version}, does not supersede what it supersedes"
     for part, (name, earlier) in zip(parts, chain.items(), strict=True):
         rows, made, read = (
-            f"{base}#{what}-{quote(part.quarter, safe='')}"
+            f"{base}-{what}{name.removeprefix(f'{base}-release')}"
             for what in ("reports", "releasing", "ingestion")
         )
         steps = (
@@ -314,13 +315,13 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
         for step, link, ends in steps:
             if sorted(_links(nodes[step], link)) != sorted(ends):
                 yield f"{part.quarter}: its release does not follow from what it was made of"
-    last = [node for name, node in nodes.items() if name.startswith(f"{base}#artifact-")]
+    last = [node for name, node in nodes.items() if name.startswith(f"{base}-artifact-")]
     if [sorted(_links(node, "prov:wasDerivedFrom")) for node in last] != [sorted(chain)]:
         yield f"the artifact does not follow from the releases that {MANIFEST} names"
 
 
 def _release(base: str, quarter: str, version: int) -> str:
-    return f"{base}#release-{quote(quarter, safe='')}-v{version}"
+    return f"{base}-release-{quote(quarter, safe='')}-v{version}"
 
 
 def _links(node: Node, name: str) -> list[str]:
