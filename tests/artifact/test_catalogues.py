@@ -241,8 +241,13 @@ def a_file_more(document: Any) -> None:
 
 
 def an_earlier_release(document: Any) -> None:
-    base = document["@graph"][0]["@id"].rpartition("-")[0]
+    base = document["@graph"][0]["@id"].partition("-software-")[0]
     document["@graph"].append({"@id": f"{base}-release-2011Q2-v1", "@type": "prov:Entity"})
+
+
+def a_raw_table(document: Any) -> None:
+    base = document["@graph"][0]["@id"].partition("-software-")[0]
+    document["@graph"].append({"@id": f"{base}-software-raw", "@type": "prov:Entity"})
 
 
 def no_ingestion(document: Any) -> None:
@@ -263,6 +268,7 @@ FORGERIES: list[tuple[str, Change, str]] = [
     ("datapackage.json", a_wrong_primary_key, "key(s) of reac are missing or not there once"),
     ("datapackage.json", a_foreign_key_to_terms, "drug leads to columns that reac does not have"),
     ("datapackage.json", a_file_more, "not each file of rows once"),
+    ("prov.jsonld", a_raw_table, "which are no steps of a release"),
     ("prov.jsonld", no_ingestion, "its release does not follow from what it was made of"),
 ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -315,9 +315,27 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
         for step, link, ends in steps:
             if sorted(_links(nodes[step], link)) != sorted(ends):
                 yield f"{part.quarter}: its release does not follow from what it was made of"
+    yield from _stray_nodes(nodes.keys(), base, chain, parts)
     last = [node for name, node in nodes.items() if name.startswith(f"{base}-artifact-")]
     if [sorted(_links(node, "prov:wasDerivedFrom")) for node in last] != [sorted(chain)]:
         yield f"the artifact does not follow from the releases that {MANIFEST} names"
+
+
+def _stray_nodes(
+    names: Collection[str], base: str, own: Collection[str], parts: Sequence[Manifest]
+) -> Iterator[str]:
+    """Things that the chain does not have, beside the releases: one artifact, one software."""
+    steps = {
+        f"{base}-{step}{name.removeprefix(f'{base}-release')}"
+        for name in own
+        for step in ("reports", "ingestion", "releasing", "plan")
+    }
+    steps |= {f"{base}-source-{quote(part.quarter, safe='')}" for part in parts}
+    steps |= {f"{base}-publishing", f"{base}-publisher"}
+    rest = [n for n in names if n not in steps and not n.startswith(f"{base}-release-")]
+    kinds = sorted(name.removeprefix(f"{base}-").partition("-")[0] for name in rest)
+    if kinds != ["artifact", "software"]:
+        yield f"it tells of {', '.join(sorted(rest))}, which are no steps of a release"
 
 
 def _release(base: str, quarter: str, version: int) -> str:
