@@ -104,8 +104,7 @@ def _written(document: Json) -> bytes:
 
 def data_package(about: About) -> Json:
     """``datapackage.json`` (Data Package, https://datapackage.org)."""
-    ends = dict.fromkeys((about.first.quarter, about.last.quarter))
-    words = [about.manifest.dataset, about.manifest.series, *ends]
+    words = [about.manifest.dataset, about.manifest.series, *about.ends]
     stated, license = about.stated, about.stated.license
     contact = {"email" if "@" in (stated.contact or "") else "path": stated.contact}
     holder = present({"title": stated.publisher or stated.contact, "role": "publisher", **contact})

@@ -216,6 +216,8 @@ def withheld_of(parts: Sequence[Manifest]) -> str:
         return "how many were withheld is not told, as with every model with noise"
     cases = sum(each.withheld_cases or 0 for each in counts)
     reports = sum(each.withheld_reports or 0 for each in counts)
+    if not reports:
+        return "no case was withheld"
     return f"{cases:,} cases in {reports:,} reports were withheld, since the bounds need that"
 
 
@@ -252,14 +254,19 @@ class About:
         return f"urn:uuid:{uuid.uuid5(NAMESPACE, ' '.join(told))}"
 
     def named(self, *words: str) -> str:
-        """The name of a thing that the documents tell of."""
-        return f"{self.base}#{'-'.join(quote(word, safe='') for word in words)}"
+        """The name of a thing that the documents tell of: several series can have one page."""
+        of = (self.manifest.dataset, self.manifest.series, *words)
+        return f"{self.base}#{'-'.join(quote(word, safe='') for word in of)}"
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The first and the last quarter, or the one."""
+        return tuple(dict.fromkeys((self.first.quarter, self.last.quarter)))
 
     @property
     def iri(self) -> str:
         """The name of the artifact."""
-        ends = dict.fromkeys((self.first.quarter, self.last.quarter))
-        return self.named("artifact", self.manifest.series, *ends)
+        return self.named("artifact", *self.ends)
 
     @property
     def title(self) -> str:

@@ -199,7 +199,7 @@ def _distribution(about: About, file: str) -> Json:
     media = f"https://www.iana.org/assignments/media-types/{MEDIA[form]}"
     return present(
         {
-            "@id": about.named("file", file),
+            "@id": about.named("file", *about.ends, file),
             "@type": "dcat:Distribution",
             "dct:title": _english(file),
             "dcat:accessURL": {"@id": about.stated.landing_page or file, "@type": "rdfs:Resource"},
@@ -255,7 +255,7 @@ def _variables(about: About) -> Json:
 def provenance(about: About) -> Json:
     """``prov.jsonld`` (PROV-O, https://www.w3.org/TR/prov-o/)."""
     software: Json = {
-        "@id": about.named("software"),
+        "@id": about.named("software", about.manifest.software_version),
         "@type": "prov:SoftwareAgent",
         "rdfs:label": f"srsql {about.manifest.software_version}",
     }
@@ -313,10 +313,15 @@ def _versions(parts: Sequence[Manifest]) -> list[tuple[str, int]]:
 
 def _steps(about: About, part: Manifest, version: int) -> Iterator[Json]:
     """From the source of a quarter to its release."""
-    quarter, software = part.quarter, {"@id": about.named("software")}
-    source, rows = about.named("source", quarter), about.named("reports", quarter)
-    ingestion, releasing = about.named("ingestion", quarter), about.named("releasing", quarter)
-    plan = about.named("plan", quarter)
+    quarter, software = (
+        part.quarter,
+        {"@id": about.named("software", about.manifest.software_version)},
+    )
+    source = about.named("source", quarter)
+    rows, ingestion, releasing, plan = (  # a later version can be made of other reports
+        about.named(step, quarter, f"v{version}")
+        for step in ("reports", "ingestion", "releasing", "plan")
+    )
     before = Counter[str]()
     earlier = []
     for each in part.earlier_releases:

@@ -204,8 +204,8 @@ def test_sparql_follows_the_artifact_back_to_its_sources(published: Path) -> Non
         "PREFIX prov: <http://www.w3.org/ns/prov#> "
         "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
         "SELECT DISTINCT ?label WHERE { ?artifact prov:wasDerivedFrom+ ?source . "
-        "?source rdfs:label ?label . FILTER(CONTAINS(STR(?artifact), '#artifact-')) "
-        "FILTER(CONTAINS(STR(?source), '#source-')) }"
+        "?source rdfs:label ?label . FILTER(CONTAINS(STR(?artifact), '-artifact-')) "
+        "FILTER(CONTAINS(STR(?source), '-source-')) }"
     )
     told = manifest_of(published)
     quarters = [part["quarter"] for part in told.get("quarters", [told])]

@@ -170,7 +170,8 @@ def test_methods_count_how_exactly_cases_are_shown_as_the_rows_do(stated: Path) 
         counted = [int(cell.split()[0]) for cell in line.split("|")[3:6]]
         assert counted == [how["single"], how["several"], how["any"]]
     counts = manifest_of(stated)["counts"]
-    assert f"{counts['withheld_cases']} cases in {counts['withheld_reports']} reports" in text
+    withheld = f"{counts['withheld_cases']} cases in {counts['withheld_reports']} reports were"
+    assert (withheld if counts["withheld_cases"] else "no case was withheld") in text
     for said in ("reac.pt, indi.indi_pt: MedDRA 14.0.", "| 5b | exclusions |", STATED["cite_as"]):
         assert said in text
 
@@ -240,13 +241,18 @@ def a_file_more(document: Any) -> None:
 
 
 def an_earlier_release(document: Any) -> None:
-    base = document["@graph"][0]["@id"].rpartition("#")[0]
-    document["@graph"].append({"@id": f"{base}#release-2011Q2-v1", "@type": "prov:Entity"})
+    base = document["@graph"][0]["@id"].partition("-software-")[0]
+    document["@graph"].append({"@id": f"{base}-release-2011Q2-v1", "@type": "prov:Entity"})
+
+
+def a_raw_table(document: Any) -> None:
+    base = document["@graph"][0]["@id"].partition("-software-")[0]
+    document["@graph"].append({"@id": f"{base}-software-raw", "@type": "prov:Entity"})
 
 
 def no_ingestion(document: Any) -> None:
     for node in document["@graph"]:
-        if "#reports-" in node["@id"]:
+        if "-reports-" in node["@id"]:
             del node["prov:wasGeneratedBy"]
 
 
@@ -262,6 +268,7 @@ FORGERIES: list[tuple[str, Change, str]] = [
     ("datapackage.json", a_wrong_primary_key, "key(s) of reac are missing or not there once"),
     ("datapackage.json", a_foreign_key_to_terms, "drug leads to columns that reac does not have"),
     ("datapackage.json", a_file_more, "not each file of rows once"),
+    ("prov.jsonld", a_raw_table, "which are no steps of a release"),
     ("prov.jsonld", no_ingestion, "its release does not follow from what it was made of"),
 ]
 
@@ -347,14 +354,17 @@ def test_what_supersedes_what_is_in_the_chain(tmp_path: Path) -> None:
             engine.release(quarter, model="ms", **OPTIONS)
         engine.release("2011Q3", model="ms", **OPTIONS, supersede=True, allow_linkable=True)
         engine.publish("2011Q3", tmp_path / "out", format="csv", allow_linkable=True)
-    nodes = {node["@id"].rpartition("#")[2]: node
+    nodes = {node["@id"].rpartition("#faers-main-")[2]: node
              for node in told(tmp_path / "out", "prov.jsonld")["@graph"]}  # fmt: skip
     releases = {name for name in nodes if name.startswith("release-")}
     assert releases == {"release-2011Q2-v1", "release-2011Q3-v1", "release-2011Q3-v2"}
     before = nodes["release-2011Q3-v2"]["prov:wasRevisionOf"]["@id"]
-    assert before.endswith("#release-2011Q3-v1")
-    used = [link["@id"].rpartition("#")[2] for link in nodes["releasing-2011Q3"]["prov:used"]]
-    assert used == ["reports-2011Q3", "release-2011Q2-v1", "release-2011Q3-v1"]
+    assert before.endswith("#faers-main-release-2011Q3-v1")
+    used = [
+        link["@id"].rpartition("#faers-main-")[2]
+        for link in nodes["releasing-2011Q3-v2"]["prov:used"]
+    ]
+    assert used == ["reports-2011Q3-v2", "release-2011Q2-v1", "release-2011Q3-v1"]
     assert told(tmp_path / "out", "croissant.json")["version"] == "2.0.0"
 
     def forget_the_first(document: Any) -> None:
@@ -383,7 +393,7 @@ def test_keys_of_several_quarters_have_the_quarter(
     parts = manifest_of(folder)["quarters"]
     assert records == str(sum(part["counts"]["released_reports"] for part in parts))
     assert "healthdcatap:numberOfUniqueIndividuals" not in told(folder, "dcat.jsonld")
-    assert "release-2011Q4-v1" in (folder / "prov.jsonld").read_text()
+    assert "#faers-main-release-2011Q4-v1" in (folder / "prov.jsonld").read_text()
     if form == "csv":
         rehash_range(folder)
         assert verify(folder).passed

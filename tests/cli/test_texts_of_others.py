@@ -94,6 +94,8 @@ CASES: dict[Case, list[Case]] = {
     ("publish",): [
         ("--quarter", HOSTILE, "--to", "out"),
         (*ASKED, "--to", f"out {HOSTILE}", "--allow-linkable"),
+        (*ASKED, "--to", "other", "--license", HOSTILE),
+        (*ASKED, "--to", "other", "--thesaurus", f"finding.finding {HOSTILE}"),
     ],
     ("verify",): [(HOSTILE,), (f"out {HOSTILE}",)],
     ("import-release",): [

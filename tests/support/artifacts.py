@@ -202,7 +202,11 @@ def _recatalogue(folder: Path, told: dict[str, Any], kind: type[Manifest | Range
         return
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     manifest = manifest.model_copy(update={"files": digests})
-    for name, content in catalogues(manifest, {p.name: p.stat().st_size for p in paths}).items():
+    try:
+        written = catalogues(manifest, {path.name: path.stat().st_size for path in paths})
+    except KeyError:  # the manifest speaks of files that are not there
+        return
+    for name, content in written.items():
         (folder / name).write_bytes(content)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -282,7 +282,8 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
     if len(nodes) < len(document["@graph"]):
         yield "it tells of something twice"
     parts = quarters_of(manifest)
-    (base,) = {name.rpartition("#")[0] for name in nodes}
+    (page,) = {name.rpartition("#")[0] for name in nodes}
+    base = f"{page}#{'-'.join(quote(t, safe='') for t in (manifest.dataset, manifest.series))}"
     most: Counter[str] = Counter()
     chain: dict[str, list[str]] = {}
     for part in parts:
@@ -292,7 +293,7 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
         own = _release(base, part.quarter, 1 + told[part.quarter])
         chain[own] = [_release(base, q, v) for q, n in told.items() for v in range(1, n + 1)]
     due = {_release(base, q, v): (q, v) for q, n in most.items() for v in range(1, n + 1)}
-    found = {name for name in nodes if name.startswith(f"{base}#release-")}
+    found = {name for name in nodes if name.startswith(f"{base}-release-")}
     if found != due.keys():
         yield f"it tells of other releases than {MANIFEST}"
         return
@@ -302,7 +303,7 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
             yield f"{quarter}, version {version}, does not supersede what it supersedes"
     for part, (name, earlier) in zip(parts, chain.items(), strict=True):
         rows, made, read = (
-            f"{base}#{what}-{quote(part.quarter, safe='')}"
+            f"{base}-{what}{name.removeprefix(f'{base}-release')}"
             for what in ("reports", "releasing", "ingestion")
         )
         steps = (
@@ -314,13 +315,31 @@ def _provenance_faults(document: Node, _: Path, manifest: AnyManifest) -> Iterat
         for step, link, ends in steps:
             if sorted(_links(nodes[step], link)) != sorted(ends):
                 yield f"{part.quarter}: its release does not follow from what it was made of"
-    last = [node for name, node in nodes.items() if name.startswith(f"{base}#artifact-")]
+    yield from _stray_nodes(nodes.keys(), base, chain, parts)
+    last = [node for name, node in nodes.items() if name.startswith(f"{base}-artifact-")]
     if [sorted(_links(node, "prov:wasDerivedFrom")) for node in last] != [sorted(chain)]:
         yield f"the artifact does not follow from the releases that {MANIFEST} names"
 
 
+def _stray_nodes(
+    names: Collection[str], base: str, own: Collection[str], parts: Sequence[Manifest]
+) -> Iterator[str]:
+    """Things that the chain does not have, beside the releases: one artifact, one software."""
+    steps = {
+        f"{base}-{step}{name.removeprefix(f'{base}-release')}"
+        for name in own
+        for step in ("reports", "ingestion", "releasing", "plan")
+    }
+    steps |= {f"{base}-source-{quote(part.quarter, safe='')}" for part in parts}
+    steps |= {f"{base}-publishing", f"{base}-publisher"}
+    rest = [n for n in names if n not in steps and not n.startswith(f"{base}-release-")]
+    kinds = sorted(name.removeprefix(f"{base}-").partition("-")[0] for name in rest)
+    if kinds != ["artifact", "software"]:
+        yield f"it tells of {', '.join(sorted(rest))}, which are no steps of a release"
+
+
 def _release(base: str, quarter: str, version: int) -> str:
-    return f"{base}#release-{quote(quarter, safe='')}-v{version}"
+    return f"{base}-release-{quote(quarter, safe='')}-v{version}"
 
 
 def _links(node: Node, name: str) -> list[str]:
