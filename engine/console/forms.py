@@ -139,7 +139,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',
         'srsql query "SELECT sex, count(*) FROM demo GROUP BY sex" --format csv',
-        "srsql query \"SELECT count(DISTINCT caseid) FROM drug WHERE drugname = 'X'\" --series r",
+        'srsql query "SELECT count(DISTINCT caseid) FROM drug '
+        "WHERE drugname = 'X'\" --series rows",
     ),
     "compare": (
         "srsql compare --quarters 2011Q1:2011Q4 --models ms,ppms,ppms++ --k 5,10",
