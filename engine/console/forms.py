@@ -109,8 +109,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "publish": (
         "srsql publish --quarter 2011Q4 --to out/2011Q4",
-        "srsql publish --quarter 2011Q4 --to out/2011Q4 --license CC-BY-4.0 "
-        "--contact releases@example.org --thesaurus 'reac.pt=MedDRA 14.1'",
+        "srsql publish --quarter 2011Q4 --to out/2011Q4 --license CC0-1.0 --contact us@example.org",
         "srsql publish --quarter 2011Q1:2011Q4 --to out/2011 --format duckdb",
     ),
     "verify": (
