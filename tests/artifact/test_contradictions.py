@@ -222,7 +222,8 @@ def test_a_hierarchy_that_is_no_tree_is_found(csv_artifact: Path, line: str, sai
         file.write(line)
     rehash(csv_artifact)
     told = faults(csv_artifact)
-    assert set(told) - {"declaration"} == {"bounds"}
+    # rows are counted by the nodes that they show, which a node that is there twice changes
+    assert set(told) - {"declaration", "manifest"} == {"bounds"}
     assert said in " ".join(told["bounds"])
 
 
