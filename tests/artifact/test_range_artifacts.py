@@ -89,7 +89,7 @@ def test_a_range_passes_with_every_check_of_each_quarter_and_those_across_them(
         assert {"k", "theta", "report", "content", "policy", "bounds"} <= by_place[", 2011Q3"]
         assert by_place[", 2011Q2"] == by_place[", 2011Q3"] == by_place[", 2011Q4"]
         assert by_place["series"] == {"series", "new k", "new theta", "cover"}
-        assert by_place[""] == {"files", "manifest", "columns"}
+        assert by_place[""] == {"files", "manifest", "columns", "catalogues"}
         assert not [text for text in found.cannot_show if "other quarters" in text]
 
 
