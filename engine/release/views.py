@@ -56,7 +56,9 @@ def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Buil
     if dataset.clustered:
         shown = _with_clusters(dataset, shown)
     warehouse.run(create(exp.to_table(REGION), shown, temp=True))
-    lined = warehouse.rows(query("release/manifest", "tables_of_one_file"), [release.release_id])
+    lined = warehouse.rows(
+        query("release/manifest", "tables_of_one_file"), {"release_id": release.release_id}
+    )
     queries = table_queries(
         dataset, quarter, keyed=keyed, hides=hides, lined={name for (name,) in lined}
     )

@@ -14,11 +14,11 @@ WHERE f.ingestion_id = $ingestion_id
 ORDER BY f.file;
 
 -- name: tables_of_one_file
--- The tables that a release (?) has of one file each, so that no two rows have one line.
+-- The tables that a release ($release_id) has of one file each, so that no two rows have one line.
 SELECT f.table_name
 FROM srsql.ingested_file AS f
 INNER JOIN srsql.release AS r ON f.ingestion_id = r.ingestion_id
-WHERE r.release_id = ?
+WHERE r.release_id = $release_id
 GROUP BY f.table_name
 HAVING count(*) = 1;
 
