@@ -119,37 +119,26 @@ def query(
     views = _find_views(warehouse, dataset, series, quarter)
     for each, schema in views.schemas.items():
         _need_cover(warehouse, each, schema)
-    if dataset.clustered:
-        return _ask_clusters(
-            warehouse, registered_dataset(warehouse, dataset.name), series, views, text,
-            include_withheld=include_withheld, allow_unknown=allow_unknown,
-        )  # fmt: skip
     try:
-        question = read_question(dataset, views, text)
-        count = _WITHHELD[question.counted] if include_withheld else None
-        hidden = hidden_by(warehouse, dataset, views, question, text)
-        sql = compose_count_bounds(dataset, views, question, count, hidden)
+        if dataset.clustered:
+            registered = registered_dataset(warehouse, dataset.name)
+            asked = _of_clusters(warehouse, registered, series, views, text, include_withheld)
+        else:
+            asked = _of_rows(warehouse, dataset, views, text, include_withheld)
+        question, views = asked.question, asked.views
+        if include_withheld and (question.limit is not None or question.offset):
+            raise QueryError(
+                "groups of withheld cases alone are not listed: leave LIMIT and OFFSET out"
+            )
+        unknown = tuple(asked.unknown(allow_unknown))
+        sql = asked.composed(question)
+        rows = _answer_rows(warehouse, question, sql, asked.composed)
+        withheld = None if asked.withheld is None else _withheld(warehouse, views, asked.withheld)
     except RecursionError:
         raise QueryError("the question is nested too deeply, or too long") from None
-    names = [item.table.name for item, _ in question.joins]
-    if include_withheld and question.counted == "rows" and names != [dataset.report_table]:
-        raise QueryError(
-            "how many rows of a join are withheld is not published: count cases, or leave "
-            "--include-withheld out"
-        )
-    if include_withheld and question.limit is not None:
-        raise QueryError("groups of withheld cases alone are not listed: leave LIMIT out")
-    try:
-        unknown = tuple(_unknown_names(warehouse, views, question, allowed=allow_unknown))
-        rows = _answer_rows(
-            warehouse,
-            question,
-            sql,
-            lambda each: compose_count_bounds(dataset, views, each, None, hidden),
-        )
-        withheld = None if count is None else _withheld(warehouse, views, count)
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
+    notes = _notes(dataset, views, question, withheld, hides=asked.hides)
     return Answer(
         dataset=dataset.name,
         series=series,
@@ -159,11 +148,82 @@ def query(
         rows=tuple(rows),
         withheld=withheld,
         sql=sql,
-        notes=(
-            *unknown,
-            *_notes(dataset, views, question, withheld, hides=hidden is not None),
-            *_of_hidden(hidden),
+        notes=(*unknown, *notes, *asked.remarks),
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question that was read, with what it takes to answer it."""
+
+    question: Question
+    views: Views
+    composed: Callable[[Question], str]
+    """The statement of the question, or of the same one without its limits."""
+    unknown: Callable[[bool], Iterator[str]]
+    """What is to be said of names that nothing released has; given whether they are allowed."""
+    withheld: str | None
+    """The column of public manifests by which the upper bounds are raised."""
+    hides: bool
+    """Whether rows do not show all that cases have."""
+    remarks: Iterator[str]
+
+
+def _of_rows(
+    warehouse: Warehouse, dataset: Dataset, views: Views, text: str, include_withheld: bool
+) -> _Asked:
+    """A question over rows as they are published; see ``query``."""
+    question = read_question(dataset, views, text)
+    count = _WITHHELD[question.counted] if include_withheld else None
+    names = [item.table.name for item, _ in question.joins]
+    if include_withheld and question.counted == "rows" and names != [dataset.report_table]:
+        raise QueryError(
+            "how many rows of a join are withheld is not published: count cases, or leave "
+            "--include-withheld out"
+        )
+    hidden = hidden_by(warehouse, dataset, views, question, text)
+    return _Asked(
+        question,
+        views,
+        lambda each: compose_count_bounds(dataset, views, each, count, hidden),
+        lambda allowed: _unknown_names(warehouse, views, question, allowed=allowed),
+        count,
+        hides=hidden is not None,
+        remarks=_of_hidden(hidden),
+    )
+
+
+def _of_clusters(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    views: Views,
+    text: str,
+    include_withheld: bool,
+) -> _Asked:
+    """A question over whole rows that are taken apart; see ``query``.
+
+    ``dataset``: the original schema.
+    """
+    if len(views.schemas) > 1:
+        raise QueryError(
+            f"series {series!r} tells items of clusters, which are others in every quarter: give "
+            "--quarter"
+        )
+    views = replace(views, cumulative=None)
+    terms = read_terms(warehouse, dataset, views, read_question(dataset, views, text))
+    count = _WITHHELD["cases"] if include_withheld else None
+    means = item_means(warehouse, views, terms)
+    return _Asked(
+        replace(terms.asked, blanked=()),
+        views,
+        lambda each: compose_cluster_bounds(
+            dataset, views, replace(terms, asked=each), count, means
         ),
+        lambda allowed: unknown_items(warehouse, views, terms, allowed=allowed),
+        count,
+        hides=True,
+        remarks=_of_items(terms),
     )
 
 
@@ -202,63 +262,6 @@ def _unknown_names(
         spelled = lookup.value.node.copy().as_("name")
         names = union_all([exp.select(spelled).from_(source) for source in sources])
         raise QueryError(f"{text}{did_you_mean(warehouse, names, lookup.name)}")
-
-
-def _ask_clusters(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    views: Views,
-    text: str,
-    *,
-    include_withheld: bool,
-    allow_unknown: bool,
-) -> Answer:
-    """The answer to a question over whole rows that are taken apart; see ``query``.
-
-    ``dataset``: the original schema.
-    """
-    if len(views.schemas) > 1:
-        raise QueryError(
-            f"series {series!r} tells items of clusters, which are others in every quarter: give "
-            "--quarter"
-        )
-    views = replace(views, cumulative=None)
-    try:
-        question = read_question(dataset, views, text)
-        asked = read_terms(warehouse, dataset, views, question)
-        count = "withheld_cases" if include_withheld else None
-        if include_withheld and question.limit is not None:
-            raise QueryError("groups of withheld cases alone are not listed: leave LIMIT out")
-        means = item_means(warehouse, views, asked)
-
-        def composed(each: Question) -> str:
-            return compose_cluster_bounds(dataset, views, replace(asked, asked=each), count, means)
-
-        sql = composed(question)
-    except RecursionError:
-        raise QueryError("the question is nested too deeply, or too long") from None
-    try:
-        unknown = tuple(unknown_items(warehouse, views, asked, allowed=allow_unknown))
-        rows = _answer_rows(warehouse, question, sql, composed)
-        withheld = None if count is None else _withheld(warehouse, views, count)
-    except duckdb.Error as error:
-        raise QueryError(f"the question could not be answered: {one_line(error)}") from None
-    return Answer(
-        dataset=dataset.name,
-        series=series,
-        quarters=tuple(views.schemas),
-        counted=question.counted,
-        columns=(*(label for label, _ in question.groups), *BOUNDS),
-        rows=tuple(rows),
-        withheld=withheld,
-        sql=sql,
-        notes=(
-            *unknown,
-            *_notes(dataset, views, replace(question, blanked=()), withheld, hides=True),
-            *_of_items(asked),
-        ),
-    )
 
 
 def _of_items(asked: ClusterQuestion) -> Iterator[str]:
