@@ -45,7 +45,12 @@ from math import comb
 from srsql.engine.checks import TOPIC, Evidence, as_measures, measured
 from srsql.engine.checks.published_regions import clustered_rows
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.released_terms import PublishedTerms, Reader
+from srsql.engine.warehouse.released_terms import (
+    Items,
+    PublishedTerms,
+    Reader,
+    without_qualifier,
+)
 from srsql.engine.warehouse.releases import Release, ReleasedTerms
 from srsql.engine.warehouse.statements import literal, query
 
@@ -86,21 +91,6 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Items:
-    """How items are read: which of them stand for which sensitive value."""
-
-    sensitive: frozenset[str]
-    """Attributes, as the items are prefixed with them."""
-
-    def value(self, item: Term) -> str | None:
-        """The sensitive value of an item; None: it has none."""
-        attribute, _, term = item.partition(":")
-        if attribute not in self.sensitive:
-            return None
-        return _without_qualifier(attribute, term)
-
-
-@dataclass(frozen=True)
 class OtherItems(Items):
     """How the items without a threshold are read: each stands for itself, whatever its qualifier.
 
@@ -111,11 +101,7 @@ class OtherItems(Items):
         attribute, _, term = item.partition(":")
         if attribute in self.sensitive:
             return None
-        return f"{attribute}:{_without_qualifier(attribute, term)}"
-
-
-def _without_qualifier(attribute: str, term: str) -> str:
-    return term.rpartition("/")[0] or term if "/" in attribute else term
+        return f"{attribute}:{without_qualifier(attribute, term)}"
 
 
 def told_values(

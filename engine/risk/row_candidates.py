@@ -27,6 +27,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.term_counts import load_originals
 from srsql.engine.warehouse.catalog import registered_dataset
 from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS, store_of
+from srsql.engine.warehouse.released_terms import Items
 from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
 from srsql.engine.warehouse.statements import (
     STORE,
@@ -125,16 +126,9 @@ class _Release:
         return {pairs[n] for (n,) in found} | {pair for pair in pairs if not pair[1]}
 
     @cached_property
-    def sensitive(self) -> frozenset[str]:
-        """Prefixes of the items that tell a value with a threshold."""
-        return frozenset(self.terms.sensitive_attributes(self.dataset))
-
-    def value(self, item: Item) -> str | None:
+    def value(self) -> Callable[[Item], str | None]:
         """The sensitive value that an item tells; None: none."""
-        attribute, _, term = item.partition(":")
-        if attribute not in self.sensitive:
-            return None
-        return term.rpartition("/")[0] or term if "/" in attribute else term
+        return Items(frozenset(self.terms.sensitive_attributes(self.dataset))).value
 
 
 def measure_row_candidates(

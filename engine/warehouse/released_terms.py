@@ -67,6 +67,26 @@ ALL = ("clusters", "joint_clusters", "record_chunk", "shared_chunk", "item_chunk
 """What a macro over the whole release takes, in its order."""
 
 
+@dataclass(frozen=True)
+class Items:
+    """How items are read: which of them stand for which sensitive value."""
+
+    sensitive: frozenset[str]
+    """Attributes, as the items are prefixed with them."""
+
+    def value(self, item: str) -> str | None:
+        """The sensitive value of an item; None: it has none."""
+        attribute, _, term = item.partition(":")
+        if attribute not in self.sensitive:
+            return None
+        return without_qualifier(attribute, term)
+
+
+def without_qualifier(attribute: str, term: str) -> str:
+    """The value of an item's term, whose attribute may be ``column/qualifier``."""
+    return term.rpartition("/")[0] or term if "/" in attribute else term
+
+
 def put_sets(
     warehouse: Warehouse, sets: Iterable[Iterable[str]], name: str = "srsql_term_set"
 ) -> str:

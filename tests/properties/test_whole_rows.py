@@ -22,7 +22,6 @@ from support.published_terms import (
 )
 
 from srsql.engine.checks.whole_rows import (
-    Items,
     OtherItems,
     inferred,
     known_shares,
@@ -30,6 +29,7 @@ from srsql.engine.checks.whole_rows import (
     share_faults,
     told_values,
 )
+from srsql.engine.warehouse.released_terms import Items
 from srsql.udfs.terms.bounding import Thresholds, bounded_chunks
 from srsql.udfs.terms.horizontal import Baskets, split_records
 from srsql.udfs.terms.vertical import group_holdings

@@ -37,7 +37,6 @@ from srsql.engine.checks.term_chunks import (
 )
 from srsql.engine.checks.whole_rows import (
     ROWS,
-    Items,
     OtherItems,
     Told,
     cluster_call,
@@ -47,7 +46,7 @@ from srsql.engine.checks.whole_rows import (
     told_values,
 )
 from srsql.engine.models import MODELS
-from srsql.engine.warehouse.released_terms import PublishedTerms
+from srsql.engine.warehouse.released_terms import Items, PublishedTerms
 from srsql.engine.warehouse.statements import (
     STEPS,
     column,
