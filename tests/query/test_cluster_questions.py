@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.files import copied
-from support.quarters import Report, crowd
+from support.quarters import side_effects
 
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
@@ -18,6 +16,7 @@ from srsql.engine.errors import QueryError
 QUARTER = "2011Q4"
 DRUGS = [f"DRUG {n}" for n in range(5)]
 REACTIONS = [f"REACTION {n}" for n in range(5)]
+PATIENTS = side_effects(5, DRUGS, REACTIONS)
 APART = {"model": "ms", "k": 3, "theta": "2/3", "seed": 1, "terms": "disassociate"}
 BOTH = "FROM drug AS g JOIN reac AS r USING (caseid)"
 COUNT = "COUNT(DISTINCT d.caseid)"
@@ -42,28 +41,10 @@ QUESTIONS = [
 ]
 
 
-def patients() -> list[Report]:
-    """Drug 0 brings reaction 0; every seventh case has two reports."""
-    luck = random.Random(5)
-    found: list[Report] = []
-    for n, report in enumerate(crowd(60)):
-        drugs = luck.sample(DRUGS, 2)
-        told = luck.sample(REACTIONS, 2)
-        if "DRUG 0" in drugs and luck.random() < 0.8:
-            told = ["REACTION 0", luck.choice(REACTIONS[1:])]
-        one = replace(report, pt=tuple(told), drugs=tuple(drugs), roles=("PS", "C"))
-        found.append(one)
-        if n % 7 == 0:
-            found.append(
-                replace(one, primaryid=one.primaryid + 7_000_000, pt=(luck.choice(REACTIONS),))
-            )
-    return found
-
-
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("questions")
-    with Engine(copied(folder / "kept", folder / "w.duckdb", {QUARTER: patients()})) as opened:
+    with Engine(copied(folder / "kept", folder / "w.duckdb", {QUARTER: PATIENTS})) as opened:
         opened.release(QUARTER, **APART, term_attributes="all")
         opened.release(
             QUARTER, **APART, term_attributes="drugname/role_cod,pt", term_cases=16, series="roles"

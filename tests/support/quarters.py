@@ -75,6 +75,26 @@ def crowd(count: int, first: int = 1, terms: int = 40, version: int = 1) -> list
     ]
 
 
+def side_effects(seed: int, drugs: list[str], reactions: list[str]) -> list[Report]:
+    """60 cases of two drugs, of which the first brings the first reaction.
+
+    Every fifth has no age, every seventh two reports.
+    """
+    luck = random.Random(seed)
+    found: list[Report] = []
+    for n, report in enumerate(crowd(60)):
+        taken, told = luck.sample(drugs, 2), luck.sample(reactions, 2)
+        if drugs[0] in taken and luck.random() < 0.8:
+            told = [reactions[0], luck.choice(reactions[1:])]
+        roles = ("PS", luck.choice(["SS", "C"]))
+        one = replace(report, pt=tuple(told), drugs=tuple(taken), roles=roles)
+        found.append(replace(one, age="") if n % 5 == 0 else one)
+        if n % 7 == 0:
+            later = replace(found[-1], primaryid=one.primaryid + 7_000_000)
+            found.append(replace(later, pt=(luck.choice(reactions),)))
+    return found
+
+
 def next_version(report: Report) -> Report:
     """A follow-up of the same case, as another report."""
     return replace(report, primaryid=report.primaryid + 1)
