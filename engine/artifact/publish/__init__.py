@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 import duckdb
 
 from srsql.engine.artifact.format import (
+    CATALOGUES,
     DUCKDB_FILE,
     MANIFEST,
     SIGNATURE,
@@ -267,12 +268,14 @@ def _differing(publication: Publication, made: Path) -> list[str]:
     """The files of an artifact that was made once more that are not as they are in the first.
 
     A DuckDB file has an identifier that is drawn at random, on which the hashes depend: of it
-    contents and storage version are compared.
+    contents and storage version are compared, and of what tells its hash and size all else.
     """
     to, duck = publication.to, publication.format == "duckdb"
     ours, theirs = ({p.name: _digest(p) for p in f.iterdir()} for f in (made, to))
     drawn = {DUCKDB_FILE, MANIFEST, SUMS, SIGNATURE} if duck else set()
     found = {n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n)}
+    told = {n for n in found & ours.keys() & theirs.keys() if n in CATALOGUES} if duck else set()
+    found -= {n for n in told if _undrawn(made, n) == _undrawn(to, n)}
     missing = {n for n in drawn if (n in ours) != (n in theirs)}
     if found - drawn or missing or not duck:
         return sorted(found - drawn | missing)
@@ -287,13 +290,30 @@ def _differing(publication: Publication, made: Path) -> list[str]:
 
 
 def _digest(path: Path) -> str:
-    return file_digest(path) if path.is_file() and not path.is_symlink() else "no file"
+    return file_digest(path) if _is_own(path) else "no file"
+
+
+def _is_own(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _undrawn(folder: Path, name: str) -> bytes | None:
+    """A file without the hash and the size of the DuckDB file beside it; None: it is no file."""
+    own, file = folder / name, folder / DUCKDB_FILE
+    if not _is_own(own) or not _is_own(file):
+        return None
+    text = own.read_bytes()
+    for drawn in (_digest(file), str(file.stat().st_size)):
+        text = text.replace(drawn.encode(), b"")
+    return text
 
 
 def _told(folder: Path) -> Any:
-    """The manifest without the hash of the DuckDB file, whose contents it tells apart."""
+    """The manifest without the hashes of the DuckDB file and of what tells that hash: the contents
+    of these are compared."""
     told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return told | {"files": {n: v for n, v in told["files"].items() if n != DUCKDB_FILE}}
+    compared = {DUCKDB_FILE, *CATALOGUES}
+    return told | {"files": {n: v for n, v in told["files"].items() if n not in compared}}
 
 
 def _storage_version(folder: Path) -> Any:
