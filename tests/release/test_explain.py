@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -203,8 +202,10 @@ def test_every_model_with_rows_of_cases_explains_every_case(
     if model == "ppms-alpha":
         options |= {"assume_md": "all", "alpha": "9/10"}
     options |= {"on_infeasible": "withhold"}
-    for quarter, reports in quarters.items():
+    later = {"2012Q1": crowd(30, 300)}  # who stops is known from the quarter after
+    for quarter, reports in (quarters | later).items():
         engine.ingest([write_quarter(tmp_path, quarter, reports)])
+    for quarter in quarters:
         made = engine.release(quarter, model=model, seed=1, allow_linkable=True, **options)
     values = {
         (no, position): (low, high)
@@ -219,7 +220,7 @@ def test_every_model_with_rows_of_cases_explains_every_case(
         [made.release_id],
     ):
         members[group][case] = no
-    asked = list(itertools.islice({case for group in members.values() for case in group}, 8))
+    asked = sorted({case for group in members.values() for case in group})[::7]
     for case in asked:
         found = engine.explain("2011Q4", case)
         assert found.outcome == "released"
