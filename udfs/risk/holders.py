@@ -8,7 +8,7 @@ that does not cover a point has under it is passed over.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,6 @@ class Cases(NamedTuple):
     region_low: Ints
     region_high: Ints
     """[n, d] what is published of it."""
-    pattern: Ints
-    """[n] which values the region tells; ascending."""
-    point: Ints
-    """[patterns, targets] equal for points that are equal where regions of that pattern tell
-    something; -1: nothing is known there, so no such region covers it."""
     target: Ints
     """[n] the number of a case of which it is looked at what known items leave, or -1."""
 
@@ -84,11 +79,9 @@ def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
         target: [n] whether it is looked at what known items leave of the case.
     """
     told = (boxes.region_low > -UNBOUNDED) | (boxes.region_high < UNBOUNDED)
-    first, pattern = _numbered((told @ (1 << np.arange(told.shape[1])))[:, None])
-    patterns = told[first]
-    fewest_first = np.argsort(patterns.sum(axis=1), kind="stable")
-    patterns, pattern = patterns[fewest_first], np.argsort(fewest_first)[pattern]
-    groups = np.lexsort((_curve(boxes.region_low, boxes.region_high, told), pattern))
+    which = told @ (1 << np.arange(told.shape[1]))
+    curve = _curve(boxes.region_low, boxes.region_high, told)
+    groups = np.lexsort((curve, which, told.sum(axis=1)))
     order = np.argsort(np.argsort(groups)[boxes.group], kind="stable")
     group = boxes.group[order]
     low, high = boxes.low[order], boxes.high[order]
@@ -96,27 +89,7 @@ def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
     chosen = np.flatnonzero(target[order])
     number_of = np.full(len(order), -1, np.int64)
     number_of[chosen] = np.arange(len(chosen))
-    point = np.empty((len(patterns), len(chosen)), np.int64)
-    for number, shown in enumerate(patterns):
-        ends = np.hstack([column[chosen][:, shown] for column in (low, high)])
-        unknown = (np.abs(ends) >= UNBOUNDED).any(axis=1)
-        point[number] = _numbered(ends)[1]
-        point[number, unknown] = -1
-    return (
-        Cases(low, high, region_low, region_high, pattern[group], point, number_of),
-        order,
-    )
-
-
-def _numbered(rows: NDArray[Any]) -> tuple[Ints, Ints]:
-    """A row of each kind, and the number of each row's kind; equal rows are of one kind."""
-    number = np.zeros(len(rows), np.int64)
-    first = number[:1]
-    for column in rows.T:
-        _, code = np.unique(column, return_inverse=True)
-        both = number * (code.max(initial=0) + 1) + code
-        _, first, number = np.unique(both, return_index=True, return_inverse=True)
-    return first, number
+    return Cases(low, high, region_low, region_high, number_of), order
 
 
 def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:

@@ -7,7 +7,6 @@ fixed number of sets is drawn for each case; all items together are one set.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -255,43 +254,18 @@ def exposure(
         value,
     )
     looked_at = np.flatnonzero(cases.target >= 0)
-    asked = np.unique(item[cases.target[case] >= 0])
-    found = _shared_out(
-        asked,
-        len(looked_at),
-        lambda part, into: ones_and_twos(cases, items, part, k, values, into),
-    )
-    larger = _shared_out(
-        looked_at,
-        len(looked_at),
-        lambda part, into: _larger_sets(cases, items, part, order, k, seed, into),
-    )
-    found = _added(found, larger)
+    found = Exposure(*np.zeros((6, 3, 5, len(looked_at)), np.int32))
+
+    def look_at(part: Ints) -> None:
+        ones_and_twos(cases, items, part, k, values, found)
+        _larger_sets(cases, items, part, order, k, seed, found)
+
+    threads = os.cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(look_at, [looked_at[i::threads].copy() for i in range(threads)]))
     _complete(found)
     as_given = np.argsort(order[looked_at])
     return Exposure(*(np.ascontiguousarray(numbers[:, :, as_given]) for numbers in found))
-
-
-def _shared_out(numbers: Ints, targets: int, work: Callable[[Ints, Exposure], None]) -> Exposure:
-    """What ``work`` finds of these numbers of items or cases, by as many threads as processors."""
-    threads = os.cpu_count() or 1
-    parts = [np.ascontiguousarray(numbers[i::threads]) for i in range(threads)]
-    found = [Exposure(*np.zeros((6, 3, 5, targets), np.int32)) for _ in parts]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, parts, found))
-    together = found[0]
-    for other in found[1:]:
-        together = _added(together, other)
-    return together
-
-
-def _added(one: Exposure, other: Exposure) -> Exposure:
-    """Both together: the fewest candidates of either, and sums."""
-    fewest = np.where(one.sets == 0, other.fewest, one.fewest)
-    both = (one.sets > 0) & (other.sets > 0)
-    np.minimum(fewest, other.fewest, out=fewest, where=both)
-    sums = {name: a + b for name, a, b in zip(one._fields, one, other, strict=True)}
-    return Exposure(**sums | {"fewest": fewest})
 
 
 def _complete(found: Exposure) -> None:
