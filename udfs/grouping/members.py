@@ -23,6 +23,28 @@ from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.risk_cache import eta_at
 from srsql.udfs.grouping_problem import GroupingProblem
 
+WIDE = 24
+"""Cases that are dealt anew at most; more are cut."""
+PARTS = 4
+"""Groups that they are dealt into at most."""
+
+
+class Dealt(NamedTuple):
+    """Scratch of the search for a partition of a few cases: what each part has when so many are
+    dealt, [``WIDE`` + 1, ``PARTS``]."""
+
+    low: Ints
+    high: Ints
+    """[.., d]"""
+    pattern: Ints
+    """The QIDs that the part shows; -1: it has no case."""
+    loss: Ints
+    """What each member loses by the region."""
+    least: Ints
+    """What any other case would lose by it, at least."""
+    hidden: Ints
+    """QIDs that members know and the part does not show."""
+
 
 class Members(NamedTuple):
     """n cases with d QIDs, and room for G groups; size 0 marks a group that is none any more."""
@@ -52,6 +74,7 @@ class Members(NamedTuple):
     """[G] groups to look at (again)."""
     sigma: Ints
     """[V] scratch: sigma of the cases that are judged, 0 between uses."""
+    dealt: Dealt
     diversity: int
     """l distinct values of each attribute, held by l members; 0: nothing of the kind is asked."""
     attribute_of: Ints

@@ -19,6 +19,7 @@ from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.grouping.members import (
+    WIDE,
     Members,
     assign,
     bits,
@@ -40,8 +41,6 @@ SPLIT = 20
 """Times the usual steps that the search for a split may take: there are few."""
 TRIPLES = 5
 """Near groups of which two are dealt anew together with a group, at most."""
-WIDE = 24
-"""Cases that are dealt anew at most; more are cut."""
 
 
 class Effort(NamedTuple):
@@ -222,9 +221,12 @@ def _deal_with_neighbours(
     listed = as_int64(0)
     for j in range(count):
         for h in nearest_groups(own[j], g, effort.neighbours, members, forest, p):
-            if members.pattern[h] == members.pattern[g] and not (near[:listed] == h).any():
-                near[listed] = h
-                listed += 1
+            if members.pattern[h] == members.pattern[g]:
+                near[listed] = h  # behind those that are listed, which ends the search
+                at = 0
+                while near[at] != h:
+                    at += 1
+                listed += at == listed
     groups = np.empty(2, np.int64)
     groups[0] = g
     for j in range(listed):

@@ -9,35 +9,18 @@ its steps run out, and takes what it has found then.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64, hull_loss
-from srsql.udfs.grouping.members import Members, bits, keeps_bounds
+from srsql.udfs.grouping.members import Dealt, Members, bits, keeps_bounds
 from srsql.udfs.grouping.risk_cache import eta_at
 
 NO_LIMIT = 2**62
 CUTS = 8
 """Cuts along one QID that are judged, at most."""
-
-
-class Dealt(NamedTuple):
-    """What each part has when so many cases are dealt: [cases + 1, parts], ends [.., d]."""
-
-    low: Ints
-    high: Ints
-    pattern: Ints
-    """The QIDs that the part shows; -1: it has no case."""
-    loss: Ints
-    """What each member loses by the region."""
-    least: Ints
-    """What any other case would lose by it, at least."""
-    hidden: Ints
-    """QIDs that members know and the part does not show."""
 
 
 @njit()
@@ -59,7 +42,7 @@ def deal(
         found.
     """
     problem = members.problem
-    d, k = problem.low.shape[1], problem.k
+    k = problem.k
     part_of, best_part = np.zeros(count, np.int8), np.zeros(count, np.int8)
     best, common = as_int64(-1), as_int64(-1)
     for j in range(count):
@@ -74,11 +57,10 @@ def deal(
         who, count, carriers_after[0] - (parts - 1) * k, members
     )
     sigma = np.zeros((parts, len(cap)), np.int64)
-    dealt = Dealt(
-        np.zeros((count + 1, parts, d), np.int64), np.zeros((count + 1, parts, d), np.int64),
-        np.full((count + 1, parts), -1, np.int64), np.zeros((count + 1, parts), np.int64),
-        np.zeros((count + 1, parts), np.int64), np.zeros((count + 1, parts), np.int64),
-    )  # fmt: skip
+    dealt = members.dealt
+    for c in range(parts):
+        dealt.pattern[0, c] = -1
+        dealt.loss[0, c] = dealt.least[0, c] = dealt.hidden[0, c] = 0
     size, carriers = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
     choice = np.full((count + 1, parts), -1, np.int8)
     tried = np.zeros(count + 1, np.int64)
@@ -159,9 +141,20 @@ def _deal_one(
     problem = members.problem
     d = problem.low.shape[1]
     after = depth + 1
-    dealt.low[after], dealt.high[after] = dealt.low[depth], dealt.high[depth]
-    dealt.pattern[after], dealt.loss[after] = dealt.pattern[depth], dealt.loss[depth]
-    dealt.least[after], dealt.hidden[after] = dealt.least[depth], dealt.hidden[depth]
+    for c in range(len(size)):
+        dealt.pattern[after, c], dealt.loss[after, c] = (
+            dealt.pattern[depth, c],
+            dealt.loss[depth, c],
+        )
+        dealt.least[after, c], dealt.hidden[after, c] = (
+            dealt.least[depth, c],
+            dealt.hidden[depth, c],
+        )
+        for i in range(d):
+            dealt.low[after, c, i], dealt.high[after, c, i] = (
+                dealt.low[depth, c, i],
+                dealt.high[depth, c, i],
+            )
     known = members.known[r]
     before = dealt.pattern[depth, b]
     pattern = known if size[b] == 1 else before & known
@@ -193,7 +186,7 @@ def _rank_parts(
     Of the parts that are empty only the first counts: they are alike.
     """
     problem = members.problem
-    parts, d = dealt.low.shape[1], dealt.low.shape[2]
+    parts, d = len(size), dealt.low.shape[2]
     known = members.known[r]
     added_of = np.empty(parts, np.int64)
     choice[depth, :] = -1
