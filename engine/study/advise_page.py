@@ -160,7 +160,8 @@ def page(dataset: Dataset, advice: Advice) -> str:
         ),
         rows_command=[shlex.quote(word) for word in (advice.rows and advice.rows.command) or []],
         row_figure=Figure("rows", draw_rows(advice.row_settings), "What each way of taking whole "
-                          "rows apart keeps of signals, and whom it leaves to be singled out"),
+                          "rows apart keeps of signals, and whom it leaves to be singled out")
+        if advice.row_settings else None,
         row_table=row_table(advice.row_settings),
     ).html  # fmt: skip
 
