@@ -476,7 +476,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     made = show_study.as_typed(made, db)
     show(made, as_json, show_study.advice_parts(made))
-    if made.recommended is None:
+    if made.recommended is None or (made.rows and made.rows.recommended is None):
         click.get_current_context().exit(INFEASIBLE)
 
 

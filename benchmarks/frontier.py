@@ -4,7 +4,7 @@
 again, and prints of each release
 
 * *a*, *PRR*: the median ratio of released (expected) to original, of the pairs of a drug and a
-  reaction that three original cases have or more;
+  reaction that three original cases or more;
 * *MHRA*, *EB05*: how many pairs meet the criterion at their original counts; the share of them that
   does at the expected ones, and how many others do;
 * *ARE*: the average relative error of counts of sets of terms (W1: frequent ones, W2: random ones
@@ -13,33 +13,34 @@ again, and prints of each release
   further value follow with certainty;
 * *seconds* of processor time.
 
-Of the first release, of the same model with its rows whole, all but ARE is measured as well.
-``--with-drugs`` leaves out reports of which the source has no drug, as in samples that were cut.
+They are measured as ``srsql advise --terms`` measures them (``engine/study/row_settings.py``). Of
+rows left whole, which come first, all but ARE is measured as well. ``--grid`` measures every
+combination of k, size and m instead of each by turns around the middle, and ``--svg FILE`` draws
+what was measured. ``--with-drugs`` leaves out reports of which the source has no drug, as in
+samples that were cut.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
 from srsql import Engine
-from srsql.engine.signals.results import Measures, Signal
+from srsql.engine.api.study_worker import row_figures
+from srsql.engine.study.row_settings import CRITERIA, MODEL, RowSetting, row_setting
 from srsql.engine.warehouse.statements import dotted
 
 HEAD = (
     "| k | cases of a cluster | m | a | PRR | MHRA kept | others | EB05 kept | others | ARE W1 | "
     "ARE W2 | below k | told | seconds |"
 )
-BELOW, TOLD = "candidates_below_k", "certain_term"
-TWO = "2 of the drugs or terms, worst"
-W1, W2 = "W1, 5 %", "W2 held, all"
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,22 @@ class Setting:
     @property
     def options(self) -> dict[str, Any]:
         """What ``Engine.release`` is asked."""
+        found = {"model": MODEL, "k": self.k, "seed": 1, "on_infeasible": "withhold"}
         apart = {"terms": "disassociate", "term_attributes": "all", "m": self.m}
-        return {} if self.cases is None else {**apart, "term_cases": self.cases}
+        return found if self.cases is None else found | apart | {"term_cases": self.cases}
 
 
-def settings(ks: Sequence[int], sizes: Sequence[int], ms: Sequence[int]) -> Iterator[Setting]:
-    """Whole rows; then each of k, size and m by turns, the others in the middle of their lists."""
+def settings(
+    ks: Sequence[int], sizes: Sequence[int], ms: Sequence[int], *, grid: bool = False
+) -> Iterator[Setting]:
+    """Whole rows; then each of k, size and m by turns, the others in the middle of their lists.
+
+    ``grid``: whole rows of each k, then every combination.
+    """
+    if grid:
+        yield from map(Setting, ks)
+        yield from (Setting(k, size * k, m) for k, size, m in product(ks, sizes, ms))
+        return
     k, size, m = (numbers[len(numbers) // 2] for numbers in (ks, sizes, ms))
     yield Setting(k)
     seen = set()
@@ -70,32 +81,6 @@ def settings(ks: Sequence[int], sizes: Sequence[int], ms: Sequence[int]) -> Iter
         if setting not in seen:
             seen.add(setting)
             yield setting
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What became of the pairs that meet a criterion, judged at expected counts."""
-
-    before: int
-    kept: int
-    others: int
-
-    @classmethod
-    def of(cls, signals: Sequence[Signal], criterion: str) -> Kept:
-        """Of all pairs of three original cases or more."""
-        found = [(meets(s.original, criterion), meets(s.released, criterion)) for s in signals]
-        before = sum(was for was, _ in found)
-        both = sum(was and now for was, now in found)
-        return cls(before, both, sum(now for _, now in found) - both)
-
-
-def meets(measures: Measures | None, criterion: str) -> bool:
-    """Whether a table of expected counts meets the criterion, as one of whole cases would."""
-    assert measures is not None
-    if criterion == "eb05":
-        return (measures.eb05 or 0) >= 2
-    prr, chi2 = measures.prr or 0, measures.chi2 or 0
-    return prr >= 2 and measures.a >= 3 and chi2 >= 4
 
 
 def prepare(source: Path, name: str | None, target: Path, *, with_drugs: bool) -> None:
@@ -114,47 +99,35 @@ def prepare(source: Path, name: str | None, target: Path, *, with_drugs: bool) -
             )
 
 
-def measured(source: Path, name: str | None, quarter: str, setting: Setting) -> list[str]:
-    """The cells of one row."""
+def measured(source: Path, name: str | None, quarter: str, setting: Setting) -> RowSetting:
+    """What one release measures; its seconds are those of processors, of all that is measured."""
     with TemporaryDirectory() as folder:
         path = Path(shutil.copy(source, Path(folder) / "frontier.duckdb"))
-        with Engine(path) as engine:
+        with Engine(path, dataset=name) as engine:
             began = process_time()
-            engine.release(
-                quarter, model="ms", k=setting.k, seed=1, on_infeasible="withhold", dataset=name,
-                **setting.options,
-            )  # fmt: skip
-            seconds = process_time() - began
-            roles = ["all"] if engine.dataset(name).signals.role else None  # type: ignore[union-attr]
-            found = engine.signals(every_pair=True, quarter=quarter, roles=roles, dataset=name)
-            told = {
-                (row.measure, row.scope): row.ratio for row in engine.metrics(quarter, dataset=name)
-            }
-    return [*cells(setting, found.signals, told), f"{seconds:.0f}"]
+            rows = row_figures(engine, quarter, setting.options, lambda _: None)
+            return replace(row_setting(setting.options, rows), seconds=process_time() - began)
 
 
-def cells(
-    setting: Setting, signals: Sequence[Signal], told: Mapping[tuple[str, str], float | None]
-) -> Iterator[str]:
-    """Those of ``HEAD`` up to the seconds."""
-    biases = [s.bias for s in signals if s.bias is not None]
-    whole = setting.cases is None
-    yield from (str(setting.k), "whole rows" if whole else str(setting.cases))
-    yield "" if whole else str(setting.m)
-    for values in ([b.a_bias for b in biases], [b.prr_bias for b in biases]):
-        known = [value for value in values if value is not None]
-        yield f"{median(known):.2f}" if known else "-"
-    for criterion in ("mhra", "eb05"):
-        kept = Kept.of(signals, criterion)
-        share = f" ({kept.kept / kept.before:.0%})" if kept.before else ""
-        yield f"{kept.kept:,} of {kept.before:,}{share}"
-        yield f"{kept.others:,}"
-    for key in (("are", W1), ("are", W2)):
-        error = told.get(key)
+def cells(one: RowSetting) -> Iterator[str]:
+    """Those of ``HEAD``."""
+    whole = one.term_cases is None
+    yield from (str(one.k), "whole rows" if whole else str(one.term_cases))
+    yield "" if whole else str(one.m)
+    for ratio in (one.a_ratio, one.prr_ratio):
+        yield "-" if ratio is None else f"{ratio:.2f}"
+    for criterion in CRITERIA:
+        before, kept, others = (
+            getattr(one, f"{criterion}_{name}") or 0 for name in ("before", "kept", "others")
+        )
+        share = one.share(criterion)
+        yield f"{kept:,} of {before:,}" + ("" if share is None else f" ({share:.0%})")
+        yield f"{others:,}"
+    for error in (one.are_w1, one.are_w2):
         yield "" if error is None else f"{error:.3f}"
-    for measure in (BELOW, TOLD):
-        ratio = told.get((measure, TWO))
+    for ratio in (one.below_k, one.follows):
         yield "" if ratio is None else f"{ratio:.1%}"
+    yield f"{one.seconds or 0:.0f}"
 
 
 def command(arguments: list[str]) -> None:
@@ -164,6 +137,8 @@ def command(arguments: list[str]) -> None:
     parser.add_argument("--quarter", required=True)
     parser.add_argument("--dataset", help="of the source; default: faers")
     parser.add_argument("--with-drugs", action="store_true", help="only reports with a drug")
+    parser.add_argument("--grid", action="store_true", help="every combination of k, size and m")
+    parser.add_argument("--svg", type=Path, help="file of the figure that is to be drawn")
     for name, usual in (("k", "3,5,10"), ("size", "2,4,8"), ("m", "1,2,3")):
         help_text = (
             "cases of a cluster, in multiples of k" if name == "size" else f"values of {name}"
@@ -176,6 +151,11 @@ def command(arguments: list[str]) -> None:
         prepare(asked.source, asked.dataset, source, with_drugs=asked.with_drugs)
         print(HEAD)
         print("| --- " * (HEAD.count("|") - 1) + "|", flush=True)
-        for setting in settings(*lists):
-            row = measured(source, asked.dataset, asked.quarter, setting)
-            print(f"| {' | '.join(row)} |", flush=True)
+        found = []
+        for setting in settings(*lists, grid=asked.grid):
+            found.append(measured(source, asked.dataset, asked.quarter, setting))
+            print(f"| {found[-1].error or ' | '.join(cells(found[-1]))} |", flush=True)
+    if asked.svg is not None:
+        from srsql.engine.study.row_page import draw_rows  # brings matplotlib
+
+        asked.svg.write_bytes(draw_rows(found).svg_file())

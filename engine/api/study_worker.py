@@ -2,7 +2,8 @@
 
 Run as ``python -m srsql.engine.api.study_worker`` with the task as one line of JSON on stdin, which
 stays open: where it ends, whoever started this process is gone, and so it ends too. A task of a
-comparison is a cell: every quarter is released. One with ``sample`` is a setting of an advice.
+comparison is a cell: every quarter is released. One with ``sample`` is a setting of an advice, one
+with ``rows`` a way of taking whole rows apart.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from srsql.engine.risk.linkage import shipped_medical, telling_cases
 from srsql.engine.risk.term_counts import MANY
 from srsql.engine.signals.results import agreements
 from srsql.engine.study.results import LOADING, finite
+from srsql.engine.study.row_settings import pair_rows
 from srsql.engine.study.sample import thin
 from srsql.engine.warehouse.releases import released_id
 from srsql.engine.warehouse.scratch import put_beside
@@ -59,6 +61,12 @@ Row = dict[str, Any]
 def combination(terms: int, cases: int) -> str:
     """Scope of the share of the combinations of so many terms that so many cases hold."""
     return f"{terms} terms, held by {cases if cases < MANY else f'> {MANY - 1}'}"
+
+
+def run_task(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
+    """The rows of a task, of whichever kind it is."""
+    work = run_rows if task.get("rows") else run_setting if "sample" in task else run_cell
+    return work(task, tell)
 
 
 def run_cell(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
@@ -312,6 +320,50 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
     return [{name: finite(value) for name, value in row.items()} for row in rows]
 
 
+def run_rows(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
+    """What a release of whole rows, taken apart or not, measures; or why there is none.
+
+    Args:
+        task: as ``run_cell`` takes it.
+        tell: takes what is being done.
+    """
+    (quarter,) = task["quarters"]
+    with own_engine(task) as engine:
+        rows = row_figures(engine, quarter, task["options"], tell)
+    return [{name: finite(value) for name, value in row.items()} for row in rows]
+
+
+def row_figures(
+    engine: Engine, quarter: str, options: dict[str, Any], tell: Callable[[str], None]
+) -> list[Row]:
+    """The rows that ``row_setting`` takes, of a release in a series of its own.
+
+    Args:
+        engine: on a private copy.
+        quarter: that is released.
+        options: of the release.
+        tell: takes what is being done.
+    """
+    series, signals = _free_series(engine), engine.dataset().signals
+    try:
+        release = engine.release(
+            quarter, series=series, progress=tell, allow_linkable=True, **options
+        )
+    except SrsqlError as error:
+        return [_failed("release", quarter, error)]
+    seconds = sum(duration for stage, duration in release.seconds.items() if stage != LOADING)
+    tell("metrics")
+    rows: list[Row] = [{"measure": "release", "seconds": seconds}]
+    rows += [asdict(row) for row in engine.metrics(quarter, series=series)]
+    if signals is not None:
+        tell("signals")
+        found = engine.signals(  # items tell drugs without their roles
+            every_pair=True, quarter=quarter, series=series, roles=["all"] if signals.role else None
+        )
+        rows += pair_rows(found.signals)
+    return rows
+
+
 def _worst(engine: Engine, quarter: str, series: str) -> list[Row]:
     found = extremes(engine.warehouse, engine.dataset(), series, quarter)
     return [
@@ -353,8 +405,7 @@ def serve() -> None:
     """Do the task and put its file in its place."""
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    work = run_setting if "sample" in task else run_cell
-    rows = work(task, lambda text: print(text, flush=True))
+    rows = run_task(task, lambda text: print(text, flush=True))
     with put_beside(Path(task["file"])) as beside:
         beside.write_text(json.dumps({"peak_mib": _peak(), "rows": rows}), encoding="utf-8")
 

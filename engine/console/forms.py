@@ -148,6 +148,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "advise": (
         "srsql advise --quarter 2011Q4",
         "srsql advise --quarter 2011Q4 --max-risk 0.1 --max-loss 0.3",
+        "srsql advise --quarter 2011Q4 --terms --max-singled-out 0.01",
     ),
 }
 """By the words of the command after ``srsql``; of ``srsql`` itself under the empty text."""

@@ -17,6 +17,7 @@ from srsql.engine.errors import printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.grid import Rules
 from srsql.engine.study.results import Compared
+from srsql.engine.study.row_settings import CRITERIA, RowSetting
 from srsql.engine.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
@@ -27,6 +28,10 @@ ADVICE_COLUMNS = [
 ]  # fmt: skip
 
 
+ROW_COLUMNS = [
+    "", "rows", "m", "below k", "told", "a", "PRR", "MHRA kept", "others", "EB05 kept", "others",
+    "ARE W1", "ARE W2", "keeps",
+]  # fmt: skip
 RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 LEGEND = (
@@ -37,6 +42,17 @@ LEGEND = (
     "bounds",
 )
 """What the columns are; the page says more."""
+
+
+ROW_LEGEND = (
+    "rows: whole, or taken apart in clusters of at least so many cases; m: items that may be "
+    "known; below k: cases for which some two known items leave fewer than k candidates; told: "
+    "cases for which they let a further value follow with certainty",
+    "a, PRR: median ratio of expected to original, of pairs of three cases or more; kept: of the "
+    "pairs that meet the criterion; others: that meet it at expected counts alone; ARE: average "
+    "relative error of counts of frequent sets (W1) and of others (W2)",
+)
+"""What the columns of whole rows are."""
 
 
 class DemoRelease(Protocol):
@@ -122,6 +138,13 @@ def advice_parts(advice: Advice) -> Parts:
         yield Table(sample_title(advice), ADVICE_COLUMNS, rows)
     yield Table(advice_title(advice), ADVICE_COLUMNS, advice_rows(advice, advice.settings))
     yield from advice_lines(advice)
+    if advice.rows is not None:
+        if advice.row_settings:
+            title = f"whole rows, k = {advice.row_settings[0].k}: measured on all cases"
+            yield Table(title, ROW_COLUMNS, row_setting_rows(advice))
+            yield from ROW_LEGEND
+        yield from row_lines(advice)
+    yield from (f"wrote {file}" for file in advice.files)
 
 
 def advice_title(advice: Advice) -> str:
@@ -190,7 +213,46 @@ def advice_lines(advice: Advice) -> Iterator[str]:
         yield from (f"  {printable(line)}" for line in describe_withheld(told))
     if advice.recommended is not None:
         yield f"run: {shlex.join(advice.command or [])}"
-    yield from (f"wrote {file}" for file in advice.files)
+
+
+def row_setting_rows(advice: Advice) -> Iterator[list[str]]:
+    """The cells of ``ROW_COLUMNS``; the recommended setting is marked."""
+    best = advice.rows.recommended if advice.rows else None
+    for one in advice.row_settings:
+        if not one.error:
+            ratios = ("" if ratio is None else f"{ratio:.2f}"
+                      for ratio in (one.a_ratio, one.prr_ratio))  # fmt: skip
+            yield [
+                "*" if one == best else "",
+                "whole" if one.term_cases is None else one.size,
+                str(one.m or ""),
+                format_share(one.below_k),
+                format_share(one.follows),
+                *ratios,
+                *(cell for name in CRITERIA for cell in kept_cells(one, name)),
+                format_share(one.are_w1),
+                format_share(one.are_w2),
+                "yes" if one.keeps else "NO",
+            ]
+
+
+def kept_cells(one: RowSetting, criterion: str) -> tuple[str, str]:
+    """How many pairs are signals still, and how many others have become some."""
+    before, kept, others = (
+        getattr(one, f"{criterion}_{name}") for name in ("before", "kept", "others")
+    )
+    return ("", "") if before is None else (f"{kept:,} of {before:,}", f"{others:,}")
+
+
+def row_lines(advice: Advice) -> Iterator[str]:
+    """Of whole rows: refusals, the reason, what to run."""
+    assert advice.rows is not None
+    for one in advice.row_settings:
+        if one.error:
+            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
+    yield printable(advice.rows.reason)
+    if advice.rows.command:
+        yield f"run: {shlex.join(advice.rows.command)}"
 
 
 def as_typed(made: Advice, db: Path) -> Advice:
@@ -202,8 +264,12 @@ def as_typed(made: Advice, db: Path) -> Advice:
         db: its warehouse.
     """
     context = click.get_current_context()
-    if made.command and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
-        made = replace(made, command=[*made.command, "--db", str(db)])
+    if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
+        if made.command:
+            made = replace(made, command=[*made.command, "--db", str(db)])
+        if made.rows and made.rows.command:
+            rows = replace(made.rows, command=[*made.rows.command, "--db", str(db)])
+            made = replace(made, rows=rows)
     command = made.command or []
     told = context.parent.default_map if context.parent else None
     names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)

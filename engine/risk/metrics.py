@@ -16,6 +16,7 @@ from srsql.engine.risk.term_counts import (
     Answering,
     CombinationShare,
     TermCount,
+    at_item_means,
     combination_shares,
     count_terms,
     load_originals,
@@ -310,7 +311,10 @@ def _released(warehouse: Warehouse, release_id: int) -> tuple[ReleasedTerms, Ans
     schema, status = _rows(warehouse, "views", release_id)[0]
     if terms is None or status == "superseded":
         return None
-    return terms, published_terms(terms.term_format, schema)
+    tables = published_terms(terms.term_format, schema)
+    if isinstance(tables, PublishedTerms):
+        tables = at_item_means(warehouse, tables, terms)
+    return terms, tables
 
 
 def _rows(warehouse: Warehouse, name: str, release_id: int) -> list[tuple[Any, ...]]:

@@ -30,31 +30,27 @@ decided and meets them is who surely does: known = lower.
 
 ``expected`` is the mean where every placement is equally likely, and an item without a count lies
 on as many records as such items do on average. That average is no published figure: it is estimated
-from the supports that record chunks show (``mean_support``), since nothing but the k of the terms
+from the supports that record chunks show (``item_mean``), since nothing but the k of the terms
 decides which terms have a count. What makes a pair of different chunks more likely than chance is
 not put right: how often clusters share both says too little of records (docs/decisions.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from math import log
 
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
+from srsql.engine.risk.term_counts import item_mean
 from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS
+from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.statements import column, dotted, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 RECORDS, ITEMS = "record_chunk", "item_chunk"
-STEEPEST = 6.0
-"""Exponent of supports that is looked for at most: nearly all terms are then held once."""
-_STEPS = 60
-"""Of the search for the exponent, each of which leaves 62 % of the interval."""
 _KEYS = ("cluster", "chunk", "subrecord")
 
 
@@ -82,26 +78,7 @@ class ClusterViews:
 
     def item_mean(self, warehouse: Warehouse, attribute: str) -> float:
         """Of how many records of its cluster an item without a count is told on average."""
-        sizes = dotted(self.schema, CLUSTERS)
-        supports = (
-            f"SELECT r.cluster, r.term, count(*) AS held FROM {dotted(self.schema, RECORDS)} AS r "
-            "GROUP BY r.cluster, r.chunk, r.term"
-        )
-        least = warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
-        own = warehouse.rows(
-            f"SELECT s.held, c.records, count(*) FROM ({supports}) AS s "
-            f"JOIN {sizes} AS c ON s.cluster = c.cluster WHERE starts_with(s.term, ?) "
-            "GROUP BY s.held, c.records ORDER BY s.held, c.records",
-            [f"{attribute}:"],
-        )
-        alone = warehouse.rows(
-            f"SELECT c.records, count(*) FROM {dotted(self.schema, ITEMS)} AS i "
-            f"JOIN {sizes} AS c ON i.cluster = c.cluster WHERE starts_with(i.term, ?) "
-            "GROUP BY c.records ORDER BY c.records",
-            [f"{attribute}:"],
-        )
-        counts = {(held, records): n for held, records, n in own}
-        return mean_support(counts, dict(alone), least)
+        return item_mean(warehouse, PublishedTerms.in_schema(self.schema), attribute)
 
     def items(self, attribute: str) -> exp.Select:
         """(cluster, chunk, subrecord, name, qualifier) of the items of an attribute.
@@ -219,50 +196,3 @@ def item_means(warehouse: Warehouse, told: ToldPairs) -> dict[str, float]:
         side: told.views.item_mean(warehouse, attribute)
         for side, attribute in (("drug", told.drug), ("reaction", told.reaction))
     }
-
-
-def mean_support(
-    counted: Mapping[tuple[int, int], int], alone: Mapping[int, int], least: int
-) -> float:
-    """How many records hold a term of which a cluster tells no count, on average.
-
-    Supports of the terms of a cluster of n records are taken to be distributed as j^-a over j = 1
-    to n, and those below ``least`` to be censored: a has the largest likelihood of what is seen.
-
-    Args:
-        counted: (support, records of the cluster) -> how many terms of a cluster.
-        alone: records of the cluster -> how many terms of its item chunk.
-        least: the least support that is told.
-
-    Returns:
-        From 1 to ``least`` - 1; 1 where nothing is told of supports.
-
-    Source: maximum likelihood of a censored power law (Clauset, Shalizi and Newman 2009, for the
-    uncensored one).
-    """
-    if least <= 2 or not counted or not alone:
-        return 1.0
-    largest = max(max(n for _, n in counted), *alone, least)
-    logs = sum(terms * log(held) for (held, _), terms in counted.items())
-
-    def weights(a: float) -> list[float]:
-        return [j**-a for j in range(1, largest + 1)]
-
-    def likelihood(a: float) -> float:
-        total = list(accumulate(weights(a)))
-        seen = sum(terms * log(total[n - 1]) for (_, n), terms in counted.items())
-        hidden = sum(
-            terms * (log(total[min(least - 1, n) - 1]) - log(total[n - 1]))
-            for n, terms in alone.items()
-        )
-        return hidden - a * logs - seen
-
-    low, high, ratio = 0.0, STEEPEST, (5**0.5 - 1) / 2
-    for _ in range(_STEPS):
-        one, other = high - ratio * (high - low), low + ratio * (high - low)
-        if likelihood(one) < likelihood(other):
-            low = one
-        else:
-            high = other
-    found = weights((low + high) / 2)[: least - 1]
-    return sum(j * w for j, w in enumerate(found, 1)) / sum(found)

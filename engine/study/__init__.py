@@ -7,7 +7,7 @@ sweeps settings on a sample and on the quarter, and recommends one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -27,10 +27,29 @@ from srsql.engine.study.choice import (
     shortlist,
 )
 from srsql.engine.study.grid import Cell, Grid, Rules, cells
-from srsql.engine.study.results import Compared, collect, put_in_place, read_cell, write_table
+from srsql.engine.study.results import Compared, Row, collect, put_in_place, read_cell, write_table
+from srsql.engine.study.row_settings import (
+    MODEL,
+    RowAdvice,
+    RowSetting,
+    judge_rows,
+    recommend_rows,
+    row_setting,
+    rows_reason,
+)
 from srsql.engine.study.run import Workers, fingerprint, quarters_of, run
 from srsql.engine.study.sample import count_cases
-from srsql.engine.study.settings import FIRST, SEED, Advice, Setting, Sweep, setting, settings
+from srsql.engine.study.settings import (
+    FIRST,
+    SEED,
+    Advice,
+    Setting,
+    Sweep,
+    row_cells,
+    setting,
+    settings,
+)
+from srsql.engine.terms.parameters import ALL
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.releases import find_ingestion
 from srsql.engine.warehouse.series import check_name, find_series, stored_parameters
@@ -109,6 +128,11 @@ FORMAT = 2
 """Of the files of measured settings; another one measures every setting anew."""
 
 
+ROWS = "rows"
+"""Series of rows that are taken apart, or the first of ``rows_2`` and so on, where the series that
+advice is asked of cannot have them."""
+
+
 @dataclass(frozen=True)
 class _Trial:
     """On what settings are measured, and by what."""
@@ -170,16 +194,17 @@ def advise(
         sampled = judge(tried, bounds)
         todo = [wanted[n] for n in shortlist(sampled, bounds)]
     found, more = _measure(trial, todo, None)
+    found = judge(found, bounds)
+    keeping = recommend(found, bounds)
+    best = keeping[0] if keeping else None
+    row_settings, rows, of_rows = _advise_rows(trial, best, sweep)
     if _data(trial, None) != began_with:  # others may write while copies are measured
         raise AdviseError(
             f"quarters or parameters of series {series!r} changed while settings were measured: "
             "run it again"
         )
-    found = judge(found, bounds)
     if all(one.error for one in found):
         raise AdviseError(f"no setting can be released: {found[0].label}: {found[0].error}")
-    keeping = recommend(found, bounds)
-    best = keeping[0] if keeping else None
     near = None if best else nearest(found, bounds)
     after = _exposed_quarters(trial)
     advice = Advice(
@@ -201,8 +226,10 @@ def advise(
         command=_command(trial, best, sweep) if best else None,
         settings=found,
         sampled=sampled,
-        measured=measured + more,
+        measured=measured + more + of_rows,
         files=[],
+        row_settings=row_settings,
+        rows=rows,
     )
     files = write_all(dataset, advice, workers.out, safe=workers.csv_safe)
     return replace(advice, files=files)
@@ -221,7 +248,23 @@ def _measure(
 ) -> tuple[list[Setting], int]:
     """The settings on the sample (cases, seed) or on the quarter; how many were run for it."""
     on: Literal["sample", "quarter"] = "sample" if sample else "quarter"
-    data = _data(trial, sample)
+    more = {"series": trial.series, "sample": sample}
+    found, count = _measured(trial, cells, _data(trial, sample), on, more)
+    return [setting(cell, on, rows, why, seeded=trial.seeded) for cell, rows, why in found], count
+
+
+def _measured(
+    trial: _Trial, cells: Sequence[Cell], data: str, on: str, more: Mapping[str, Any]
+) -> tuple[list[tuple[Cell, list[Row], str | None]], int]:
+    """The rows of each cell, or why there are none; how many cells were run for it.
+
+    Args:
+        trial: what measures.
+        cells: what is released.
+        data: what figures follow from beside the cell.
+        on: what of, for progress.
+        more: what a task has beside what every task has.
+    """
     files = [(cell, trial.folder / f"{cell.digest(data)}.json") for cell in cells]
     missing = [(c, f) for c, f in files if not c.refused and read_cell(f) is None]
 
@@ -236,14 +279,78 @@ def _measure(
         [trial.quarter],
         Rules(),
         replace(trial.workers, progress=progress),
-        {"series": trial.series, "sample": sample},
+        more,
     )
     found = []
     for cell, file in files:
         finished = read_cell(file) or {"rows": []}
-        why = cell.refused or broken.get(file)
-        found.append(setting(cell, on, finished["rows"], why, seeded=trial.seeded))
+        found.append((cell, finished["rows"], cell.refused or broken.get(file)))
     return found, len(missing)
+
+
+def _advise_rows(
+    trial: _Trial, best: Setting | None, sweep: Sweep
+) -> tuple[list[RowSetting], RowAdvice | None, int]:
+    """How whole rows are taken apart, if that is asked; how many settings were run for it.
+
+    Without a setting for the quasi-identifiers there is no k to measure them with.
+    """
+    if not sweep.terms:
+        return [], None, 0
+    series, bound = _series_of_rows(trial), sweep.max_singled_out
+    if best is None:
+        why = "Rows are taken apart with the k that is recommended, and none is."
+        return [], RowAdvice(series, bound, None, why, None), 0
+    loaded = fingerprint(trial.warehouse, trial.dataset, [trial.quarter], Rules())
+    measured, count = _measured(
+        trial,
+        row_cells(sweep, best),
+        repr(("rows", FORMAT, loaded)),
+        "quarter, rows taken apart",
+        {"rows": True},
+    )
+    found = judge_rows([row_setting(dict(c.options), rows, why) for c, rows, why in measured],
+                       bound)  # fmt: skip
+    chosen = next(iter(recommend_rows(found)), None)
+    command = None
+    if chosen is not None:
+        (cell,) = (c for (c, _, _), one in zip(measured, found, strict=True) if one == chosen)
+        command = _typed(trial, _row_options(trial, dict(cell.options), series, sweep))
+    return found, RowAdvice(series, bound, chosen, rows_reason(found, bound), command), count
+
+
+def _series_of_rows(trial: _Trial) -> str:
+    """The series, where such a release may be the next of it; else a new one beside it.
+
+    A series keeps to one family of models, and one whose rows are whole stays so.
+    """
+    name, dataset = trial.series, trial.dataset.name
+    if find_series(trial.warehouse, trial.dataset, name) is None:
+        return name
+    stored = {each.keyword: each.value for each in stored_parameters(
+        trial.warehouse, dataset, name
+    )}  # fmt: skip
+    apart = stored.get("term_cases") or stored.get("term_attributes") == ALL
+    if stored.get("model") == MODEL and apart:
+        return name
+    taken = {row[0] for row in trial.warehouse.rows(query("study/data", "series_names"), [dataset])}
+    names = (ROWS, *(f"{ROWS}_{n + 2}" for n in range(len(taken))))
+    return next(name for name in names if name not in taken)
+
+
+def _row_options(
+    trial: _Trial, options: dict[str, Any], series: str, sweep: Sweep
+) -> dict[str, Any]:
+    """The options of a release of rows as they are typed."""
+    names = ("model", "k", "theta", "missing", "on_infeasible", "refine", "terms",
+             "term_attributes", "term_cases", "m")  # fmt: skip
+    return {
+        "quarter": trial.quarter,
+        "dataset": _dataset_named(trial),
+        "series": series,
+        **{name.replace("_", "-"): options.get(name) for name in names},
+        "seed": sweep.seed,
+    }
 
 
 def _data(trial: _Trial, sample: tuple[int, int] | None) -> str:
@@ -265,7 +372,7 @@ def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
     """The recommended release as it is typed; without the seed unless one was given."""
     options = {
         "quarter": trial.quarter,
-        "dataset": trial.dataset.name if len(dataset_names(trial.warehouse)) > 1 else None,
+        "dataset": _dataset_named(trial),
         "series": trial.series,
         "model": best.model,
         "k": best.k,
@@ -277,6 +384,16 @@ def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
         "refine": best.refine,
         "seed": sweep.seed,
     }
+    return _typed(trial, options)
+
+
+def _dataset_named(trial: _Trial) -> str | None:
+    """The dataset, where it has to be named."""
+    return trial.dataset.name if len(dataset_names(trial.warehouse)) > 1 else None
+
+
+def _typed(trial: _Trial, options: Mapping[str, Any]) -> list[str]:
+    """A release as it is typed, with the consents that its series asks for."""
     words = ["srsql", "release"]
     for name, value in options.items():
         if value is not None:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pyarrow as pa
 from matplotlib.axes import Axes
@@ -32,6 +33,8 @@ from srsql.engine.report.drawing import (
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.results import put_in_place, write_csv
+from srsql.engine.study.row_page import draw_rows, row_table
+from srsql.engine.study.row_settings import RowSetting
 from srsql.engine.study.settings import Advice, Setting
 from srsql.schemas import Dataset
 
@@ -47,12 +50,16 @@ _NAMES = {
     "worst": "worst risk: 1 / fewest candidates that remain of any target",
     "mean": "mean risk: RR of one draw",
 }
+_ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 _FAR = 1.5
 """Times the axis: how far off a bound is still drawn."""
 
 
 def write_all(dataset: Dataset, advice: Advice, out: Path, *, safe: bool) -> list[str]:
     """``advise.html``, ``advise.csv`` and ``advise.parquet``, each put in its place when complete.
+
+    Where ways of taking whole rows apart were measured, also ``advise-rows.csv`` and
+    ``advise-rows.parquet``.
 
     Args:
         dataset: whose quarter.
@@ -73,6 +80,12 @@ def write_all(dataset: Dataset, advice: Advice, out: Path, *, safe: bool) -> lis
         ("advise.csv", lambda file: write_csv(table, file, safe=safe)),
         ("advise.parquet", lambda file: parquet.write_table(table, file)),
     )
+    if advice.row_settings:
+        rows = table_of_rows(advice)
+        wanted += (
+            ("advise-rows.csv", lambda file: write_csv(rows, file, safe=safe)),
+            ("advise-rows.parquet", lambda file: parquet.write_table(rows, file)),
+        )
     return [str(put_in_place(out / name, write, AdviseError)) for name, write in wanted]
 
 
@@ -86,6 +99,16 @@ def table_of(advice: Advice) -> pa.Table:
         for one in (*advice.settings, *advice.sampled)
     ]
     return pa.Table.from_pylist(rows)
+
+
+def table_of_rows(advice: Advice) -> pa.Table:
+    """A row per way of taking whole rows apart."""
+    best = advice.rows.recommended if advice.rows else None
+    types = get_type_hints(RowSetting)
+    fields = [pa.field(name, _ARROW[next(t for t in (get_args(of) or (of,)) if t in _ARROW)])
+              for name, of in types.items()]  # fmt: skip
+    rows = [asdict(one) | {"recommended": one == best} for one in advice.row_settings]
+    return pa.Table.from_pylist(rows, pa.schema([*fields, pa.field("recommended", pa.bool_())]))
 
 
 def page(dataset: Dataset, advice: Advice) -> str:
@@ -132,8 +155,14 @@ def page(dataset: Dataset, advice: Advice) -> str:
                 (one.label, one.measured_on, one.error)
                 for one in (*advice.settings, *advice.sampled)
                 if one.error
-            ],
+            ]
+            + [(one.label, "quarter", one.error) for one in advice.row_settings if one.error],
         ),
+        rows_command=[shlex.quote(word) for word in (advice.rows and advice.rows.command) or []],
+        row_figure=Figure("rows", draw_rows(advice.row_settings), "What each way of taking whole "
+                          "rows apart keeps of signals, and whom it leaves to be singled out")
+        if advice.row_settings else None,
+        row_table=row_table(advice.row_settings),
     ).html  # fmt: skip
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.models.base import SUPPRESS
 from srsql.engine.parameters import parameter, read_fields, strict_class
-from srsql.engine.parameters.takes import Names, Several, Whole
+from srsql.engine.parameters.takes import Flag, Names, Real, Several, Whole
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.singling_out import PERCENT
 from srsql.engine.study.grid import Cell, Grid, cells, with_options
 from srsql.engine.study.results import Row
+from srsql.engine.study.row_settings import KNOWN, MODEL, TIMES, RowAdvice, RowSetting
+from srsql.engine.terms.parameters import ALL, DISASSOCIATE
 from srsql.engine.warehouse.frames import Framed
 
 FIRST = (DEFAULT_MODEL, "ppms-dp-num")
@@ -84,6 +86,18 @@ class Sweep:
         takes=Whole(),
         help="Seed of sample and releases; the command it ends with has it, too",
     )
+    terms: bool = parameter(
+        False,
+        takes=Flag(),
+        help="Recommend also how whole rows are taken apart, which is measured on the whole "
+        "quarter: sizes of clusters, and items that may be known",
+    )
+    max_singled_out: float = parameter(
+        0.0,
+        takes=Real(0, 1),
+        help="Largest share of cases for which some two known items may leave fewer than k "
+        "candidates, with --terms",
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that could not be read."""
@@ -127,6 +141,26 @@ def _infeasible(sweep: Sweep, leftovers: str) -> str:
     if leftovers == SUPPRESS and sweep.on_infeasible == "withhold":
         return SUPPRESS
     return sweep.on_infeasible
+
+
+def row_cells(sweep: Sweep, best: Setting) -> list[Cell]:
+    """The settings of whole rows, those left whole first, with k and thresholds of ``best``.
+
+    Nothing is suppressed, since that is for values that rows show.
+    """
+    asked = replace(
+        sweep,
+        k=(best.k,),
+        theta=(best.theta or THETA[0],),
+        leftovers=("withhold",),
+        refine=(best.refine,),
+        on_infeasible="withhold" if sweep.on_infeasible == SUPPRESS else sweep.on_infeasible,
+    )
+    (whole,) = settings(asked, (MODEL,))
+    apart = [{"term_cases": times * best.k, "m": known} for times in TIMES for known in KNOWN]
+    return [whole] + [
+        with_options(whole, terms=DISASSOCIATE, term_attributes=ALL, **options) for options in apart
+    ]
 
 
 @dataclass(frozen=True)
@@ -330,7 +364,7 @@ def _withheld_why(found: Mapping[tuple[str, Any], Row]) -> dict[str, int]:
 class Advice(Framed):
     """What to release next, and what that follows from."""
 
-    _tables: ClassVar[tuple[str, ...]] = ("settings",)
+    _tables: ClassVar[tuple[str, ...]] = ("settings", "row_settings")
 
     dataset: str
     series: str
@@ -360,3 +394,7 @@ class Advice(Framed):
     """Measured in this run; the rest was before."""
     files: list[str]
     """Page, CSV, Parquet."""
+    row_settings: list[RowSetting] = field(default_factory=list)
+    """With --terms: rows left whole, and taken apart in each way, measured on the whole quarter."""
+    rows: RowAdvice | None = None
+    """With --terms: which of them is recommended."""

@@ -1,11 +1,11 @@
 -- How many records match a utility constraint, told from the published tables of a disassociated
--- release. Names of tables as in risk/term_counts.sql.
+-- release. Names of tables, and item_means, as in risk/term_counts.sql.
 
 -- What:    for each set, the mean number of records that hold one of its terms or more, over the
 --          datasets that can be reconstructed.
 -- Outputs: set_no, expected.
 CREATE OR REPLACE MACRO srsql.term_matches(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_means
 ) AS TABLE
 WITH
 asked AS (
@@ -37,7 +37,10 @@ lacking AS (
     INNER JOIN query_table(clusters) AS c ON r.cluster = c.cluster
     GROUP BY a.set_no, r.cluster, r.chunk
     UNION ALL
-    SELECT a.set_no, i.cluster, 1 - 1 / c.records
+    SELECT
+        a.set_no,
+        i.cluster,
+        1 - least(1, coalesce(item_means[split_part(i.term, ':', 1)], 1)::DOUBLE / c.records)
     FROM asked AS a
     INNER JOIN query_table(item_chunks) AS i ON a.term = i.term
     INNER JOIN query_table(clusters) AS c ON i.cluster = c.cluster

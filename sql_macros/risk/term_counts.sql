@@ -2,7 +2,9 @@
 -- Names of tables as in checks/chunks.sql; in addition
 --   sets(set_no, term): the sets that are asked for, each of one term or more.
 -- Every dataset of I(D_A) is as possible as any other: subrecords meet at random, independently in
--- each chunk; for the expected number, an item term is in one record of its cluster.
+-- each chunk. For the expected number, an item term is in one record of its cluster, or on average
+-- in as many as item_means, a map, says of its attribute, the text before the first colon. Bounds
+-- do not depend on that.
 
 -- What:    for each set, the fewest records that can hold all its terms, the mean over the datasets
 --          that can be reconstructed, and the most.
@@ -13,8 +15,8 @@
 --          its record chunks (item terms: 1 and |P|). The bounds of the clusters of a joint cluster
 --          J are added, then those of the set's parts in its shared chunks are applied in the same
 --          way to the sums; from the smallest joint cluster up. A set with one part is exact.
-CREATE OR REPLACE MACRO srsql.term_counts(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
+CREATE OR REPLACE MACRO srsql.term_counts_at_means(
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_means
 ) AS TABLE
 WITH RECURSIVE
 asked AS (
@@ -56,15 +58,23 @@ above AS (
 ),
 
 place AS (
-    SELECT 'own' AS kind, o.cluster, o.cluster AS owner, o.chunk, o.term, count(*) AS held
+    SELECT
+        'own' AS kind, o.cluster, o.cluster AS owner, o.chunk, o.term, count(*) AS held, 1.0 AS mean
     FROM own AS o
     GROUP BY o.cluster, o.chunk, o.term
     UNION ALL
-    SELECT 'item', i.cluster, i.cluster AS owner, 0, i.term, 1
+    SELECT
+        'item',
+        i.cluster,
+        i.cluster AS owner,
+        0,
+        i.term,
+        1,
+        coalesce(item_means[split_part(i.term, ':', 1)], 1)::DOUBLE
     FROM query_table(item_chunks) AS i
     SEMI JOIN wanted AS w ON i.term = w.term
     UNION ALL
-    SELECT 'shared', m.cluster, a.joint, a.chunk, a.term, a.held
+    SELECT 'shared', m.cluster, a.joint, a.chunk, a.term, a.held, 1.0
     FROM above AS a
     INNER JOIN member AS m ON a.joint = m.joint
 ),
@@ -86,7 +96,14 @@ rarest AS (
 
 part AS (
     SELECT
-        a.set_no, p.cluster, p.kind, p.owner, p.chunk, count(*) AS terms, min(p.held) AS held
+        a.set_no,
+        p.cluster,
+        p.kind,
+        p.owner,
+        p.chunk,
+        count(*) AS terms,
+        min(p.held) AS held,
+        list_sort(list(p.mean)) AS means
     FROM rarest AS v
     INNER JOIN place AS f ON v.term = f.term
     INNER JOIN asked AS a ON v.set_no = a.set_no
@@ -140,6 +157,7 @@ counted AS (
         k.owner,
         k.chunk,
         k.terms,
+        k.means,
         coalesce(w.records, c.records) AS records,
         c.records AS own_records,
         CASE WHEN k.kind = 'item' OR k.terms = 1 THEN k.held ELSE coalesce(t.held, 0) END AS held
@@ -170,7 +188,7 @@ leaf AS (
         min(CASE WHEN k.kind = 'own' THEN k.held ELSE k.own_records END) AS most,
         any_value(k.own_records) * list_aggregate(
             list_sort(list(CASE k.kind
-                WHEN 'item' THEN pow(1 / k.records, k.terms)
+                WHEN 'item' THEN pow(1 / k.records, k.terms) * list_product(k.means)
                 ELSE k.held / k.records
             END)), 'product'
         ) AS mean,
@@ -244,6 +262,16 @@ SELECT
 FROM size AS s
 LEFT JOIN bound AS b ON s.set_no = b.set_no
 LEFT JOIN mean AS m ON s.set_no = m.set_no;
+
+-- What:    the same where an item term is in one record of its cluster, as in the paper.
+CREATE OR REPLACE MACRO srsql.term_counts(
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
+) AS TABLE
+SELECT c.set_no, c.lower, c.expected, c.upper
+FROM
+    srsql.term_counts_at_means(
+        clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, map([], [])
+    ) AS c;
 
 -- What:    the pairs of a list of terms that one record can hold together.
 -- Inputs:  terms(term).

@@ -1,18 +1,13 @@
-"""The frontier of whole rows: which releases it makes, and which signals it calls kept."""
+"""The frontier of whole rows: which releases it makes, and how it shows what they measure."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 from support.benchmark import load
 
+from srsql.engine.study.row_settings import row_setting
+
 frontier = load("frontier")
-HEAD, Kept, Setting = frontier.HEAD, frontier.Kept, frontier.Setting
-
-
-def table(prr: float, a: float, chi2: float, eb05: float | None) -> Any:
-    return SimpleNamespace(prr=prr, a=a, chi2=chi2, eb05=eb05)
+HEAD, Setting = frontier.HEAD, frontier.Setting
 
 
 def test_each_of_k_size_and_m_is_varied_around_the_middle() -> None:
@@ -25,15 +20,24 @@ def test_each_of_k_size_and_m_is_varied_around_the_middle() -> None:
     assert len(found) == 8
 
 
-def test_signals_are_judged_at_expected_counts() -> None:
-    holds, fails = table(2.5, 4, 5, 2.1), table(2.5, 2.9, 5, None)
-    pairs: Any = [
-        SimpleNamespace(original=one, released=other, bias=None)
-        for one, other in ((holds, holds), (holds, fails), (fails, holds), (fails, fails))
+def test_a_grid_has_every_combination_and_whole_rows_of_each_k() -> None:
+    found = list(frontier.settings([3, 5], [2, 4], [1, 2], grid=True))
+    assert found[:2] == [Setting(3), Setting(5)]
+    assert [(s.k, s.cases, s.m) for s in found[2:]] == [
+        (3, 6, 1), (3, 6, 2), (3, 12, 1), (3, 12, 2), (5, 10, 1), (5, 10, 2), (5, 20, 1), (5, 20, 2)
+    ]  # fmt: skip
+
+
+def test_a_row_of_the_table_has_a_cell_for_each_column() -> None:
+    rows = [
+        {"measure": "are", "scope": "W1, 5 %", "ratio": 0.25},
+        {"measure": "pairs_kept", "scope": "mhra", "violating": 1, "total": 2},
+        {"measure": "pairs_gained", "scope": "mhra", "violating": 3},
     ]
-    for criterion in ("mhra", "eb05"):
-        assert Kept.of(pairs, criterion) == Kept(before=2, kept=1, others=1)
-    row = list(frontier.cells(Setting(5, 20), pairs, {("are", "W1, 5 %"): 0.25}))
-    assert len(row) == HEAD.count("|") - 2
-    assert row[5:8] == ["1 of 2 (50%)", "1", "1 of 2 (50%)"]
+    row = list(frontier.cells(row_setting(Setting(5, 20).options, rows)))
+    assert len(row) == HEAD.count("|") - 1
+    assert row[:3] == ["5", "20", "2"]
+    assert row[5:7] == ["1 of 2 (50%)", "3"]
     assert "0.250" in row
+    whole = list(frontier.cells(row_setting(Setting(5).options, [])))
+    assert whole[:3] == ["5", "whole rows", ""]

@@ -124,7 +124,7 @@ CASES: dict[Case, list[Case]] = {
         ("SELECT count(DISTINCT patient_id) FROM visit", "--show-sql"),
     ],
     ("compare",): [("--quarters", HOSTILE, "--models", "ms")],
-    ("advise",): [("--quarter", HOSTILE)],
+    ("advise",): [("--quarter", HOSTILE), (*ASKED, "--terms", "--series", HOSTILE)],
     ("synth",): [("--out", HOSTILE, "--from", HOSTILE, "--to", HOSTILE)],
     ("demo",): [(f"one/data/visit {HOSTILE}.csv",)],
     ("config",): [(HOSTILE,)],

@@ -12,7 +12,11 @@ from support.real_data import DATA
 
 from srsql.engine.api.engine import Engine
 
-SOURCES = {"2022Q4": DATA / "faers" / "faers_ascii_2022Q4.zip", "als": DATA / "faers_als"}
+SOURCES = {
+    "2022Q4": DATA / "faers" / "faers_ascii_2022Q4.zip",
+    "als": DATA / "faers_als",
+    "vaers": DATA / "vaers",
+}
 Real = Callable[[str, Path], Path]
 
 
@@ -30,7 +34,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Real:
             if not kept.exists():
                 building = shared / f"{name}.building"
                 with Engine(building) as engine:
-                    engine.ingest([SOURCES[name]])
+                    engine.ingest([SOURCES[name]], dataset="vaers" if name == "vaers" else "faers")
                 building.rename(kept)
         return Path(shutil.copy(kept, target))
 

@@ -12,7 +12,7 @@ from support.quarters import side_effects
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import SignalError
-from srsql.engine.signals.clusters import mean_support
+from srsql.engine.risk.term_counts import mean_support
 
 QUARTER = "2011Q4"
 DRUGS = [f"DRUG {n}" for n in range(5)]

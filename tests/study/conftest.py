@@ -11,7 +11,7 @@ from support.advice import task_of
 from support.fixtures import db, kept
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.api.study_worker import run_setting
+from srsql.engine.api.study_worker import run_task
 from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.study.run import Workers
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -42,7 +42,7 @@ def inside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     def work(task: dict[str, Any]) -> list[dict[str, Any]]:
         (tmp_path / "own").mkdir()
-        rows = run_setting(task, lambda _: None)
+        rows = run_task(task, lambda _: None)
         shutil.rmtree(tmp_path / "own")
         return rows
 
@@ -55,6 +55,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     def work(task: dict[str, Any]) -> list[dict[str, Any]]:
         k = task["options"]["k"]
+        if task.get("rows"):
+            return rows_of(task["options"])
         cases = task["sample"][0] if task["sample"] else 60
         told: list[tuple[str, str | None, float, float]] = [
             ("withheld", "cases", 6, cases),
@@ -74,6 +76,20 @@ def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ]
 
     return replaced(monkeypatch, tmp_path, work)
+
+
+def rows_of(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Whole rows keep all and hide nobody; smaller clusters keep more, and m = 2 fewer than 1."""
+    size = options.get("term_cases")
+    kept = 90 if size is None else 80 - size - 5 * options["m"]
+    two = "2 of the drugs or terms, worst"
+    return [
+        {"measure": "release", "seconds": 1.0},
+        {"measure": "candidates_below_k", "scope": two, "total": 60,
+         "ratio": 0.95 if size is None else 0.0},
+        {"measure": "pairs_kept", "scope": "mhra", "violating": kept, "total": 90},
+        {"measure": "pairs_gained", "scope": "mhra", "violating": 0},
+    ]  # fmt: skip
 
 
 def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> list[str]:

@@ -138,6 +138,49 @@ def test_a_draft_is_what_the_release_would_replace_and_does_not_count(
     assert (found["after"], found["measured"]) == ([], 0)
 
 
+def test_whole_rows_are_taken_apart_with_the_recommended_k_in_a_series_that_can_have_them(
+    followed: Path, tmp_path: Path, pretended: list[str]
+) -> None:
+    asked = ("--terms", "--max-risk", "1/3")
+    found = advise(followed, tmp_path / "out", *asked, "--json", k="4").json
+    assert len(found["row_settings"]) == 7
+    best = found["rows"]["recommended"]
+    assert (best["term_cases"], best["m"], best["keeps"]) == (8, 1, True)
+    words = found["rows"]["command"]
+    for name, value in (("series", "rows"), ("model", "ms"), ("term-cases", "8"), ("m", "1")):
+        assert words[words.index(f"--{name}") + 1] == value
+    assert found["measured"] == 8
+    told = advise(followed, tmp_path / "out", *asked, k="4")
+    assert told.code == 0
+    assert "keeps most signals of the 6 settings" in told.out
+    assert "Rows left whole: 100.0% of those by MHRA, and 95.0% of the cases" in told.out
+    assert (tmp_path / "out" / "advise-rows.csv").read_text().count("\n") == 8
+    open_to_all = advise(followed, tmp_path / "out", *asked, "--max-singled-out", "1", "--json",
+                         k="4").json  # fmt: skip
+    assert open_to_all["rows"]["recommended"]["term_cases"] is None
+    assert open_to_all["measured"] == 0
+
+
+def test_no_rows_are_taken_apart_without_a_k_that_is_recommended(
+    db: Path, tmp_path: Path, pretended: list[str]
+) -> None:
+    answer = advise(db, tmp_path / "out", "--terms", "--max-risk", "0.01")
+    assert answer.code == 3
+    assert "Rows are taken apart with the k that is recommended, and none is." in answer.out
+    assert len(pretended) == 2
+
+
+def test_the_command_of_whole_rows_makes_the_release_that_is_recommended(
+    db: Path, tmp_path: Path, pretended: list[str]
+) -> None:
+    asked = ("--terms", "--max-risk", "1/3", "--seed", 7)
+    found = advise(db, tmp_path / "out", *asked, "--json", k="4").json
+    assert srsql(*found["rows"]["command"][1:]).code == 0
+    with Engine(db) as engine:
+        (least,) = engine.sql("SELECT min(c.records) FROM release_2011q4.clusters AS c")[0]
+    assert least >= found["rows"]["recommended"]["term_cases"]
+
+
 def test_a_quarter_whose_turn_is_over_is_refused(db: Path, tmp_path: Path) -> None:
     release(db, "2011Q4")
     answer = advise(db, tmp_path / "out")
@@ -162,6 +205,7 @@ def test_a_quarter_whose_turn_is_over_is_refused(db: Path, tmp_path: Path) -> No
         (("--quarter", "'; DROP TABLE x; --\x1b[31m"), "is not in the warehouse"),
         (("--sample", "-1"), "--sample"),
         (("--k", "1"), "k is 1"),
+        (("--terms", "--max-singled-out", "2"), "--max-singled-out"),
         (("--series", "a'; --"), "letters, digits"),
     ],
 )

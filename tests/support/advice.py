@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from srsql.engine.study.row_settings import RowAdvice, RowSetting
 from srsql.engine.study.settings import Advice, Setting
 
 OPTIONS: dict[str, Any] = {"missing": "keep", "on_infeasible": "withhold", "seed": 0}
@@ -62,3 +64,20 @@ def advice() -> Advice:
                  "--on-infeasible", "withhold"],
         settings=[*found, failed], sampled=tried, measured=6, files=[],
     )  # fmt: skip
+
+
+def rows_advice(found: Advice) -> Advice:
+    """The same with ways of taking whole rows apart, made up."""
+    whole = RowSetting("ms k=5 whole rows", 5, None, None, looked_at=2000, below_k=0.97,
+                       mhra_before=10, mhra_kept=10, mhra_others=0)  # fmt: skip
+    best = replace(whole, label="ms k=5 term_cases=20 m=1", term_cases=20, m=1, below_k=0.0,
+                   follows=0.01, mhra_kept=6, are_w1=0.2, are_w2=0.7, a_ratio=0.5,
+                   keeps=True)  # fmt: skip
+    other = replace(best, label="ms k=5 term_cases=10 m=2", term_cases=10, m=2, mhra_kept=4)
+    refused = RowSetting("ms k=5 term_cases=40 m=2", 5, 40, 2, error="too few cases")
+    command = ["srsql", "release", "--term-cases", "20", "--series", "a b"]
+    return replace(
+        found,
+        row_settings=[whole, best, other, refused],
+        rows=RowAdvice("rows", 0.0, best, "It keeps most signals.", command),
+    )

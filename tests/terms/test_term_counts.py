@@ -16,7 +16,7 @@ from support.published_terms import Published, Subrecord, load, project, warehou
 
 from srsql.engine.errors import QueryError
 from srsql.engine.risk.term_counts import count_pairs, count_terms
-from srsql.engine.warehouse.released_terms import ALL, put_sets
+from srsql.engine.warehouse.released_terms import put_sets
 
 FORESTS: list[dict[int, frozenset[int]]] = [
     {},
@@ -98,7 +98,7 @@ def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: 
     """Exact: 1 - the chance that no chunk gives the record a term of the set."""
     _, _, made = world(seed, forest, (5, 4, 6))
     sets = [frozenset(c) for size in (1, 2, 3, 4) for c in combinations("abcd", size)]
-    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(warehouse(sql), sets))
+    call = load(sql, made.rows()).matches(put_sets(warehouse(sql), sets))
     found = dict(sql.rows(f"SELECT set_no, expected FROM {call}"))
     for number, asked in enumerate(sets):
         total = Fraction(0)
@@ -119,7 +119,7 @@ def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: 
 def test_matches_of_one_sample_are_near_their_mean(sql: Any) -> None:
     _, _, made = world(4, 2, (9, 9, 9))
     asked = frozenset("ab")
-    call = load(sql, made.rows()).call("term_matches", ALL, put_sets(warehouse(sql), [asked]))
+    call = load(sql, made.rows()).matches(put_sets(warehouse(sql), [asked]))
     ((_, expected),) = sql.rows(f"FROM {call}")
     luck = random.Random(1)
     found = [match_mean(made, asked, luck) for _ in range(300)]
