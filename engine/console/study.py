@@ -27,7 +27,9 @@ ADVICE_COLUMNS = [
 ]  # fmt: skip
 
 
-RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}
+RULES = {"rules": "file"} | {
+    n: n for n in ("drug", "reaction", "min_age", "max_age", "sex", "level")
+}
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",

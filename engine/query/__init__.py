@@ -9,7 +9,7 @@ rows are taken apart, ``cluster_bounds`` does, of rows and clusters together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -30,8 +30,15 @@ from srsql.engine.query.question import Counted, Question, read_question, undeci
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
-from srsql.engine.warehouse.catalog import registered_dataset
+from srsql.engine.warehouse.catalog import normalized, registered_dataset
 from srsql.engine.warehouse.frames import Framed, Lines
+from srsql.engine.warehouse.levels import (
+    Level,
+    add_names,
+    make_names,
+    told_of_levels,
+    value_with_several,
+)
 from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table, union_all
@@ -43,6 +50,21 @@ _VIEWS = "query/views"
 BOUNDS = ("lower", "expected", "upper", "known")
 _SHOWN = 3
 """Groups that a refusal names."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a question is answered."""
+
+    include_withheld: bool = False
+    """The upper bounds are raised by what the public manifests say was withheld."""
+    allow_unknown: bool = False
+    """Names of drugs and terms that no released row has are no mistake."""
+    levels: Sequence[Level] = ()
+    """Of columns that are asked by the names that their values have on a level."""
+
+
+USUAL = Asking()
 _WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "withheld_reports"}
 
 
@@ -92,8 +114,7 @@ def query(
     text: str,
     *,
     quarter: str | None = None,
-    include_withheld: bool = False,
-    allow_unknown: bool = False,
+    asking: Asking = USUAL,
 ) -> Answer:
     """Answer a question; nothing is changed.
 
@@ -104,8 +125,7 @@ def query(
         text: one SELECT with a COUNT over the tables and columns that the dataset publishes, and
             its quasi-identifiers.
         quarter: only this one; default: all released quarters.
-        include_withheld: raise the upper bounds by what the public manifests say was withheld.
-        allow_unknown: names of drugs and terms that no released row has are no mistake.
+        asking: what is added, allowed, and counted on which levels.
 
     Returns:
         The rows of the question with their bounds, and notes on how to read them.
@@ -116,7 +136,8 @@ def query(
     """
     for given in (text, series, quarter or ""):
         _need_text(given)
-    views = _find_views(warehouse, dataset, series, quarter)
+    include_withheld, allow_unknown = asking.include_withheld, asking.allow_unknown
+    views = replace(find_views(warehouse, dataset, series, quarter), levels=tuple(asking.levels))
     for each, schema in views.schemas.items():
         _need_cover(warehouse, each, schema)
     if dataset.clustered:
@@ -126,6 +147,7 @@ def query(
         )  # fmt: skip
     try:
         question = read_question(dataset, views, text)
+        _load_names(warehouse, views, question)
         count = _WITHHELD[question.counted] if include_withheld else None
         hidden = hidden_by(warehouse, dataset, views, question, text)
         sql = compose_count_bounds(dataset, views, question, count, hidden)
@@ -163,8 +185,35 @@ def query(
             *unknown,
             *_notes(dataset, views, question, withheld, hides=hidden is not None),
             *_of_hidden(hidden),
+            *told_of_levels(warehouse, views.levels),
         ),
     )
+
+
+def _load_names(warehouse: Warehouse, views: Views, question: Question) -> None:
+    """Have the names of released values on the levels that are asked.
+
+    Raises:
+        QueryError: rows are counted, of which one would become several.
+    """
+    if not views.levels:
+        return
+    make_names(warehouse)
+    for level in views.levels:
+        named = level.attribute
+        values = [
+            exp.select(column(named.column, "t").as_("value")).from_(
+                table(schema, named.table, alias="t")
+            )
+            for schema in views.every
+        ]
+        add_names(warehouse, level, union_all([*values]))
+        several = value_with_several(warehouse, level)
+        if several is not None and question.counted == "rows":
+            raise QueryError(
+                f"--level: {several!r} has several names on level {level.name}, so that its rows "
+                "would count more than once: count cases or reports"
+            )
 
 
 def _of_hidden(hidden: Hidden | None) -> Iterator[str]:
@@ -190,8 +239,11 @@ def _unknown_names(
     schemas = views.every or tuple(views.schemas.values())
     for lookup in dict.fromkeys(question.lookups):
         table_name, name = lookup.value.origin or ("", "")
-        sources = [table(schema, table_name, alias=lookup.value.alias) for schema in schemas]
-        same = exp.EQ(this=lookup.value.node, expression=exp.Literal.string(lookup.name))
+        sources = [views.rows(each, table_name, str(lookup.value.alias)) for each in schemas]
+        wanted: exp.Expr = exp.Literal.string(lookup.name)
+        if views.level(lookup.value.origin) and isinstance(lookup.value.node, exp.Column):
+            wanted = normalized(wanted)
+        same = exp.EQ(this=lookup.value.node, expression=wanted)
         found = union_all([exp.select("1").from_(source).where(same) for source in sources])
         if warehouse.rows(exp.select("1").from_(found.subquery("f")).limit(1).sql("duckdb")):
             continue
@@ -303,7 +355,7 @@ def _answer_rows(
     return rows[ends[0] : ends[1] if len(ends) > 1 else None]
 
 
-def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
+def find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
     """The views of a series, or of one quarter of it.
 
     Raises:
