@@ -18,7 +18,7 @@ from pathlib import Path
 from srsql.schemas.hierarchy import Hierarchy
 
 _CODE = re.compile(r"/[0-9]{5,}/")
-_BETWEEN = re.compile(r"""[\s\-‐‑‒–—.,;:'’"/\\()\[\]{}*_]+""")
+_BETWEEN = re.compile(r"""[\s\xa0\-‐‑‒–—.,;:'’"/\\()\[\]{}*_]+""", re.ASCII)
 _LONGEST = 1_000
 """Characters of a term or of a name; longer ones are no names."""
 

@@ -72,7 +72,7 @@ _DATASET = "the name of a dataset, or the path of its file"
 ARGUMENTS: Mapping[str, Argument] = {
     "target": Argument(takes=Instance((str, Path, duckdb.DuckDBPyConnection), _TARGET)),
     "dataset": Argument(
-        "Dataset: faers, vaers, or your own TOML file", takes=Instance((str, Path), _DATASET)
+        "Dataset: faers, vaers, omop, or your own TOML file", takes=Instance((str, Path), _DATASET)
     ),
     "name": Argument(takes=Instance((str, Path), _DATASET)),
     "series": Argument(declared(Request)["series"].help),
