@@ -168,8 +168,8 @@ def _of_atc(path: Path, header: Sequence[str]) -> Dictionary:
     place = next((header.index(name) for name in _ATC_NAMES if name in header), None)
     if place is None:
         raise DictionaryError(f"{path.name}: beside atc_code there must be atc_name")
-    code_at, names = header.index("atc_code"), {}
-    rows = read_rows(path)
+    code_at, rows = header.index("atc_code"), read_rows(path)
+    names: dict[str, str] = {}
     next(rows)
     for row in rows:
         if len(row) > max(code_at, place):

@@ -78,8 +78,10 @@ def coverage(
         LevelError: the quarter is not there.
         QueryError: nothing is released.
     """
-    rows = _original(dataset, level, quarter)
-    if series is not None:
+    rows: exp.Query
+    if series is None:
+        rows = _original(dataset, level, quarter)
+    else:
         rows = _released(warehouse, dataset, level, series, quarter)
     warehouse.run(f"CREATE OR REPLACE TEMP TABLE {HELD} AS {rows.sql(dialect='duckdb')}")
     make_names(warehouse)

@@ -193,9 +193,10 @@ class Expressions:
         return Scalar(built, next(iter(kinds), "text"))
 
     def _group_value(self, value: Scalar) -> exp.Expr:
-        """A value to group by; rows without one are left out where a placeholder may be behind."""
+        """A value to group by; rows without one are left out where a placeholder may be behind, and
+        on a level, where such a value has no name."""
         self.limits.check_group(value)
-        if self.limits.placeholders(value):
+        if self.limits.placeholders(value) or self.views.level(value.origin):
             self.blanked[value.node] = value.name
         return value.node
 

@@ -47,7 +47,7 @@ WITH counted AS MATERIALIZED (
 named AS MATERIALIZED (
     SELECT
         n.value,
-        list_sort(list(n.name)) FILTER (WHERE n.listed) AS names
+        list_sort(list(n.name) FILTER (WHERE n.listed)) AS names
     FROM temp.main.srsql_level_name AS n
     WHERE n.attribute = $attribute
     GROUP BY n.value
