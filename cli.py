@@ -54,6 +54,7 @@ from srsql.engine.study.grid import Grid, grid_parameters
 from srsql.engine.study.settings import Sweep
 from srsql.engine.warehouse.database_file import Limits, need_usable
 from srsql.engine.warehouse.lake_upkeep import look_at_lake
+from srsql.engine.warehouse.levels import dictionary_of
 from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
@@ -436,6 +437,27 @@ def query(
         answer = engine.query(sql, **options)
     parts = show_measures.answer_parts(answer, show_sql=show_sql)
     show(answer, as_json, parts, csv_of(csv_file, [answer.columns, *answer.rows]))
+
+
+@cli.command()
+@options_of(Engine.drugs)
+@artifacts
+@warehouse
+def drugs(level: str, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
+    """What a dictionary calls the names of drugs or terms, and which it lacks, by cases."""
+    with _asked(folders, db, options) as engine:
+        found = engine.drugs(level, **options)
+    show(found, as_json, show_measures.coverage_parts(found))
+
+
+@cli.command("dictionary")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", type=click.Path(path_type=Path), help="CSV file to make of all of them.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> None:
+    """The levels of a dictionary: MedDRA, ATC, OMOP or a CSV; of several, one after the other."""
+    found = dictionary_of(paths, to)
+    show(found, as_json, show_measures.dictionary_parts(found))
 
 
 @cli.command()

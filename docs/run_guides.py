@@ -48,6 +48,7 @@ PAGES = (
     "embedding.md",
     "configuration.md",
     "operations.md",
+    "omop.md",
 )
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (

@@ -163,6 +163,13 @@ class SignalError(SrsqlError):
     tells_values = True
 
 
+class LevelError(SrsqlError):
+    """Values cannot be counted on a level: there is no such column, level or dictionary."""
+
+    tells_values = True
+    of_others = True
+
+
 class QueryError(SrsqlError):
     """A question cannot be answered from the released views; the text says why."""
 

@@ -7,6 +7,7 @@ statements of the steps of that layer.
 MACRO_FILES: tuple[str, ...] = (
     "warehouse/periods.sql",
     "warehouse/lake.sql",
+    "warehouse/levels.sql",
     "ingest/source_texts.sql",
     "grouping/super_record.sql",
     "grouping/thresholds.sql",

@@ -64,6 +64,7 @@ TERMS_ALONE = (
 )
 _PERIOD, _NUMBER, _SHARE = ("--period",), Text(), Amount(1, noun="share")
 _RELEASED = Argument("This period only", "all that are released", aliases=_PERIOD)
+_RELEASED_OR_LOADED = Argument("This period only", "all", aliases=_PERIOD)
 _SERIES = Argument(takes=Text())
 _TARGET = "the path of a DuckDB file, or an open connection"
 _DATASET = "the name of a dataset, or the path of its file"
@@ -71,7 +72,7 @@ _DATASET = "the name of a dataset, or the path of its file"
 ARGUMENTS: Mapping[str, Argument] = {
     "target": Argument(takes=Instance((str, Path, duckdb.DuckDBPyConnection), _TARGET)),
     "dataset": Argument(
-        "Dataset: faers, vaers, or your own TOML file", takes=Instance((str, Path), _DATASET)
+        "Dataset: faers, vaers, omop, or your own TOML file", takes=Instance((str, Path), _DATASET)
     ),
     "name": Argument(takes=Instance((str, Path), _DATASET)),
     "series": Argument(declared(Request)["series"].help),
@@ -223,6 +224,17 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "query.quarter": _RELEASED,
     "include_withheld": Argument("Add what was withheld to the upper bound"),
+    "level": Argument(
+        "Columns that are counted by their names on a level of a dictionary, such as "
+        "drugname=ingredient:drugs.csv or pt=HLT:MedAscii",
+        "values as they are reported",
+        Names(),
+    ),
+    "drugs.level": Argument(
+        "A column and a level of a dictionary, such as drugname=ingredient:drugs.csv", takes=Text()
+    ),
+    "drugs.quarter": _RELEASED_OR_LOADED,
+    "unmatched": Argument("Only the values that the dictionary lacks"),
     "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),

@@ -13,6 +13,7 @@ from srsql.engine.api.engine import Engine, Name, Word
 from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer
+from srsql.engine.query.coverage import Coverage
 from srsql.engine.signals.results import Signals
 from srsql.schemas import Dataset
 
@@ -102,6 +103,11 @@ class Artifact:
         """Signals in what was released; options of :meth:`Engine.signals`."""
         given = self._own(options) | {"released_only": True}
         return self._engine.signals(series=self.series, **given)
+
+    def drugs(self, level: str, **options: Any) -> Coverage:
+        """What a dictionary calls released values; options of :meth:`Engine.drugs`."""
+        given = self._own(options) | {"released_only": True}
+        return self._engine.drugs(level, series=self.series, **given)
 
     @api.reads(errors.ArtifactError)
     def metrics(

@@ -24,7 +24,8 @@ from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query import Answer, query
+from srsql.engine.query import Answer, Asking, query
+from srsql.engine.query.coverage import Coverage, coverage
 from srsql.engine.release.correct import Correction, CorrectionRequest, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.explain import Explained, explain
@@ -59,6 +60,7 @@ from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.database_file import Wait
 from srsql.engine.warehouse.frames import Kind, Rows, shaped
+from srsql.engine.warehouse.levels import read_levels
 from srsql.engine.warehouse.releases import (
     Stale,
     need_cases,
@@ -477,7 +479,7 @@ class Engine:
         every_pair: bool = False, min_age: Number = None, max_age: Number = None, sex: Word = None,
         roles: Sequence[str] | None = None, quarter: Word = None, released_only: bool = False,
         missing: Missing = "spread", allow_unknown: bool = False,
-        dataset: Name = None, series: str = MAIN,
+        level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Signals:  # fmt: skip
         """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
         who = (min_age, max_age, sex)
@@ -485,21 +487,37 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
-            counting = Counting(api.drug_roles(roles), missing, allow_unknown)
+            levels = read_levels(schema, level or ())
+            counting = Counting(api.drug_roles(roles), missing, allow_unknown, levels)
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
                            released_only=released_only, counting=counting)  # fmt: skip
 
     @api.reads(errors.QueryError)
     def query(
         self, sql: str, *, quarter: Word = None, include_withheld: bool = False,
-        allow_unknown: bool = False, dataset: Name = None, series: str = MAIN,
+        allow_unknown: bool = False, level: Sequence[str] | None = None, dataset: Name = None,
+        series: str = MAIN,
     ) -> Answer:  # fmt: skip
         """A question over the original tables, from released views; see ``srsql query``."""
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
-            return query(self.warehouse, schema, series, sql, quarter=quarter,
-                         include_withheld=include_withheld,
-                         allow_unknown=allow_unknown)  # fmt: skip
+            asking = Asking(include_withheld, allow_unknown, read_levels(schema, level or ()))
+            return query(self.warehouse, schema, series, sql, quarter=quarter, asking=asking)
+
+    @api.reads(errors.LevelError)
+    def drugs(
+        self, level: str, *, unmatched: bool = False, quarter: Word = None,
+        released_only: bool = False, dataset: Name = None, series: str = MAIN,
+    ) -> Coverage:  # fmt: skip
+        """What a dictionary calls the values of a column, by cases; see ``srsql drugs``."""
+        with self.warehouse.guarded():
+            schema = self._of(quarter, dataset)
+            if released_only:
+                schema = self._visible(series, quarter, dataset)
+                need_cases(self.warehouse, schema.name, series, errors.LevelError)
+            (asked,) = read_levels(schema, [level])
+            return coverage(self.warehouse, schema, asked, series=series if released_only else None,
+                            quarter=quarter, unmatched=unmatched)  # fmt: skip
 
     @api.reads(errors.CompareError)
     def compare(

@@ -28,7 +28,7 @@ from srsql.engine.warehouse.scratch import put_beside
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {
     "metrics", "signals", "query", "audit", "status", "attack", "advise", "compare", "show",
-    "lookup", "explain",
+    "lookup", "explain", "drugs",
 }  # fmt: skip
 """Commands whose answer has rows, and so a CSV form."""
 _ASKED = "srsql.form"
@@ -134,12 +134,21 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql signals --rules rules.csv --format csv --out signals.csv",
         "srsql signals --all --released-only",
         "srsql signals --all --sex F --series rows --quarter 2011Q4",
+        "srsql signals --all --level pt=HLT:MedAscii",
     ),
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',
         'srsql query "SELECT sex, count(*) FROM demo GROUP BY sex" --format csv',
         'srsql query "SELECT count(DISTINCT caseid) FROM drug '
         "WHERE drugname = 'X'\" --series rows",
+    ),
+    "drugs": (
+        "srsql drugs --level drugname=ingredient:drugs.csv --unmatched",
+        "srsql drugs --level pt=HLT:MedAscii --format csv --out terms.csv",
+    ),
+    "dictionary": (
+        "srsql dictionary MedAscii",
+        "srsql dictionary names.csv atc.csv --to drugs.csv",
     ),
     "compare": (
         "srsql compare --quarters 2011Q1:2011Q4 --models ms,ppms,ppms++ --k 5,10",

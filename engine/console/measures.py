@@ -14,12 +14,15 @@ from srsql.engine.console.upkeep import lake_line
 from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
+from srsql.engine.query.coverage import Coverage
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
 from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreements
 from srsql.engine.signals.rules import Condition
 from srsql.engine.warehouse.extras import lacking
+from srsql.engine.warehouse.frames import Rows
+from srsql.engine.warehouse.levels import LevelSize
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
@@ -233,6 +236,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
             "released drugs and reactions are told of clusters and of no row: (surely .. possibly) "
             "holds for every dataset that fits; expected takes all of them for equally likely"
         )
+    yield from map(printable, found.levels)
     same = found.signals[:1] if found.every_pair else found.signals  # all pairs have one condition
     if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
@@ -362,6 +366,30 @@ def _interval(point: float | None, low: float | None, high: float | None) -> str
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,.4g}"
+
+
+def coverage_parts(found: Coverage) -> Parts:
+    """The values by cases with their names, and how much of the data the dictionary has."""
+    rows = (
+        [each.value, f"{each.cases:,}", "; ".join(each.names) or "-"]
+        for each in found.values[:SHOWN_ANSWERS]
+    )
+    yield Table(f"{found.column} on level {found.level}", ["value", "cases", "names"], rows)
+    if len(found.values) > SHOWN_ANSWERS:
+        yield f"{SHOWN_ANSWERS:,} of {len(found.values):,} values are shown; --json gives all"
+    source = "raw tables" if found.series is None else f"released, series {found.series}"
+    yield (
+        f"{found.dataset}, {source}: {found.dictionary} has {found.found - found.lacking:,} of "
+        f"{found.found:,} values; {found.covered:,} of {found.holders:,} cases have no other"
+    )
+    if found.series is None:
+        yield "computed with the originals: not for publication (--released-only is)"
+
+
+def dictionary_parts(found: Rows[LevelSize]) -> Parts:
+    """The levels of a dictionary."""
+    rows = ([each.level, f"{each.terms:,}", f"{each.names:,}"] for each in found)
+    yield Table("levels, from fine to coarse", ["level", "terms", "names"], rows)
 
 
 def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:

@@ -32,7 +32,9 @@ ROW_COLUMNS = [
     "", "rows", "m", "below k", "told", "a", "PRR", "MHRA kept", "others", "EB05 kept", "others",
     "ARE W1", "ARE W2", "keeps",
 ]  # fmt: skip
-RULES = {"rules": "file"} | {n: n for n in ("drug", "reaction", "min_age", "max_age", "sex")}
+RULES = {"rules": "file"} | {
+    n: n for n in ("drug", "reaction", "min_age", "max_age", "sex", "level")
+}
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",

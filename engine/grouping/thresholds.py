@@ -14,6 +14,8 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas.dictionary import DictionaryError, spelling
+from srsql.schemas.vocabularies import load_dictionary
 
 MAX_DENOMINATOR = 10**9
 _NUMBER = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}|\d{1,9}/\d{1,10}")
@@ -108,7 +110,9 @@ def _fraction(text: str, where: str) -> Fraction:
 def _levels(path: Path) -> ThetaPolicy:
     """A levels file: TOML (``default``, ``[values]``, ``[[group]]`` theta/values) or CSV.
 
-    The CSV has the columns ``value`` and ``theta``; the value ``*`` is the default for the rest.
+    The CSV has the columns ``value`` and ``theta``; the value ``*`` is the default for the rest. In
+    TOML the values of a ``[[group]]`` with a ``level`` are names on that level of ``dictionary``, a
+    path from the folder of the file: each term that is called so gets the threshold.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -137,9 +141,11 @@ def _levels(path: Path) -> ThetaPolicy:
 
 def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
     data = tomllib.loads(text)
-    unknown = sorted(set(data) - {"default", "values", "group"})
+    unknown = sorted(set(data) - {"default", "values", "group", "dictionary"})
     if unknown:
-        raise ReleaseError(f"{path}: unknown key {unknown[0]!r}: use default, values, group")
+        raise ReleaseError(
+            f"{path}: unknown key {unknown[0]!r}: use default, values, group, dictionary"
+        )
     rows = [("*", str(data["default"]))] if "default" in data else []
     values = data.get("values", {})
     if not isinstance(values, dict):
@@ -150,12 +156,34 @@ def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
         raise ReleaseError(f"{path}: key group must be [[group]] with theta and values")
     for group in groups:
         listed = group.get("values")
-        if set(group) - {"theta", "values"} or not isinstance(listed, list):
-            raise ReleaseError(f"{path}: [[group]] needs theta and a list of values, nothing else")
-        if not all(isinstance(value, str) for value in listed):
-            raise ReleaseError(f"{path}: values of a [[group]] must be texts")
+        if set(group) - {"theta", "values", "level"} or not isinstance(listed, list):
+            raise ReleaseError(
+                f"{path}: [[group]] needs theta and a list of values, maybe a level, nothing else"
+            )
+        if not all(isinstance(value, str) for value in [*listed, group.get("level", "")]):
+            raise ReleaseError(f"{path}: values and level of a [[group]] must be texts")
+        if "level" in group:
+            listed = _called(path, data.get("dictionary"), group["level"], listed)
         rows += [(value, str(group.get("theta"))) for value in listed]
     return rows
+
+
+def _called(path: Path, dictionary: object, level: str, names: list[str]) -> list[str]:
+    """The terms that have one of these names on a level of the dictionary of a levels file.
+
+    Raises:
+        ReleaseError: there is no such dictionary, level or name.
+    """
+    if not isinstance(dictionary, str):
+        raise ReleaseError(f"{path}: a level of a [[group]] needs the key dictionary, a path")
+    try:
+        members = load_dictionary(path.parent / dictionary).members(level)
+    except DictionaryError as error:
+        raise ReleaseError(f"{path}: {error}") from None
+    terms = {spelling(name): listed for name, listed in members.items()}
+    if absent := [name for name in names if spelling(name) not in terms]:
+        raise ReleaseError(f"{path}: {dictionary} calls no term {absent[0]!r} on level {level}")
+    return [term for name in names for term in terms[spelling(name)]]
 
 
 def _csv_rows(text: str, path: Path) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ rows are taken apart, ``cluster_bounds`` does, of rows and clusters together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -30,8 +30,15 @@ from srsql.engine.query.question import Counted, Question, read_question, undeci
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
-from srsql.engine.warehouse.catalog import registered_dataset
+from srsql.engine.warehouse.catalog import normalized, registered_dataset
 from srsql.engine.warehouse.frames import Framed, Lines
+from srsql.engine.warehouse.levels import (
+    Level,
+    add_names,
+    make_names,
+    told_of_levels,
+    value_with_several,
+)
 from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table, union_all
@@ -43,6 +50,21 @@ _VIEWS = "query/views"
 BOUNDS = ("lower", "expected", "upper", "known")
 _SHOWN = 3
 """Groups that a refusal names."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a question is answered."""
+
+    include_withheld: bool = False
+    """The upper bounds are raised by what the public manifests say was withheld."""
+    allow_unknown: bool = False
+    """Names of drugs and terms that no released row has are no mistake."""
+    levels: Sequence[Level] = ()
+    """Of columns that are asked by the names that their values have on a level."""
+
+
+USUAL = Asking()
 _WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "withheld_reports"}
 
 
@@ -92,8 +114,7 @@ def query(
     text: str,
     *,
     quarter: str | None = None,
-    include_withheld: bool = False,
-    allow_unknown: bool = False,
+    asking: Asking = USUAL,
 ) -> Answer:
     """Answer a question; nothing is changed.
 
@@ -104,8 +125,7 @@ def query(
         text: one SELECT with a COUNT over the tables and columns that the dataset publishes, and
             its quasi-identifiers.
         quarter: only this one; default: all released quarters.
-        include_withheld: raise the upper bounds by what the public manifests say was withheld.
-        allow_unknown: names of drugs and terms that no released row has are no mistake.
+        asking: what is added, allowed, and counted on which levels.
 
     Returns:
         The rows of the question with their bounds, and notes on how to read them.
@@ -116,21 +136,23 @@ def query(
     """
     for given in (text, series, quarter or ""):
         _need_text(given)
-    views = _find_views(warehouse, dataset, series, quarter)
+    views = replace(find_views(warehouse, dataset, series, quarter), levels=tuple(asking.levels))
     for each, schema in views.schemas.items():
         _need_cover(warehouse, each, schema)
     try:
         if dataset.clustered:
             registered = registered_dataset(warehouse, dataset.name)
-            asked = _of_clusters(warehouse, registered, series, views, text, include_withheld)
+            asked = _of_clusters(
+                warehouse, registered, series, views, text, asking.include_withheld
+            )
         else:
-            asked = _of_rows(warehouse, dataset, views, text, include_withheld)
+            asked = _of_rows(warehouse, dataset, views, text, asking.include_withheld)
         question, views = asked.question, asked.views
-        if include_withheld and (question.limit is not None or question.offset):
+        if asking.include_withheld and (question.limit is not None or question.offset):
             raise QueryError(
                 "groups of withheld cases alone are not listed: leave LIMIT and OFFSET out"
             )
-        unknown = tuple(asked.unknown(allow_unknown))
+        unknown = tuple(asked.unknown(asking.allow_unknown))
         sql = asked.composed(question)
         rows = _answer_rows(warehouse, question, sql, asked.composed)
         withheld = None if asked.withheld is None else _withheld(warehouse, views, asked.withheld)
@@ -166,7 +188,7 @@ class _Asked:
     """The column of public manifests by which the upper bounds are raised."""
     hides: bool
     """Whether rows do not show all that cases have."""
-    remarks: Iterator[str]
+    remarks: Iterable[str]
 
 
 def _of_rows(
@@ -174,6 +196,7 @@ def _of_rows(
 ) -> _Asked:
     """A question over rows as they are published; see ``query``."""
     question = read_question(dataset, views, text)
+    _load_names(warehouse, views, question)
     count = _WITHHELD[question.counted] if include_withheld else None
     names = [item.table.name for item, _ in question.joins]
     if include_withheld and question.counted == "rows" and names != [dataset.report_table]:
@@ -189,7 +212,7 @@ def _of_rows(
         lambda allowed: _unknown_names(warehouse, views, question, allowed=allowed),
         count,
         hides=hidden is not None,
-        remarks=_of_hidden(hidden),
+        remarks=(*_of_hidden(hidden), *told_of_levels(warehouse, views.levels)),
     )
 
 
@@ -227,6 +250,32 @@ def _of_clusters(
     )
 
 
+def _load_names(warehouse: Warehouse, views: Views, question: Question) -> None:
+    """Have the names of released values on the levels that are asked.
+
+    Raises:
+        QueryError: rows are counted, of which one would become several.
+    """
+    if not views.levels:
+        return
+    make_names(warehouse)
+    for level in views.levels:
+        named = level.attribute
+        values = [
+            exp.select(column(named.column, "t").as_("value")).from_(
+                table(schema, named.table, alias="t")
+            )
+            for schema in views.every
+        ]
+        add_names(warehouse, level, union_all([*values]))
+        several = value_with_several(warehouse, level)
+        if several is not None and question.counted == "rows":
+            raise QueryError(
+                f"--level: {several!r} has several names on level {level.name}, so that its rows "
+                "would count more than once: count cases or reports"
+            )
+
+
 def _of_hidden(hidden: Hidden | None) -> Iterator[str]:
     if hidden is not None:
         lower = "lower and known count as many out, since absent values count; " * (
@@ -250,8 +299,11 @@ def _unknown_names(
     schemas = views.every or tuple(views.schemas.values())
     for lookup in dict.fromkeys(question.lookups):
         table_name, name = lookup.value.origin or ("", "")
-        sources = [table(schema, table_name, alias=lookup.value.alias) for schema in schemas]
-        same = exp.EQ(this=lookup.value.node, expression=exp.Literal.string(lookup.name))
+        sources = [views.rows(each, table_name, str(lookup.value.alias)) for each in schemas]
+        wanted: exp.Expr = exp.Literal.string(lookup.name)
+        if views.level(lookup.value.origin) and isinstance(lookup.value.node, exp.Column):
+            wanted = normalized(wanted)
+        same = exp.EQ(this=lookup.value.node, expression=wanted)
         found = union_all([exp.select("1").from_(source).where(same) for source in sources])
         if warehouse.rows(exp.select("1").from_(found.subquery("f")).limit(1).sql("duckdb")):
             continue
@@ -306,7 +358,7 @@ def _answer_rows(
     return rows[ends[0] : ends[1] if len(ends) > 1 else None]
 
 
-def _find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
+def find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
     """The views of a series, or of one quarter of it.
 
     Raises:

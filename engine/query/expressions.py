@@ -22,6 +22,7 @@ from srsql.engine.query.vocabulary import (
     Generalized,
     Kind,
     Names,
+    Views,
     excerpt,
     number,
     only_parts,
@@ -38,6 +39,7 @@ from srsql.engine.query.worlds import (
     union,
 )
 from srsql.engine.signals.rules import leaves
+from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.statements import column
 from srsql.schemas import Hierarchy, Qid
 
@@ -55,8 +57,7 @@ class Expressions:
 
     names: Names
     limits: Limits
-    quarter: Callable[[str], exp.Expr]
-    """Our alias of a table -> the expression for its quarter."""
+    views: Views
     subquery: Callable[[exp.Expr, Block], exp.Expr]
     """Rebuilds EXISTS and IN (SELECT ...)."""
     atoms: list[Atom] = field(default_factory=list)
@@ -119,7 +120,7 @@ class Expressions:
             if isinstance(found, Generalized):
                 raise region_refusal(found)
             if found.kind == "quarter":
-                return Scalar(self.quarter(found.item.alias), "quarter")
+                return Scalar(self.views.quarter(found.item.alias), "quarter")
             return self._released_column(found)
         if isinstance(node, exp.Literal) and node.is_string:
             return Scalar(exp.Literal.string(node.name), "text", literal=node.name)
@@ -192,9 +193,10 @@ class Expressions:
         return Scalar(built, next(iter(kinds), "text"))
 
     def _group_value(self, value: Scalar) -> exp.Expr:
-        """A value to group by; rows without one are left out where a placeholder may be behind."""
+        """A value to group by; rows without one are left out where a placeholder may be behind, and
+        on a level, where such a value has no name."""
         self.limits.check_group(value)
-        if self.limits.placeholders(value):
+        if self.limits.placeholders(value) or self.views.level(value.origin):
             self.blanked[value.node] = value.name
         return value.node
 
@@ -229,7 +231,7 @@ class Expressions:
         if second:
             mirrored = _MIRRORED.get(operator, operator)
             return self._atom(second, self._spans(second, mirrored, left), block)
-        values = self.scalar(left, block), self.scalar(right, block)
+        values = self._alike(self.scalar(left, block), self.scalar(right, block))
         self._comparable(*values)
         self.limits.check_comparison(operator, *values, block.links, positive)
         return operator(this=values[0].node, expression=values[1].node)
@@ -248,7 +250,19 @@ class Expressions:
         for item in items:
             self._comparable(value, item)
             self.limits.check_comparison(exp.EQ, value, item, block.links, positive)
-        return value.node.isin(*(item.node for item in items))
+        return value.node.isin(*(self._alike(value, item)[1].node for item in items))
+
+    def _alike(self, *pair: Scalar) -> tuple[Scalar, Scalar]:
+        """Two values to compare; a name on a level is compared with the normal form of a text."""
+        one, other = pair
+        for value, partner in ((one, other), (other, one)):
+            if partner.literal is None or not isinstance(value.node, exp.Column):
+                continue
+            if self.views.level(value.origin):
+                name = normalized(exp.Literal.string(partner.literal))
+                changed = replace(partner, node=name)
+                return (value, changed) if value is one else (changed, value)
+        return one, other
 
     def _is_null(self, node: exp.Is, block: Block) -> exp.Expr:
         only_parts(node, "this", "expression")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
-from srsql.engine.query.vocabulary import Kind, Links, excerpt
+from srsql.engine.query.vocabulary import Kind, Links, Views, excerpt
 from srsql.schemas import Dataset
 
 Origin = tuple[str, str]
@@ -54,10 +54,12 @@ class Limits:
 
     Args:
         dataset: of the question.
-        pseudonym_series: the series, if its ids are pseudonyms.
+        views: that answer it. A column that is asked on a level has no placeholder: what means "not
+            known" has no name there, neither in the original nor in the release.
     """
 
-    def __init__(self, dataset: Dataset, pseudonym_series: str | None) -> None:
+    def __init__(self, dataset: Dataset, views: Views) -> None:
+        pseudonym_series = views.pseudonym_series
         self._pseudonym_series = pseudonym_series
         self._serial: dict[Origin, str] = {
             (child.name, name): numbering
@@ -71,7 +73,7 @@ class Limits:
         for attribute in (*dataset.sensitive, *dataset.quasi_sensitive):
             origin = (attribute.table, attribute.column)
             self._named.add(origin)
-            if attribute.missing:
+            if attribute.missing and views.level(origin) is None:
                 self._placeholders[origin] = (
                     *self._placeholders.get(origin, ()),
                     *attribute.missing,

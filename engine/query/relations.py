@@ -90,8 +90,8 @@ class Blocks:
     def __init__(self, dataset: Dataset, views: Views) -> None:
         self.dataset, self.views = dataset, views
         self.names = Names(dataset)
-        limits = Limits(dataset, views.pseudonym_series)
-        self.expressions = Expressions(self.names, limits, views.quarter, self.subquery)
+        limits = Limits(dataset, views)
+        self.expressions = Expressions(self.names, limits, views, self.subquery)
         self._tables = 0
 
     def subquery(self, node: exp.Expr, block: Block) -> exp.Expr:

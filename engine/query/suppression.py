@@ -16,14 +16,14 @@ from sqlglot import exp
 
 from srsql.engine.errors import QueryError
 from srsql.engine.query.question import Question
-from srsql.engine.query.vocabulary import Views
-from srsql.engine.warehouse.releases import ONE_VALUE, most_suppressed, suppressing
+from srsql.engine.query.vocabulary import Views, source_of
+from srsql.engine.warehouse.releases import ANY_VALUE, ONE_VALUE, most_suppressed, suppressing
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 SHARES = {
-    "cases": ("suppressed_cases_per_10000", "released_cases"),
+    "cases": (ANY_VALUE, "released_cases"),
     "reports": ("suppressed_reports_per_10000", "released_reports"),
 }
 """What is counted -> columns of the public manifest: a share, rounded up, and of how many."""
@@ -93,6 +93,8 @@ def hidden_by(
     parts = [*question.conditions, *(on for _, on in question.joins if on is not None)]
     inner = [found for part in parts for found in part.find_all(exp.Table)]
     names |= {found.alias: found.name for found in inner}
+    named = [found for part in parts for found in part.find_all(exp.Subquery)]
+    names |= {found.alias: source_of(found) for found in named if found.alias}
     if not {name for name, _ in sensitive} & set(names.values()):
         return None
     schemas = suppressing(warehouse, views.schemas.values())
@@ -112,7 +114,10 @@ def hidden_by(
         for found in part.find_all(exp.Column)
         if (names.get(found.table, ""), found.name) in sensitive
     ]
-    if question.counted == "cases" and len(asked) == 1 and _is_one_value(asked[0], grouped):
+    named_on_levels = {(each.attribute.table, each.attribute.column) for each in views.levels}
+    several = any((names[found.table], found.name) in named_on_levels for found in asked)
+    one = len(asked) == 1 and not several and _is_one_value(asked[0], grouped)
+    if question.counted == "cases" and one:
         share = ONE_VALUE
     every = tuple(views.schemas.values())
     return Hidden(schemas, every, share, released, _asks_for_absence(text))

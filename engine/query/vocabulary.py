@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 from sqlglot import ErrorLevel, exp
 
 from srsql.engine.errors import QueryError
+from srsql.engine.warehouse.levels import Level, name_of
 from srsql.engine.warehouse.statements import column, table
 from srsql.schemas import Dataset, Qid, Table
 
@@ -35,11 +36,35 @@ class Views:
     every: tuple[str, ...] = ()
     """Schemas of all released quarters of the series, in which names are looked up; none: those of
     ``schemas``."""
+    levels: tuple[Level, ...] = ()
+    """Of columns whose values are asked by their names on a level."""
 
-    def table(self, name: str, alias: str) -> exp.Table:
-        """One released table."""
+    def table(self, name: str, alias: str) -> exp.Expr:
+        """One released table, with names on levels in the place of values."""
         (schema,) = [self.cumulative] if self.cumulative else self.schemas.values()
-        return table(schema, name, alias=alias)
+        return self.rows(schema, name, alias)
+
+    def rows(self, schema: str, name: str, alias: str) -> exp.Expr:
+        """The same of one release, by the schema of its views."""
+        named = [each for each in self.levels if each.attribute.table == name]
+        if not named:
+            return table(schema, name, alias=alias)
+        shown = [
+            column("name", f"l{n}").as_(each.attribute.column, quoted=True)
+            for n, each in enumerate(named)
+        ]
+        star = exp.Column(this=exp.Star(replace=shown), table=exp.to_identifier("v", quoted=True))
+        rows = exp.select(star).from_(table(schema, name, alias="v"))
+        for n, each in enumerate(named):
+            rows = name_of(each, rows, column(each.attribute.column, "v"), f"l{n}")
+        return exp.Subquery(
+            this=rows, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+        )
+
+    def level(self, origin: tuple[str, str] | None) -> Level | None:
+        """The level of a column, which is named by its table and its name; None: it has none."""
+        same = (e for e in self.levels if (e.attribute.table, e.attribute.column) == origin)
+        return next(same, None)
 
     def quarter(self, alias: str) -> exp.Expr:
         """The quarter of a row."""
@@ -225,6 +250,12 @@ class Names:
             if name in (f"{qid.name}_low", f"{qid.name}_high"):
                 return QueryError(f"column {name} is of the release: ask the original {qid.name}")
         return QueryError(f"column {node.name} is unknown")
+
+
+def source_of(rows: exp.Subquery) -> str:
+    """The table that ``Views.rows`` has names on levels of; empty: it is another subquery."""
+    found = rows.this.args.get("from_") if isinstance(rows.this, exp.Select) else None
+    return str(found.this.name) if found is not None else ""
 
 
 def number(node: exp.Expr) -> Decimal:

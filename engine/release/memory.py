@@ -52,7 +52,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _FILE = re.compile(
-    r"(?!(level|sim):\d+\Z)(?P<way>levels:|level:\d+:|sim:\d+:)?(?P<path>.+)", re.DOTALL
+    r"(?!(level|sim):\d+\Z)(?P<way>levels:|level:[^:]+:|sim:\d+:)?(?P<path>.+)", re.DOTALL
 )
 """A path, and what may stand before it; ``level:1`` alone names what ships, wherever that is."""
 UNTOLD = (

@@ -24,6 +24,7 @@ from srsql.engine.signals.cases import (
     RELEASED,
     Scope,
     load_cases,
+    load_names,
     load_wanted,
     side_table,
     suppressed_cases,
@@ -50,6 +51,7 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.warehouse.extras import installed
+from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
@@ -94,10 +96,12 @@ def signals(
         SignalError: nothing is released, or the dataset has no such columns; or no case has a drug
             or reaction of that name. Who reads released views only is told of released names only.
     """
-    scope = _scope(warehouse, dataset, series, quarter, counting.roles)
+    scope = _scope(warehouse, dataset, series, quarter, counting)
     rules = Sifted(rules) if isinstance(rules, Condition) else rules
     every = isinstance(rules, Sifted)
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
+    if scope.levels:
+        load_names(warehouse, scope, sides)
     unknown = []
     if not isinstance(rules, Sifted):
         allowed = counting.allow_unknown
@@ -128,6 +132,7 @@ def signals(
         unknown=tuple(unknown),
         suppressed=suppressed,
         of_clusters=scope.told is not None,
+        levels=tuple(told_of_levels(warehouse, scope.levels)),
     )
 
 
@@ -136,9 +141,9 @@ def _scope(
     dataset: Dataset,
     series: str,
     quarter: str | None,
-    roles: Sequence[str] | None,
+    counting: Counting,
 ) -> Scope:
-    declared = dataset.signals
+    declared, roles = dataset.signals, counting.roles
     if declared is None:
         raise SignalError(
             f"dataset {dataset.name} does not say what a drug and a reaction are: its schema needs "
@@ -176,6 +181,12 @@ def _scope(
         told = told_pairs(warehouse, dataset, schema)
         roles = need_roles(told, roles)
     chosen = declared.suspect if roles is None else roles
+    counted = {(declared.drug_table, declared.drug), (declared.reaction_table, declared.reaction)}
+    for level in counting.levels:
+        if (level.attribute.table, level.attribute.column) not in counted:
+            raise SignalError(
+                f"--level {level.key}: signals count {declared.drug} and {declared.reaction} alone"
+            )
     return Scope(
         dataset,
         declared,
@@ -183,6 +194,7 @@ def _scope(
         releases,
         tuple(role.strip().upper() for role in chosen if role.strip()),
         told,
+        tuple(counting.levels),
     )
 
 

@@ -16,7 +16,13 @@ from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_means
 from srsql.engine.signals.rules import AGE, SEX, Rule, did_you_mean, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.releases import ONE_VALUE, most_suppressed, suppressing
+from srsql.engine.warehouse.levels import Level, add_names, make_names, name_of
+from srsql.engine.warehouse.releases import (
+    ANY_VALUE,
+    ONE_VALUE,
+    most_suppressed,
+    suppressing,
+)
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -50,6 +56,13 @@ class Scope:
     """Normalized; empty: every role."""
     told: ToldPairs | None = None
     """Where whole rows are taken apart: what clusters tell of drugs and reactions."""
+    levels: tuple[Level, ...] = ()
+    """On which levels drugs and reactions are counted."""
+
+    def level(self, source: str, value: str) -> Level | None:
+        """The level of a column; None: its values count as they are."""
+        named = (each for each in self.levels if each.key == f"{source}.{value}")
+        return next(named, None)
 
 
 def side_table(side: str, name: str) -> str:
@@ -105,10 +118,7 @@ def unknown_names(
             items = scope.told.views.items(attribute)
             names = exp.select(column("name", "i")).from_(items.subquery("i"))
         else:
-            term = (
-                column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
-            )
-            names = exp.select(term.as_("name")).from_(_source(scope, side, source, "t"))
+            names = _names(scope, side, source, value)
         wanted = list(dict.fromkeys(getattr(rule, what) for rule in rules))
         listed = exp.select(exp.Explode(this=exp.cast(exp.Placeholder(this="wanted"), "VARCHAR[]"))
                             .as_("name")).subquery("w")  # fmt: skip
@@ -153,17 +163,49 @@ def suppressed_cases(warehouse: Warehouse, scope: Scope) -> int:
     Where reactions are sensitive, that is what the public manifests tell, over all quarters.
     """
     signals, sensitive = scope.signals, scope.dataset.sensitive
-    if (signals.reaction_table, signals.reaction) not in {(a.table, a.column) for a in sensitive}:
+    reaction = signals.reaction_table, signals.reaction
+    if reaction not in {(a.table, a.column) for a in sensitive}:
         return 0
+    share = ANY_VALUE if scope.level(*reaction) else ONE_VALUE  # several values have one name
     names = {"releases": list(scope.releases.values())}
     schemas = [schema for (schema,) in warehouse.rows(query(_RELEASES, "schemas"), names)]
     return sum(
         int(warehouse.value(exp.select(most).sql("duckdb")))
         for most in (
-            most_suppressed(schema, ONE_VALUE, "released_cases")
+            most_suppressed(schema, share, "released_cases")
             for schema in suppressing(warehouse, schemas)
         )
     )
+
+
+def load_names(warehouse: Warehouse, scope: Scope, sides: Sequence[str]) -> None:
+    """Have the names that drugs and reactions of these sides have on the levels of the scope.
+
+    Args:
+        warehouse: where the table of names is made.
+        scope: which columns, on which levels.
+        sides: ``RELEASED``, ``ORIGINAL`` or both.
+    """
+    make_names(warehouse)
+    for level in scope.levels:
+        named = level.attribute
+        values = [_values(scope, side, named.table, named.column) for side in sides]
+        add_names(warehouse, level, union_all([*values]))
+
+
+def _values(scope: Scope, side: str, source: str, value: str) -> exp.Select:
+    """The normalized values of a column of a side, as ``value``: of all roles and quarters."""
+    term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
+    return exp.select(term.as_("value")).from_(_source(scope, side, source, "t"))
+
+
+def _names(scope: Scope, side: str, source: str, value: str) -> exp.Select:
+    """What these values count as: themselves, or their names on a level."""
+    values, level = _values(scope, side, source, value).subquery("v"), scope.level(source, value)
+    if level is None:
+        return exp.select(column("value", "v").as_("name")).from_(values)
+    rows = exp.select(column("name", "l")).from_(values)
+    return name_of(level, rows, column("value", "v"), "l")
 
 
 def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
@@ -329,9 +371,14 @@ def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Q
     if name == "drug" and signals.role and scope.roles:
         role = normalized(column(signals.role, "t"))
         rows = rows.where(role.isin(*map(exp.Literal.string, scope.roles)))
-    return (
+    terms = (
         exp.select(column("case_id", "u"), column(name, "u"))
         .distinct()
         .from_(rows.subquery("u"))
         .where(column(name, "u").is_(exp.null()).not_())
     )
+    level = scope.level(source, value)
+    if level is None:
+        return terms
+    named = exp.select(column("case_id", "d"), column("name", "l").as_(name)).distinct()
+    return name_of(level, named.from_(terms.subquery("d")), column(name, "d"), "l")

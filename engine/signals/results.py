@@ -281,3 +281,5 @@ class Signals(Framed):
     """Drugs and reactions are told of clusters and of no row: ``lower`` and ``upper`` hold for
     every dataset that fits what is released. Without originals, all pairs are those that are
     expected often enough."""
+    levels: tuple[str, ...] = ()
+    """On which levels drugs and reactions are counted, in words; none: as they are reported."""

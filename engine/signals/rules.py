@@ -13,6 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
+from srsql.engine.warehouse.levels import Level
 from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid
@@ -51,6 +52,8 @@ class Counting:
     way, too), or it is left out as the usual tools do (``exclude``)."""
     allow_unknown: bool = False
     """Names that no case has count as none, instead of being refused."""
+    levels: Sequence[Level] = ()
+    """On which levels drugs and reactions are counted; otherwise as they are reported."""
 
 
 USUAL = Counting()

@@ -19,6 +19,7 @@ from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
 from srsql.engine.release.request import TERMS, Request, make_request, release_options
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import PolicyChoice, parse_policy
+from srsql.engine.warehouse.levels import content_of_levels
 
 FORMAT = 4
 """Of the files of cells; another one makes every cell anew."""
@@ -58,9 +59,18 @@ class Rules:
     min_age: str | None = None
     max_age: str | None = None
     sex: str | None = None
+    level: Sequence[str] | None = None
+    """Of drugs and reactions, as ``Engine.signals`` takes them."""
 
     def __post_init__(self) -> None:
         """Refuse what names no pair."""
+        if self.level is not None:
+            try:
+                object.__setattr__(self, "level", Names().parse(self.level, "--level"))
+            except RefusedError as why:
+                raise CompareError(str(why)) from None
+            if self.file is None and self.drug is None:
+                raise CompareError("--level needs --rules, or --drug and --reaction")
         pair = (self.drug, self.reaction)
         conditions = (self.min_age, self.max_age, self.sex)
         if (self.drug is None) != (self.reaction is None):
@@ -73,12 +83,14 @@ class Rules:
             raise CompareError("--min-age, --max-age and --sex need --drug and --reaction")
 
     @property
-    def call(self) -> dict[str, str]:
+    def call(self) -> dict[str, Any]:
         """As ``Engine.signals`` takes it; empty: no signals."""
+        on_level = {} if self.level is None else {"level": list(self.level)}
         if self.file is not None:
-            return {"rules": str(self.file)}
+            return {"rules": str(self.file)} | on_level
         names = ("drug", "reaction", "min_age", "max_age", "sex")
-        return {name: text for name in names if (text := getattr(self, name)) is not None}
+        told = {name: text for name in names if (text := getattr(self, name)) is not None}
+        return told | on_level
 
     @property
     def content(self) -> str:
@@ -86,11 +98,13 @@ class Rules:
 
         Raises:
             CompareError: the file cannot be read.
+            LevelError: a dictionary cannot be read.
         """
+        on_level = "" if self.level is None else content_of_levels(self.level)
         if self.file is None:
-            return json.dumps(self.call)
+            return json.dumps(self.call) + on_level
         try:
-            return hashlib.sha256(self.file.read_bytes()).hexdigest()
+            return hashlib.sha256(self.file.read_bytes()).hexdigest() + on_level
         except OSError as error:
             raise CompareError(f"{self.file}: cannot be read ({error.strerror})") from None
 

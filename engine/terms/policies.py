@@ -18,13 +18,12 @@ from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
 from srsql.engine.warehouse.released_terms import put_originals
 from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas.dictionary import DictionaryError, nodes_on_level
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
+from srsql.schemas.vocabularies import SHIPPED, load_dictionary
 
 TERMS = "temp.main.srsql_basket_term"
 WAYS = "a CSV file (constraint, term), level:N[:FILE], sim:N[:FILE] or sup:PERCENT"
-SHIPPED = "terms.csv"
-"""The hierarchy of terms that ships: plain words of reports, and frequent ones of synthetic series,
-in a grouping of our own, which anybody may use for anything (CC0)."""
 
 
 @dataclass(frozen=True)
@@ -127,21 +126,27 @@ def hierarchy_policy(hierarchy: Hierarchy, level: int) -> UtilityPolicy:
     """
     if level < 1:
         raise PolicyError(f"a hierarchy-based policy of level {level}: levels count from 1")
-    height, parent = hierarchy.height, hierarchy.parent
-    last = list(range(len(height)))
-    for node in range(len(height) - 1, 0, -1):
-        last[parent[node]] = max(last[parent[node]], last[node])
-    tops = [
-        node
-        for node in range(1, len(height))
-        if 1 <= height[node] <= level and (parent[node] == 0 or height[parent[node]] > level)
-    ]
+    tops = nodes_on_level(hierarchy, level)
     if not tops:
         raise PolicyError(f"level {level}: the hierarchy has no inner node there except its root")
     return UtilityPolicy(
         f"level {level}",
-        {hierarchy.labels[n]: tuple(hierarchy.labels[n : last[n] + 1]) for n in tops},
+        {hierarchy.labels[n]: tuple(hierarchy.labels[n : hierarchy.last[n] + 1]) for n in tops},
     )
+
+
+def dictionary_policy(path: Path, level: str) -> UtilityPolicy:
+    """A constraint for each name on a level of a dictionary, of all terms that are called so.
+
+    Raises:
+        PolicyError: the dictionary cannot be read or has no such level, or a term has two names.
+    """
+    try:
+        dictionary = load_dictionary(path)
+        name = dictionary.level(level)
+    except DictionaryError as error:
+        raise PolicyError(str(error)) from None
+    return UtilityPolicy(f"level {name}", dictionary.members(name))
 
 
 def similarity_policy(hierarchy: Hierarchy, size: int) -> UtilityPolicy:
@@ -282,6 +287,8 @@ def parse_policy(text: str) -> PolicyChoice:
         return PolicyChoice(text, percent=rest)
     if kind in ("level", "sim"):
         number, named, file = rest.partition(":")
+        if kind == "level" and number and file and not number.isdecimal():
+            return PolicyChoice(f"level:{number}", dictionary_policy(Path(file), number))
         if not number.isdecimal() or bool(named) != bool(file):
             raise PolicyError(f"--policy {text!r}: give {WAYS}")
         make = hierarchy_policy if kind == "level" else similarity_policy

@@ -116,6 +116,8 @@ def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Data
 PER = 10_000
 ONE_VALUE = f"suppressed_one_value_per_{PER}"
 """Column of the public manifest: the largest share of cases of which one value is suppressed."""
+ANY_VALUE = f"suppressed_cases_per_{PER}"
+"""Column of the public manifest: the share of cases of which some value is suppressed."""
 
 
 def suppressing(warehouse: Warehouse, schemas: Iterable[str]) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         data = clinic.write(folder / part, visits, findings)
         (data / "visit.csv").rename(data / f"visit {HOSTILE}.csv")
         (folder / "clinic.toml").write_text(clinic.TOML + SIGNALS)
+        (folder / "names.csv").write_text(f'name,group\nitch,"skin {HOSTILE}"\n')
     with Engine(folder / "w.duckdb", dataset=folder / "clinic.toml") as engine:
         engine.ingest([folder / "one" / "data"], period=QUARTER)
         engine.release(QUARTER, k=2, theta="1", seed=1)
@@ -116,12 +117,28 @@ CASES: dict[Case, list[Case]] = {
         ("--drug", HOSTILE, "--reaction", HOSTILE, "--allow-unknown"),
         ("--rules", HOSTILE),
         ("--all", "--sex", HOSTILE),
+        ("--all", "--level", "drug=group:names.csv"),
+        ("--all", "--level", f"drug={HOSTILE}"),
     ],
     ("query",): [
         ("SELECT finding, count(*) FROM finding GROUP BY finding",),
         (f"SELECT count(*) FROM finding WHERE finding = '{HOSTILE}'",),
         (f"SELECT count(*) FROM \"{HOSTILE}\"",),
         ("SELECT count(DISTINCT patient_id) FROM visit", "--show-sql"),
+        ("SELECT finding, count(*) FROM finding GROUP BY finding", "--level",
+         "finding=group:names.csv"),
+    ],
+    ("drugs",): [
+        ("--level", HOSTILE),
+        ("--level", f"finding=x:{HOSTILE}"),
+        ("--level", f"finding={HOSTILE}:names.csv"),
+        ("--level", "finding=group:names.csv"),
+        ("--level", "finding=group:names.csv", "--released-only", "--unmatched"),
+        ("--level", "drug=group:names.csv", "--quarter", HOSTILE),
+    ],
+    ("dictionary",): [
+        (HOSTILE,), ("names.csv",), ("names.csv", "--to", f"{HOSTILE}/no.csv"),
+        ("names.csv", "--to", f"made {HOSTILE}.csv"), ("names.csv", "names.csv"),
     ],
     ("compare",): [("--quarters", HOSTILE, "--models", "ms")],
     ("advise",): [("--quarter", HOSTILE), (*ASKED, "--terms", "--series", HOSTILE)],

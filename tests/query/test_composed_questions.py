@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.snapshots import check_snapshot
 
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import read_question
 from srsql.engine.query.vocabulary import Views
+from srsql.engine.warehouse.levels import read_levels
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")
 QUARTER = Views({"2011Q4": "release_2011q4"}, None, None)
 SERIES = Views({"2011Q3": "release_2011q3", "2011Q4": "release_2011q4"}, "released", "main")
+ON_LEVELS = replace(QUARTER, levels=read_levels(FAERS, ["pt=1", "drug.drugname=2"]))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,14 @@ SERIES = Views({"2011Q3": "release_2011q3", "2011Q4": "release_2011q4"}, "releas
             QUARTER,
             "SELECT CASE WHEN age < 18 THEN 'below' ELSE 'above' END AS band, sex, COUNT(*) "
             "FROM demo GROUP BY band, sex",
+            None,
+        ),
+        (
+            "cases_by_names_on_levels",
+            ON_LEVELS,
+            "SELECT pt, COUNT(DISTINCT caseid) FROM reac WHERE upper(pt) <> 'FEVER' AND EXISTS "
+            "(SELECT 1 FROM drug WHERE drug.caseid = reac.caseid AND drugname IN ('Heart', 'x')) "
+            "GROUP BY pt",
             None,
         ),
     ],

@@ -1,0 +1,146 @@
+"""What a dictionary makes of the values of a column, and which of them it lacks, by cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlglot import exp
+
+from srsql.engine.errors import LevelError
+from srsql.engine.query import find_views
+from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.frames import Framed
+from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.levels import TOPIC, Level, add_names, make_names
+from srsql.engine.warehouse.statements import column, query, temporary, union_all
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+HELD = "srsql_level_held"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of the column."""
+
+    value: str
+    """Normalized."""
+    cases: int
+    """Cases that have it in some report."""
+    names: tuple[str, ...]
+    """On the level; none: the dictionary lacks the value."""
+
+
+@dataclass(frozen=True)
+class Coverage(Framed):
+    """The values of a column, those of the most cases first."""
+
+    _tables: ClassVar[tuple[str, ...]] = ("values",)
+
+    dataset: str
+    series: str | None
+    """None: of the raw tables, which the steward alone reads."""
+    column: str
+    level: str
+    dictionary: str
+    found: int
+    """Distinct values."""
+    lacking: int
+    """Those of them that the dictionary lacks."""
+    holders: int
+    """Cases that have any value."""
+    covered: int
+    """Those of them that have no value that the dictionary lacks."""
+    values: tuple[Value, ...]
+
+
+def coverage(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    level: Level,
+    *,
+    series: str | None,
+    quarter: str | None,
+    unmatched: bool,
+) -> Coverage:
+    """The values of a column with their names on a level; nothing is changed.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: with the column.
+        level: of the column.
+        series: whose released views are read; None: the raw tables.
+        quarter: only this one; default: all.
+        unmatched: give only the values that the dictionary lacks.
+
+    Raises:
+        LevelError: the quarter is not there.
+        QueryError: nothing is released.
+    """
+    rows: exp.Query
+    if series is None:
+        rows = _original(dataset, level, quarter)
+    else:
+        rows = _released(warehouse, dataset, level, series, quarter)
+    warehouse.run(f"CREATE OR REPLACE TEMP TABLE {HELD} AS {rows.sql(dialect='duckdb')}")
+    make_names(warehouse)
+    held = exp.select(column("value", "h")).from_(temporary(HELD, alias="h"))
+    add_names(warehouse, level, held)
+    given = {"attribute": level.key}
+    found = warehouse.rows(query(TOPIC, "coverage", held=HELD), given)
+    if not found:
+        raise LevelError(
+            f"no case has a {level.attribute.column}"
+            + (f" in {quarter}: give another --quarter" if quarter else "")
+        )
+    holders, covered = warehouse.rows(query(TOPIC, "covered", held=HELD), given)[0]
+    values = tuple(Value(value, cases, tuple(names)) for value, cases, names in found)
+    lacking = tuple(each for each in values if not each.names)
+    return Coverage(
+        dataset=dataset.name,
+        series=series,
+        column=level.attribute.column,
+        level=level.name,
+        dictionary=level.dictionary.origin,
+        found=len(values),
+        lacking=len(lacking),
+        holders=holders,
+        covered=covered,
+        values=lacking if unmatched else values,
+    )
+
+
+def _original(dataset: Dataset, level: Level, quarter: str | None) -> exp.Select:
+    """(case_id, value) of the raw rows; those of legacy quarters name the report only."""
+    same = exp.and_(
+        column(dataset.report_id, "t").eq(column(dataset.report_id, "p")),
+        column("quarter", "t").eq(column("quarter", "p")),
+    )
+    value = column(derived(level.attribute.column), "t")
+    rows = (
+        exp.select(column(dataset.case_id, "p").as_("case_id"), value.as_("value"))
+        .distinct()
+        .from_(raw_table(dataset, level.attribute.table, alias="t"))
+        .join(raw_table(dataset, dataset.report_table, alias="p"), on=same)
+        .where(value.copy().is_(exp.null()).not_())
+    )
+    if quarter is not None:
+        rows = rows.where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    return rows
+
+
+def _released(
+    warehouse: Warehouse, dataset: Dataset, level: Level, series: str, quarter: str | None
+) -> exp.Query:
+    """The same of what was released."""
+    views = find_views(warehouse, dataset, series, quarter)
+    value = normalized(column(level.attribute.column, "t"))
+    parts: list[exp.Query] = [
+        exp.select(column(dataset.case_id, "t").as_("case_id"), value.as_("value"))
+        .distinct()
+        .from_(views.rows(schema, level.attribute.table, "t"))
+        .where(value.copy().is_(exp.null()).not_())
+        for schema in views.schemas.values()
+    ]
+    return union_all(parts)
