@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from string import Template
@@ -57,15 +58,19 @@ def write_verifier_page(file: Path) -> Path:
     Raises:
         VerifyError: it is there, or cannot be written.
     """
+    content = verifier_page().encode()
     try:
-        with file.open("x", encoding="utf-8", newline="\n") as opened:
-            opened.write(verifier_page())
+        with file.open("xb") as opened:
+            opened.write(content)
             opened.flush()
             os.fsync(opened.fileno())
     except FileExistsError:
         raise VerifyError(f"--page {file} is there already: give another name") from None
-    except (OSError, ValueError) as error:
-        raise VerifyError(f"--page {file} cannot be written: {one_line(error)}") from None
+    except OSError as error:
+        with suppress(OSError):  # half of a page, as on a full disk
+            file.unlink(missing_ok=True)
+        why = error.strerror or one_line(error)
+        raise VerifyError(f"--page {file} cannot be written ({why}): give another name") from None
     return file
 
 

@@ -39,21 +39,26 @@ const NEVER_SHOWN = [
 /** Model -> the bounds that its regions keep, whether k counts cases, and whether values are drawn.
  * @type {Map<string, {bounds: string[], unit: string, perturbed: boolean, rows: boolean}>} */
 const BOUNDS_OF_MODELS = new Map([
-  ...["ms", "ppms", "ppms-ear", "ppms++", "ppms-alpha", "ppms-stay"].map(name => model(name)),
-  ...["ppms-dp-num", "ppms-dp-all", "msdp-num", "msdp-all"].map(name =>
-    model(name, {perturbed: true})),
-  ...["k-anonymity", "l-diversity", "alpha-k"].map(name => model(name, {bounds: [], unit: "report"})),
-  model("xy-anonymity", {bounds: ["k"]}),
-  ...["disassociation", "ipa", "cba", "full-domain", "dp-histogram"].map(name =>
-    model(name, {bounds: [], rows: false})),
+  ["ms", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
+  ["ppms", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
+  ["ppms-ear", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
+  ["ppms++", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
+  ["ppms-alpha", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
+  ["ppms-stay", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
+  ["ppms-dp-num", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
+  ["ppms-dp-all", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
+  ["msdp-num", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
+  ["msdp-all", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
+  ["k-anonymity", {"bounds": [], "unit": "report", "perturbed": false, "rows": true}],
+  ["l-diversity", {"bounds": [], "unit": "report", "perturbed": false, "rows": true}],
+  ["alpha-k", {"bounds": [], "unit": "report", "perturbed": false, "rows": true}],
+  ["xy-anonymity", {"bounds": ["k"], "unit": "case", "perturbed": false, "rows": true}],
+  ["disassociation", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
+  ["ipa", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
+  ["cba", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
+  ["full-domain", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
+  ["dp-histogram", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
 ]);
-
-/** @param {string} name
- * @param {{bounds?: string[], unit?: string, perturbed?: boolean, rows?: boolean}} [other]
- * @returns {[string, {bounds: string[], unit: string, perturbed: boolean, rows: boolean}]} */
-function model(name, other = {}) {
-  return [name, {bounds: ["k", "theta"], unit: "case", perturbed: false, rows: true, ...other}];
-}
 
 /** One check: how many things it looked at, and where it fails. */
 class Check {
