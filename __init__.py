@@ -10,6 +10,7 @@ from srsql.version import __version__
 if TYPE_CHECKING:
     from srsql.engine.api.analyst import Artifact, open_artifact
     from srsql.engine.api.engine import Engine
+    from srsql.engine.artifact.verifier_page import write_verifier_page
     from srsql.engine.artifact.verify.verify import verify
     from srsql.engine.errors import SrsqlError
     from srsql.engine.warehouse.frames import as_frame
@@ -26,6 +27,7 @@ __all__ = [
     "install",
     "open_artifact",
     "verify",
+    "write_verifier_page",
 ]
 
 _PLACES = {
@@ -37,6 +39,7 @@ _PLACES = {
     "install": "warehouse.warehouse",
     "open_artifact": "api.analyst",
     "verify": "artifact.verify.verify",
+    "write_verifier_page": "artifact.verifier_page",
 }
 
 

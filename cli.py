@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.verifier_page import write_verifier_page
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
 from srsql.engine.console import (
     Listed,
@@ -350,14 +351,24 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 
 
 @cli.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
+@show_release.page_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def verify(folders: tuple[Path, ...], public_key: Path | None, as_json: bool) -> None:
+def verify(
+    folders: tuple[Path, ...], public_key: Path | None, page: Path | None, as_json: bool
+) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 unsafe, 2 no artifact.
 
     Several folders are the artifacts of one series, oldest first; they are checked together, too.
     """
+    if page is not None:
+        if folders or public_key is not None:
+            raise click.UsageError("--page writes a page and checks nothing: give it alone")
+        show({"file": str(write_verifier_page(page))}, as_json, [show_release.page_line(page)])
+        return
+    if not folders:
+        raise click.UsageError("give the folders of artifacts, or --page FILE")
     with progress_shown():
         found = verify_artifacts(folders, public_key)
     show(show_release.verified_document(found), as_json, show_release.verified_parts(found))

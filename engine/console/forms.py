@@ -115,6 +115,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "verify": (
         "srsql verify out/2011Q4",
         "srsql verify out/2011Q3 out/2011Q4 --public-key key.pem",
+        "srsql verify --page verifier.html",
     ),
     "import-release": (
         "srsql import-release released.csv --quarter 2011Q4 --dataset other.toml",

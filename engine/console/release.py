@@ -392,6 +392,19 @@ def verified_document(verified: Verified) -> dict[str, Any]:
     }
 
 
+page_option = click.option(
+    "--page",
+    type=click.Path(path_type=Path),
+    help="Write the page that checks an artifact in a browser to this new file; check nothing.",
+)
+"""Where the verifier of a browser goes."""
+
+
+def page_line(file: Path) -> str:
+    """What to do with the page."""
+    return f"{file}: open it in a browser, without a network, and drop the folder of an artifact (CSV)"
+
+
 report_option = click.option(
     "--out",
     "file",

@@ -98,7 +98,8 @@ CASES: dict[Case, list[Case]] = {
         (*ASKED, "--to", "other", "--license", HOSTILE),
         (*ASKED, "--to", "other", "--thesaurus", f"finding.finding {HOSTILE}"),
     ],
-    ("verify",): [(HOSTILE,), (f"out {HOSTILE}",)],
+    ("verify",): [(HOSTILE,), (f"out {HOSTILE}",), ("--page", f"no {HOSTILE}/page.html"),
+                  ("--page", f"page {HOSTILE}.html")],
     ("import-release",): [
         (HOSTILE, "--quarter", HOSTILE, "--map", f"age={HOSTILE}"),
         (f"one/data/visit {HOSTILE}.csv", "--quarter", HOSTILE, "--map", f"age={HOSTILE}"),

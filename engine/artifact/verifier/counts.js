@@ -1,0 +1,413 @@
+// Counts of cases with bounds: what a question comes to, whatever values the regions stand for.
+
+/** Ends of what a number without a declared domain can be, in granules. */
+const FAR = 2 ** 40;
+/** Groups that a list shows at most. */
+const MOST_GROUPS = 1000;
+
+/**
+ * @typedef {{attribute: string, low: string, high: string}} Range Bounds are inclusive; "": none.
+ * @typedef {{attribute: string, node: string}} Below A node of a hierarchy.
+ * @typedef {{table: string, column: string, value: string}} Term In any spelling of its letters.
+ * @typedef {{table: string, column: string}} Group A column of terms; table "": the quarter.
+ * @typedef {{ranges: Range[], nodes: Below[], terms: Term[], group: Group | null, most: number,
+ *   withheld: boolean}} Question
+ * @typedef {{key: string | null, lower: number, known: number, expected: number,
+ *   upper: number}} Count
+ * @typedef {{counts: Count[], groups: number, sql: string, notes: string[]}} Answer
+ * @typedef {{inside: boolean, touches: boolean, share: number}} Verdict Of a region.
+ */
+
+/** The columns that a question can name: those of terms and codes beside the reports.
+ *
+ * @param {Manifest} part
+ * @returns {Group[]} */
+function namedColumns(part) {
+  const roles = ["sensitive", "quasi-sensitive", "published as it is"];
+  return part.tables.flatMap(table => table.columns
+    .filter(column => roles.includes(column.role) && column.type === "VARCHAR")
+    .map(column => ({table: table.name, column: column.name})));
+}
+
+/** Why no count can be given; empty: one can.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Map<string, Cases>} cases By quarter. */
+function refusal(quarters, cases) {
+  const {part} = quarters[0];
+  if (part.report_table === null)
+    return "no row of a report is released, so that nobody can be counted here: the file "
+      + "term-counts.sql says how terms are counted";
+  if (wholeRows(part))
+    return "drugs and terms are told of clusters and not of cases, which this page cannot count: ask "
+      + "with srsql query --artifact, or with term-counts.sql";
+  for (const quarter of quarters) {
+    const known = BOUNDS_OF_MODELS.get(quarter.part.model);
+    if (quarter.part.perturbed || !known?.rows)
+      return `${printable(quarter.part.quarter)} was released by ${printable(quarter.part.model)}, `
+        + "whose regions need not hold the original values: no bounds can be given";
+    const found = /** @type {Cases} */ (cases.get(quarter.part.quarter));
+    if (found.pairs.length > found.cases.length)
+      return `${printable(quarter.part.quarter)} has cases with several regions: ask with srsql `
+        + "query --artifact";
+  }
+  if (quarters.length > 1 && part.parameters.ids === "per-quarter")
+    return "ids are others in every quarter, so that nobody can be counted over several: choose one";
+  return "";
+}
+
+/** The whole numbers of granules that a range allows.
+ *
+ * @param {Attribute} attribute
+ * @param {Range} range
+ * @returns {[number, number]} */
+function granulesOf(attribute, range) {
+  const unit = unitOf(attribute), ends = [-FAR, FAR];
+  for (const [n, typed] of [range.low, range.high].map(end => end.trim()).entries()) {
+    if (!typed) continue;
+    const limit = Decimal.of(typed);
+    if (!limit) throw new Fault(`${attribute.name}: ${printable(typed)} is no number: write digits, `
+      + "such as 65 or 12.5");
+    const {floor, exact} = limit.over(unit);
+    ends[n] = n || exact ? floor : floor + 1;
+  }
+  if (ends[0] > ends[1]) throw new Fault(`${attribute.name}: the first number is above the second`);
+  return [ends[0], ends[1]];
+}
+
+/** The granularity of a number.
+ * @param {Attribute} attribute */
+function unitOf(attribute) {
+  const unit = decimal(attribute.granularity);
+  return unit && unit.value > 0n ? unit : new Decimal(1n, 0);
+}
+
+/** How much of the values from one number to another lies in a span.
+ *
+ * @param {[number, number]} region
+ * @param {[number, number]} span */
+function shareOf([low, high], [from, to]) {
+  return Math.max(0, Math.min(high, to) - Math.max(low, from) + 1) / (high - low + 1);
+}
+
+/** A function from a row of the report table to how its region stands to a range.
+ *
+ * @param {Quarter[]} quarters All that are asked.
+ * @param {Attribute} attribute
+ * @param {Range} range
+ * @returns {(reports: Rows, row: number) => Verdict} */
+function judgeRange(quarters, attribute, range) {
+  const unit = unitOf(attribute), span = granulesOf(attribute, range);
+  const [first, last] = [decimal(attribute.low), decimal(attribute.high)];
+  /** @param {Column} column
+   * @param {number} row */
+  const granule = (column, row) => {
+    const value = Decimal.of(valueAt(column, row) ?? "");
+    return value ? value.over(unit).floor : null;
+  };
+  let possible = /** @type {[number, number]} */ ([-FAR, FAR]), domain = possible;
+  if (first && last) {
+    const low = first.over(unit);
+    domain = possible = [low.exact ? low.floor : low.floor + 1, last.over(unit).floor];
+  } else {
+    let [low, high] = [Infinity, -Infinity];
+    for (const {part, tables} of quarters) {
+      const reports = /** @type {Rows} */ (tables.get(part.report_table ?? ""));
+      const columns = /** @type {Column[]} */ (regionColumns(reports.columns, attribute));
+      for (let row = 0; row < reports.rows; row++) {
+        low = Math.min(low, granule(columns[0], row) ?? low);
+        high = Math.max(high, granule(columns[1], row) ?? high);
+      }
+    }
+    domain = low <= high ? [low, high] : [0, 0];
+  }
+  const anywhere = shareOf(possible, span) > 0;
+  return (reports, row) => {
+    const columns = /** @type {Column[]} */ (regionColumns(reports.columns, attribute));
+    const [low, high] = columns.map(column => granule(column, row));
+    if (low === null || high === null)
+      return {inside: false, touches: anywhere, share: shareOf(domain, span)};
+    const share = shareOf([low, high], span);
+    return {inside: share === 1, touches: share > 0, share};
+  };
+}
+
+/** A function from a row of the report table to how its region stands to a node.
+ *
+ * @param {Quarter} quarter
+ * @param {Below} below
+ * @returns {(reports: Rows, row: number) => Verdict} */
+function judgeNode({part, trees}, below) {
+  const attribute = attributeOf(part, below.attribute);
+  const tree = preorder(trees.get(below.attribute) ?? new Map());
+  const span = tree?.ends.get(below.node);
+  if (!tree || !span) throw new Fault(`${below.attribute} ${printable(below.node)} is no node of its `
+    + "hierarchy: choose one of the list");
+  const all = tree.leaves.length - 1;
+  return (reports, row) => {
+    const [column] = /** @type {Column[]} */ (regionColumns(reports.columns, attribute));
+    const node = valueAt(column, row) ?? "", region = tree.ends.get(node) ?? [0, all];
+    const share = shareOf(region, span), root = trees.get(below.attribute)?.get(node) === "";
+    return {inside: share === 1 && !root, touches: share > 0, share};
+  };
+}
+
+/** @param {Manifest} part
+ * @param {string} name */
+function attributeOf(part, name) {
+  const found = part.attributes.find(attribute => attribute.name === name);
+  if (!found) throw new Fault(`${printable(name)} is no quasi-identifier of this artifact`);
+  return found;
+}
+
+/** The conditions of a table, and its column that the question groups by.
+ *
+ * @typedef {{table: string, terms: Term[], group: string | null}} Asked */
+
+/** What is asked of each table: conditions on one table speak of the same row.
+ *
+ * @param {Question} question
+ * @returns {Asked[]} */
+function askedOf({terms, group}) {
+  const names = new Set(terms.map(term => term.table));
+  if (group?.table) names.add(group.table);
+  return [...names].map(table => ({table, terms: terms.filter(term => term.table === table),
+    group: group?.table === table ? group.column : null}));
+}
+
+/** The codes of a column whose upper case is that of a text.
+ *
+ * @param {Column} column
+ * @param {string} value */
+function sameText(column, value) {
+  const wanted = upper(value);
+  return Uint8Array.from(column.dictionary.values, known => Number(upper(known) === wanted));
+}
+
+/** The cases of a quarter that meet what is asked of a table, by group.
+ *
+ * @param {Quarter} quarter
+ * @param {Asked} asked
+ * @param {(key: string | null, of: number) => void} take May be told the same twice. */
+function matchingCases({tables}, asked, take) {
+  const table = tables.get(asked.table);
+  /** @param {string} name */
+  const find = name => {
+    const column = table?.columns.find(each => each.name === name);
+    if (!column) throw new Fault(`${printable(asked.table)}.${printable(name)} is no column of this `
+      + "artifact");
+    return column;
+  };
+  const tests = asked.terms.map(term => ({column: find(term.column),
+    same: sameText(find(term.column), term.value)}));
+  const group = asked.group === null ? null : find(asked.group);
+  const keys = group?.dictionary.values.map(upper);
+  const {patient} = idsOf(/** @type {Rows} */ (table));
+  for (let row = 0; row < (table?.rows ?? 0); row++) {
+    if (tests.some(({column, same}) => column.codes[row] < 0 || !same[column.codes[row]])) continue;
+    if (group && group.codes[row] < 0) continue;
+    take(group && keys ? keys[group.codes[row]] : null, patient.codes[row]);
+  }
+}
+
+/** The answer to a question over one quarter or several of an artifact.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Map<string, Cases>} cases By quarter.
+ * @param {Question} question
+ * @returns {Answer} */
+function answer(quarters, cases, question) {
+  const refused = refusal(quarters, cases);
+  if (refused) throw new Fault(refused);
+  const {part} = quarters[0];
+  needKnownTerms(quarters, question);
+  /** @type {Map<string | null, Map<number, {certain: boolean, share: number}>>} */
+  const groups = new Map(question.group ? [] : [[null, new Map()]]);
+  for (const quarter of quarters) {
+    const found = /** @type {Cases} */ (cases.get(quarter.part.quarter));
+    const judges = [
+      ...question.ranges.map(range => judgeRange(quarters, attributeOf(part, range.attribute), range)),
+      ...question.nodes.map(below => judgeNode(quarter, below)),
+    ];
+    const verdicts = found.regionRow.map(row => {
+      const each = judges.map(judge => judge(found.reports, row));
+      return {certain: each.every(verdict => verdict.inside),
+        touches: each.every(verdict => verdict.touches),
+        share: each.reduce((product, verdict) => product * verdict.share, 1)};
+    });
+    collect(quarter, found, question, (key, of, region) => {
+      const verdict = verdicts[region];
+      if (!verdict.touches) return;
+      const group = groups.get(key) ?? new Map();
+      groups.set(key, group);
+      const before = group.get(of) ?? {certain: false, share: 0};
+      group.set(of, {certain: before.certain || verdict.certain,
+        share: Math.max(before.share, verdict.certain ? 1 : Math.min(1, verdict.share))});
+    });
+  }
+  const raise = raised(quarters, question);
+  const counts = [...groups].map(([key, group]) => {
+    let lower = 0, expected = 0;
+    for (const {certain, share} of group.values()) {
+      lower += Number(certain);
+      expected += share;
+    }
+    return {key, lower, known: lower, expected, upper: raise(group.size)};
+  });
+  counts.sort((one, two) => two.expected - one.expected || byCodePoint(one.key ?? "", two.key ?? ""));
+  const most = Math.min(question.most, MOST_GROUPS);
+  return {counts: counts.slice(0, most), groups: counts.length, sql: sqlOf(quarters, question),
+    notes: notesOf(quarters, question, counts, most)};
+}
+
+/** Tell every case that meets the conditions on terms, with its group and its region.
+ *
+ * @param {Quarter} quarter
+ * @param {Cases} found
+ * @param {Question} question
+ * @param {(key: string | null, of: number, region: number) => void} take */
+function collect(quarter, found, question, take) {
+  const asked = askedOf(question), grouped = asked.find(each => each.group !== null);
+  const region = new Int32Array(found.cases.reduce((most, of) => Math.max(most, of), -1) + 1).fill(-1);
+  for (const [number, of] of found.pairs) region[of] = number;
+  const met = new Uint8Array(region.length);
+  for (const [n, each] of asked.filter(other => other !== grouped).entries())
+    matchingCases(quarter, each, (_, of) => { if (met[of] === n) met[of] = n + 1; });
+  const all = asked.length - Number(Boolean(grouped));
+  if (grouped) {
+    matchingCases(quarter, grouped, (key, of) => {
+      if (met[of] === all && region[of] >= 0) take(key, of, region[of]);
+    });
+    return;
+  }
+  const key = question.group ? quarter.part.quarter : null;
+  for (const of of found.cases) if (met[of] === all) take(key, of, region[of]);
+}
+
+/** Refuse a name that no released row has: it may be a mistake.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Question} question */
+function needKnownTerms(quarters, {terms}) {
+  for (const {table, column, value} of terms) {
+    const columns = quarters.flatMap(({tables}) =>
+      tables.get(table)?.columns.filter(each => each.name === column) ?? []);
+    if (columns.some(each => sameText(each, value).includes(1))) continue;
+    const near = suggestions(quarters, {table, column}, value, 3).map(name => `'${printable(name)}'`);
+    throw new Fault(`no released row has ${column} '${printable(value)}'`
+      + (near.length ? `: did you mean ${near.join(" or ")}?` : ", and none like it"));
+  }
+}
+
+/** Names of a column that have a text in them, those that begin with it first.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Group} of
+ * @param {string} typed
+ * @param {number} most
+ * @returns {string[]} */
+function suggestions(quarters, {table, column}, typed, most) {
+  const wanted = upper(typed.trim()), found = new Set();
+  for (const {tables} of quarters)
+    for (const each of tables.get(table)?.columns ?? [])
+      if (each.name === column)
+        for (const value of each.dictionary.values) {
+          const name = upper(value);
+          if (name.includes(wanted)) found.add(name);
+        }
+  return [...found].sort((one, two) => Number(two.startsWith(wanted)) - Number(one.startsWith(wanted))
+    || byCodePoint(one, two)).slice(0, most);
+}
+
+/** A function that adds to an upper count those who may count although no row says so.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Question} question
+ * @returns {(upper: number) => number} */
+function raised(quarters, question) {
+  const {part} = quarters[0], hidden = hiddenCases(quarters, question);
+  const everybody = quarters.reduce((sum, each) => sum + each.part.counts.released_cases, 0);
+  const withheld = question.withheld
+    ? quarters.reduce((sum, each) => sum + (each.part.counts.withheld_cases ?? 0), 0) : 0;
+  if (question.withheld && part.counts.withheld_cases == null)
+    throw new Fault("how many cases are withheld is not told: leave them out");
+  return upper => upper + Math.max(0, Math.min(hidden, everybody - upper)) + withheld;
+}
+
+/** How many cases have a suppressed value at most that the question asks for.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Question} question */
+function hiddenCases(quarters, question) {
+  const {part} = quarters[0], {group} = question, names = new Set();
+  for (const table of part.tables)
+    for (const column of table.columns)
+      if (column.role === "sensitive") names.add(`${table.name}.${column.name}`);
+  const tables = new Set([...names].map(name => name.split(".")[0]));
+  const asked = [...question.terms, ...(group?.table ? [group] : [])];
+  if (!asked.some(each => tables.has(each.table))) return 0;
+  const sensitive = asked.filter(each => names.has(`${each.table}.${each.column}`)).length;
+  const share = `suppressed_${sensitive === 1 ? "one_value" : "cases"}_per_10000`;
+  let sum = 0;
+  for (const {part: {parameters, counts}} of quarters) {
+    if (!Object.hasOwn(parameters, share)) continue;
+    const told = parameters[share];
+    sum += typeof told === "number" && told >= 0 && told <= 10_000
+      ? Math.ceil(told * counts.released_cases / 10_000) : counts.released_cases;
+  }
+  return sum;
+}
+
+/** How the numbers are to be read.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Question} question
+ * @param {Count[]} counts All groups, the highest expected count first.
+ * @param {number} most So many are shown. */
+function notesOf(quarters, question, counts, most) {
+  const notes = [], names = [...question.ranges, ...question.nodes].map(each => each.attribute);
+  if (names.length)
+    notes.push("lower: cases that meet the conditions whatever values of their regions "
+      + `(${[...new Set(names)].join(", ")}) are true; upper: those that do for some of them; expected: `
+      + "by the share of the region, or of the domain where the value is missing; known: those whose "
+      + "region decides every condition");
+  const hidden = hiddenCases(quarters, question);
+  if (hidden) notes.push(`values of some cases are suppressed: upper has up to ${hidden} more cases, `
+    + "which may have the value although no row says so");
+  if (!names.length && !hidden) notes.push("no quasi-identifier is asked, so the counts are exact");
+  if (quarters.length > 1) notes.push("each quarter is asked on its own; a case counts once, if any of "
+    + "its quarters meets the conditions");
+  notes.push(question.withheld ? "upper has the withheld cases as well; groups of withheld cases alone "
+    + "are not listed" : "of what was released: withheld cases are not counted");
+  const rest = counts.slice(most), least = Math.min(...counts.slice(0, most).map(each => each.lower));
+  if (rest.some(each => each.upper > least))
+    notes.push(`${counts.length - most} groups are not shown, and which come first is undecided: the `
+      + "upper count of one of them is above the lower count of one that is shown");
+  return notes;
+}
+
+/** The question as srsql query takes it.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Question} question */
+function sqlOf([{part}], question) {
+  const reports = /** @type {string} */ (part.report_table), {group} = question;
+  const table = /** @type {DeclaredTable} */ (part.tables.find(each => each.name === reports));
+  const own = table.columns.find(column => column.role === "case id")
+    ?? table.columns.find(column => column.role === "report id");
+  const id = /** @type {Declared} */ (own).name;
+  /** @param {string} value */
+  const quoted = value => `'${value.replaceAll("'", "''")}'`;
+  const by = group && (group.table ? `upper(${group.table}.${group.column})` : `${reports}.quarter`);
+  const joins = askedOf(question).map(each => each.table).filter(name => name !== reports);
+  const conditions = question.ranges.flatMap(({attribute, low, high}) =>
+    [...(low.trim() ? [`${attribute} >= ${low.trim()}`] : []),
+      ...(high.trim() ? [`${attribute} <= ${high.trim()}`] : [])]);
+  for (const {attribute, node} of question.nodes) conditions.push(`${attribute} = ${quoted(node)}`);
+  for (const {table: of, column, value} of question.terms)
+    conditions.push(`upper(${of}.${column}) = ${quoted(upper(value))}`);
+  return `SELECT ${by ? `${by} AS "group", ` : ""}count(DISTINCT ${reports}.${id}) FROM ${reports}`
+    + joins.map(name => ` JOIN ${name} USING (${id})`).join("")
+    + (conditions.length ? ` WHERE ${conditions.join(" AND ")}` : "")
+    + (by ? ` GROUP BY ${by} ORDER BY 2 DESC` : "");
+}

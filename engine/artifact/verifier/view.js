@@ -1,0 +1,253 @@
+// What a reader sees and does. Foreign text becomes text nodes, and nothing else.
+
+/** @param {string} id
+ * @returns {any} */
+const part = id => document.getElementById(id);
+/** Files that are handed to the worker, at most; it refuses as many. */
+const MOST_ENTRIES = 1001;
+
+/** An element with attributes, and with texts or elements in it.
+ *
+ * @param {string} name
+ * @param {Record<string, string>} [attributes]
+ * @param {...(string | Node)} inner */
+function element(name, attributes = {}, ...inner) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...inner);
+  return made;
+}
+
+/** @type {Worker | null} */
+let worker = null;
+
+/** A worker that runs the source that the page has in it, and answers to ``received``. */
+function start() {
+  const source = new Blob([part("work").textContent], {type: "text/javascript"});
+  const address = URL.createObjectURL(source);
+  worker = new Worker(address);
+  URL.revokeObjectURL(address);
+  worker.addEventListener("message", event => received(event.data));
+  worker.addEventListener("error", event => {
+    event.preventDefault();
+    received({refused: "this browser ran out of means: check the artifact with srsql verify"});
+  });
+}
+
+/** @param {unknown} message */
+function send(message) {
+  if (!worker) start();
+  /** @type {Worker} */ (worker).postMessage(message);
+}
+
+/** @param {string} words
+ * @param {boolean} [busy] */
+function tell(words, busy = false) {
+  part("status").textContent = words;
+  part("stop").hidden = !busy;
+  part("main").setAttribute("aria-busy", String(busy));
+}
+
+/** @param {any} message Of the worker. */
+function received({progress, opened, answered, suggested, refused}) {
+  if (progress) return tell(`${progress} …`, true);
+  if (suggested) return part("names").replaceChildren(
+    ...suggested.map((/** @type {string} */ value) => element("option", {value})));
+  if (refused) return tell(refused);
+  if (opened) showVerified(opened);
+  if (answered) showAnswer(answered);
+}
+
+/** @param {{path: string, file: Blob}[]} entries */
+function check(entries) {
+  for (const id of ["verdict", "ask", "answer"]) part(id).hidden = true;
+  if (!entries.length) return tell("nothing was chosen: give the folder that srsql publish wrote");
+  tell("reading the files …", true);
+  send({open: entries});
+}
+
+/** The files of a folder that was picked.
+ * @param {Event} event */
+function picked(event) {
+  const input = /** @type {HTMLInputElement} */ (event.target);
+  const files = [...(input.files ?? [])].slice(0, MOST_ENTRIES);
+  const entries = files.map(file => ({path: file.webkitRelativePath || file.name, file}));
+  input.value = "";
+  check(entries);
+}
+
+/** The files of a folder that was dropped; folders in it are named and not read.
+ * @param {DragEvent} event */
+async function dropped(event) {
+  event.preventDefault();
+  part("drop").classList.remove("over");
+  const items = [...(event.dataTransfer?.items ?? [])];
+  const entries = items.flatMap(item => item.webkitGetAsEntry?.() ?? []);
+  const found = [];
+  try {
+    for (const entry of entries.slice(0, MOST_ENTRIES)) {
+      if (entry.isFile) found.push({path: entry.name, file: await fileOf(entry)});
+      else for (const inner of await childrenOf(entry))
+        found.push({path: `${entry.name}/${inner.name}${inner.isFile ? "" : "/"}`,
+          file: inner.isFile ? await fileOf(inner) : new Blob()});
+    }
+  } catch {
+    return tell("the folder cannot be read: choose it with the button");
+  }
+  check(found);
+}
+
+/** @param {any} entry
+ * @returns {Promise<Blob>} */
+const fileOf = entry => new Promise((done, failed) => entry.file(done, failed));
+
+/** @param {any} folder
+ * @returns {Promise<any[]>} */
+async function childrenOf(folder) {
+  const reader = folder.createReader(), found = [];
+  while (found.length < MOST_ENTRIES) {
+    const more = await new Promise((done, failed) => reader.readEntries(done, failed));
+    if (!more.length) break;
+    found.push(...more);
+  }
+  return found;
+}
+
+/** @param {string[]} texts */
+const listed = texts => texts.map(text => element("li", {}, text));
+
+/** @param {any} found */
+function showVerified(found) {
+  tell(found.passed ? "The artifact passed every check of this page."
+    : "FAILED: the artifact is not what it promises, or cannot be checked here.");
+  part("verdict").hidden = false;
+  part("outcome").textContent = found.passed
+    ? "passed: everything that this page checks holds"
+    : "FAILED: do not rely on this artifact; what is wrong stands below";
+  part("outcome").className = found.passed ? "good" : "bad";
+  part("facts").replaceChildren(...found.facts.flatMap((/** @type {[string, string]} */ [name, value]) =>
+    [element("dt", {}, name), element("dd", {}, value)]));
+  part("checks").replaceChildren(...found.checks.map((/** @type {any} */ check) => {
+    const more = check.count > check.places.length ? [`and ${check.count - check.places.length} more`] : [];
+    const places = element("ul", {}, ...listed([...check.places, ...more]));
+    return element("tr", check.count ? {class: "bad"} : {},
+      element("th", {scope: "row"}, check.of ? `${check.name} (${check.of})` : check.name),
+      element("td", {}, check.count ? "NO" : "yes"),
+      element("td", {class: "number"}, check.total.toLocaleString("en")),
+      element("td", {}, check.proves, ...(check.count ? [places] : [])));
+  }), ...found.notRun.map((/** @type {string} */ name) => element("tr", {class: "bad"},
+    element("th", {scope: "row"}, name), element("td", {}, "not run"), element("td", {}),
+    element("td", {}, "because of what stands above, or since this page cannot read the rows"))));
+  part("unseen").replaceChildren(...listed(found.notShown));
+  part("ask").hidden = !found.asked;
+  part("why").hidden = !found.why;
+  part("why").textContent = found.why ? `No counts: ${found.why}.` : "";
+  if (found.asked) showQuestions(found.asked);
+}
+
+/** A labelled control.
+ *
+ * @param {string} words
+ * @param {HTMLElement} control */
+const labelled = (words, control) => element("label", {}, element("span", {}, words), control);
+
+/** @param {string} field
+ * @param {[string, string][]} options Values and words. */
+function choice(field, options) {
+  return element("select", {"data-field": field},
+    ...options.map(([value, words]) => element("option", {value}, words)));
+}
+
+/** @param {any} asked */
+function showQuestions(asked) {
+  const fields = [];
+  for (const {name, unit} of asked.numbers) {
+    const of = unit ? `${name}, ${unit}` : name;
+    for (const [end, words] of [["low", "from"], ["high", "to"]])
+      fields.push(labelled(`${of}, ${words}`, element("input",
+        {"data-field": `${end} ${name}`, inputmode: "decimal", size: "8", autocomplete: "off"})));
+  }
+  for (const {name, nodes} of asked.nodes)
+    fields.push(labelled(name, choice(`node ${name}`,
+      [["", "any"], ...nodes.map((/** @type {string} */ node) => [node, node])])));
+  for (const {table, column} of asked.columns) {
+    const input = element("input", {"data-field": `term ${table} ${column}`, list: "names",
+      autocomplete: "off", maxlength: "1000"});
+    const suggest = () => send({suggest: {table, column,
+      typed: /** @type {HTMLInputElement} */ (input).value}});
+    input.addEventListener("input", suggest);
+    input.addEventListener("focus", suggest);
+    fields.push(labelled(`${column} (${table})`, input));
+  }
+  if (asked.quarters.length > 1)
+    fields.push(labelled("quarter", choice("quarter", [["", "all"],
+      ...asked.quarters.map((/** @type {string} */ quarter) => [quarter, quarter])])));
+  const groups = asked.columns.map((/** @type {any} */ each) =>
+    [`${each.table} ${each.column}`, `${each.column} (${each.table})`]);
+  fields.push(labelled("grouped by", choice("group", [["", "nothing"], ...groups,
+    ["quarter", "quarter"]])));
+  fields.push(labelled("groups shown", element("input",
+    {"data-field": "most", type: "number", min: "1", max: "1000", value: "10"})));
+  const withheld = labelled("withheld cases count in upper",
+    element("input", {"data-field": "withheld", type: "checkbox"}));
+  withheld.className = "check";
+  part("fields").replaceChildren(...fields, withheld);
+}
+
+/** @param {Event} event */
+function asked(event) {
+  event.preventDefault();
+  const controls = [...part("fields").querySelectorAll("[data-field]")];
+  /** @param {string} field */
+  const value = field => controls.find(each => each.dataset.field === field)?.value ?? "";
+  const split = controls.map(each => ({words: each.dataset.field.split(" "), value: each.value}));
+  /** @param {string} kind */
+  const filled = kind => split.filter(each => each.words[0] === kind && each.value.trim());
+  const numbers = new Set([...filled("low"), ...filled("high")].map(each => each.words[1]));
+  const [table, column] = value("group") === "quarter" ? ["", ""] : value("group").split(" ");
+  part("answer").hidden = true;
+  tell("counting …", true);
+  send({ask: {
+    ranges: [...numbers].map(name => ({attribute: name, low: value(`low ${name}`),
+      high: value(`high ${name}`)})),
+    nodes: filled("node").map(({words, value: node}) => ({attribute: words[1], node})),
+    terms: filled("term").map(({words, value: name}) =>
+      ({table: words[1], column: words[2], value: name})),
+    group: value("group") ? {table, column} : null,
+    most: Math.max(1, Math.floor(Number(value("most")) || 10)),
+    withheld: controls.some(each => each.dataset.field === "withheld" && each.checked),
+    quarter: value("quarter"),
+  }});
+}
+
+/** @param {any} found */
+function showAnswer(found) {
+  const groups = found.counts.some((/** @type {any} */ count) => count.key !== null);
+  tell(`counted: ${found.groups} ${found.groups === 1 ? "row" : "rows"}`);
+  part("answer").hidden = false;
+  /** @param {number} value
+   * @param {number} digits */
+  const number = (value, digits) => element("td", {class: "number"}, value.toLocaleString("en",
+    {minimumFractionDigits: digits, maximumFractionDigits: digits}));
+  part("counts").replaceChildren(...found.counts.map((/** @type {any} */ count) => element("tr", {},
+    element("th", {scope: "row"}, groups ? count.key : "cases"), number(count.lower, 0),
+    number(count.known, 0), number(count.expected, 2), number(count.upper, 0))));
+  part("notes").replaceChildren(...listed(found.notes));
+  part("sql").textContent = found.sql;
+}
+
+addEventListener("dragover", event => event.preventDefault());
+addEventListener("drop", event => event.preventDefault());
+part("drop").addEventListener("dragover", () => part("drop").classList.add("over"));
+part("drop").addEventListener("dragleave", () => part("drop").classList.remove("over"));
+part("drop").addEventListener("drop", dropped);
+part("folder").addEventListener("change", picked);
+part("files").addEventListener("change", picked);
+part("questions").addEventListener("submit", asked);
+part("stop").addEventListener("click", () => {
+  worker?.terminate();
+  worker = null;
+  tell("stopped: choose the folder again");
+  part("ask").hidden = true;
+});
+tell("no artifact is open");

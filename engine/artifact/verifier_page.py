@@ -1,0 +1,137 @@
+"""The page with which anybody checks an artifact in a browser, and counts in it.
+
+Its sources are the files of ``verifier/``: one page, one style, and JavaScript without a framework
+or a library. They are an implementation of their own of what ``verify`` checks and ``query``
+counts, from the format as ``format`` describes it: nothing of theirs is computed here. What comes
+from Python are facts alone: the version, and what the datasets that ship declare.
+
+The page is one file that loads nothing. Its Content-Security-Policy names its script and its style
+by their hashes, so that no other script runs, whatever an artifact has in its names, and allows no
+connection. The work is done by a worker made of the text of the page, so that it can be stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64encode
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from srsql.engine.errors import VerifyError, one_line
+from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
+from srsql.version import __version__
+
+_SOURCES = Path(__file__).parent / "verifier"
+WORK = ("bytes.js", "rows.js", "manifest.js", "checks.js", "counts.js", "worker.js")
+"""What the worker runs, in this order; ``view.js`` is what the page runs."""
+
+
+def verifier_page() -> str:
+    """The HTML of the page, the same for the same version of srsql."""
+    facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
+    # "<" could end the script that the facts stand in
+    shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n"
+    work = '"use strict";\n' + shipped + "".join(_source(name) for name in WORK)
+    view = f'"use strict";\n{{\n{_source("view.js")}}}\n'
+    style = _source("page.css")
+    policy = (
+        f"default-src 'none'; script-src {_allowed(view)}; style-src {_allowed(style)}; "
+        "worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {"work": work, "view": view, "style": style, "policy": policy, "version": __version__}
+    return Template(_source("page.html")).substitute(parts)
+
+
+def write_verifier_page(file: Path) -> Path:
+    """Write the page to a file, which must not be there.
+
+    Args:
+        file: with the name that the page gets.
+
+    Returns:
+        The file.
+
+    Raises:
+        VerifyError: it is there, or cannot be written.
+    """
+    content = verifier_page().encode()
+    try:
+        with file.open("xb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+    except FileExistsError:
+        raise VerifyError(f"--page {file} is there already: give another name") from None
+    except OSError as error:
+        with suppress(OSError):  # half of a page, as on a full disk
+            file.unlink(missing_ok=True)
+        why = error.strerror or one_line(error)
+        raise VerifyError(f"--page {file} cannot be written ({why}): give another name") from None
+    return file
+
+
+def declared_facts(dataset: Dataset) -> dict[str, Any]:
+    """What a dataset declares, by which the page knows columns that are told as something else.
+
+    Args:
+        dataset: one that ships.
+
+    Returns:
+        ``name``, ``version``, ``columns`` (name with table, role), ``attributes`` as manifests tell
+        them, and ``trees`` (attribute, its nodes with their parents).
+    """
+    special = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
+    special |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
+    columns: dict[str, str] = {}
+    for table in dataset.row_tables:
+        columns[f"{table.name}.{dataset.case_id}"] = "case id"
+        columns[f"{table.name}.{dataset.report_id}"] = "report id"
+        for name in table.publish:
+            plain = "serial number" if name in table.serial else "published as it is"
+            columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
+    report = dataset.report_table
+    columns[f"{report}.quarter"] = "period"
+    trees: list[tuple[str, list[tuple[str, str]]]] = []
+    for qid in dataset.qid:
+        if qid.kind == "categorical":
+            tree = dataset.hierarchies[qid.name]
+            columns[f"{report}.{qid.name}"] = "node"
+            above = [tree.labels[at] if at >= 0 else "" for at in tree.parent]
+            trees.append((qid.name, list(zip(tree.labels, above, strict=True))))
+        else:
+            columns[f"{report}.{qid.name}_low"] = "lower bound"
+            columns[f"{report}.{qid.name}_high"] = "upper bound"
+    return {
+        "name": dataset.name,
+        "version": dataset.version,
+        "columns": list(columns.items()),
+        "attributes": [_attribute(qid) for qid in dataset.qid],
+        "trees": trees,
+    }
+
+
+def _attribute(qid: Qid) -> dict[str, str | None]:
+    if qid.kind == "categorical":
+        return {"name": qid.name, "kind": "categorical"}
+    low, high = qid.domain if isinstance(qid.domain, tuple) else (None, None)
+    return {
+        "name": qid.name,
+        "kind": "numeric",
+        "unit": qid.unit,
+        "granularity": format(qid.granularity, "f"),
+        "low": None if low is None else format(low, "f"),
+        "high": None if high is None else format(high, "f"),
+    }
+
+
+def _source(name: str) -> str:
+    return (_SOURCES / name).read_text(encoding="utf-8")
+
+
+def _allowed(text: str) -> str:
+    """The source expression by which a policy names an inline script or style."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

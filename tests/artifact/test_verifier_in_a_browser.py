@@ -1,0 +1,486 @@
+"""The verifier's page in headless Chromium: on good artifacts, on forged ones, asked as `query` is.
+
+Nothing of the page is taken apart: it is opened from its file with its policy, a folder is given to
+it as a reader would, and what it shows is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.artifacts import make, manifest_of, read_csv, rehash, write_csv
+from support.browser import BROWSER, Tab, tab
+from support.quarters import Report, crowd, next_version, write_quarter
+
+from srsql import Engine, open_artifact, verify, write_verifier_page
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"),
+]
+SOURCES = Path(__file__).parents[2] / "engine" / "artifact" / "verifier"
+PAGE_CHECK = Path(__file__).parents[1] / "report" / "page_check.js"
+MARKUP = "<img src=x onerror='hacked=1'><script>hacked=1</script>"
+FORMULA = "=HYPERLINK(0)"
+Q3, Q4 = "2011Q3", "2011Q4"
+MS: dict[str, Any] = {"model": "ppms++", "k": 3, "theta": "0.5", "seed": 7}
+READ = """(() => {
+  const text = id => document.getElementById(id).textContent;
+  const rows = id => [...document.getElementById(id).rows].map(row =>
+    [...row.cells].map(cell => cell.textContent));
+  const list = id => [...document.getElementById(id).children].map(item => item.textContent);
+  const shown = id => !document.getElementById(id).hidden;
+  return {status: text("status"), outcome: text("outcome"), why: text("why"), sql: text("sql"),
+    checks: rows("checks"), counts: rows("counts"), unseen: list("unseen"), notes: list("notes"),
+    facts: text("facts"), ask: shown("ask"), answer: shown("answer"), verdict: shown("verdict"),
+    strange: document.querySelectorAll("img, iframe, object, a, script:not([id])").length - 1,
+    hacked: typeof hacked !== "undefined" || "polluted" in {}};
+})()"""
+Question = dict[str, str]
+
+
+def report(n: int, version: int = 1) -> Report:
+    """Some lack an age or a sex; terms that a careless page would run, or take for something else."""
+    (usual,) = crowd(1, first=n, version=version)
+    terms = ("Reaction 00", MARKUP, FORMULA, "Straße, 'ß' \u1fb3", '"quoted"', "__proto__")
+    return replace(
+        usual,
+        age="" if n % 9 == 0 else usual.age,
+        sex="" if n % 8 == 0 else usual.sex,
+        pt=(*usual.pt, terms[n % 6]),
+        drugs=(f"Drug {n % 3}", MARKUP) if n % 5 else (f"Drug {n % 3}", "constructor"),
+    )
+
+
+def reports() -> dict[str, list[Report]]:
+    first = [report(n) for n in range(1, 73)]
+    second = [report(n, 2) for n in range(40, 112)]
+    return {Q3: first, Q4: [*second, *(next_version(next_version(r)) for r in second[:6])]}
+
+
+@pytest.fixture(scope="module")
+def made(plain_pages: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Artifacts of one warehouse; not to be changed."""
+    folder = tmp_path_factory.mktemp("made")
+    db = folder / "w.duckdb"
+    linked: dict[str, Any] = {"allow_linkable": True}
+    with Engine(db) as engine:
+        engine.ingest([write_quarter(folder, q, r) for q, r in reports().items()])
+        for quarter in (Q3, Q4):
+            engine.release(quarter, **MS)
+        given = MS | {"model": "ms", "theta": "0.34"}
+        engine.release(Q3, **given, series="few", on_infeasible="suppress", leftovers="suppress",
+                       **linked)  # fmt: skip
+        given = MS | {"model": "ms", "theta": "2/3", "terms": "disassociate"}
+        engine.release(Q3, **given, term_attributes="all", series="apart", **linked)
+    csv: dict[str, Any] = {"format": "csv"}
+    return {
+        "one": make(db, folder / "one", Q3, **csv, csv_safe=True),
+        "all": make(db, folder / "all", f"{Q3}:{Q4}", **csv),
+        "few": make(db, folder / "few", Q3, **csv, series="few"),
+        "apart": make(db, folder / "apart", Q3, **csv, series="apart"),
+        "parquet": make(db, folder / "parquet", Q3),
+    }
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    folder = tmp_path_factory.mktemp("browser")
+    file = write_verifier_page(folder / "page.html")
+    with tab(folder) as opened:
+        opened.open(file)
+        yield opened
+        assert {url.split(":")[0] for url in opened.requests} <= {"file", "blob"}
+        assert opened.complaints == []
+
+
+def settled(page: Tab) -> dict[str, Any]:
+    """What the page shows when it has done its work."""
+    page.wait("main.getAttribute('aria-busy') === 'false' && status_.textContent !== ''")
+    found: dict[str, Any] = page.value(READ)
+    assert not found["hacked"]
+    assert found["strange"] == 0
+    return found
+
+
+def shown(page: Tab, folder: Path) -> dict[str, Any]:
+    """What the page shows of a folder."""
+    page.value("status_ = document.getElementById('status'), status_.textContent = ''")
+    page.choose("#folder", folder)
+    return settled(page)
+
+
+def failed(found: dict[str, Any]) -> set[str]:
+    return {re.sub(r" \(.*", "", row[0]) for row in found["checks"] if row[1] == "NO"}
+
+
+def counted(page: Tab, question: Question) -> dict[str, Any]:
+    """What the page shows when a reader fills the form so and sends it."""
+    filled = page.value(f"""(() => {{
+      const asked = new Map(Object.entries({json.dumps(question)}));
+      for (const each of document.querySelectorAll("[data-field]")) {{
+        const value = asked.get(each.dataset.field);
+        if (each.type === "checkbox") each.checked = value === "yes";
+        else each.value = value ?? (each.dataset.field === "most" ? "1000" : "");
+        if (asked.delete(each.dataset.field) && value && each.type !== "checkbox"
+            && each.value !== value) return each.dataset.field;
+      }}
+      status_.textContent = "";
+      document.querySelector("#questions button").click();
+      return [...asked.keys()].join();
+    }})()""")
+    assert filled == ""
+    return settled(page)
+
+
+@pytest.mark.parametrize("name", ["one", "all", "few"])
+def test_a_good_artifact_passes_and_the_page_counts_what_verify_counts(
+    page: Tab, made: dict[str, Path], name: str
+) -> None:
+    found = shown(page, made[name])
+    assert failed(found) == set(), found["checks"]
+    assert "passed" in found["outcome"]
+    assert found["ask"]
+    judged = verify(made[name])
+    assert judged.passed
+    totals = {
+        (check.name, check.artifact.partition(", ")[2]): check.total for check in judged.checks
+    }
+    compared = 0
+    for row in found["checks"]:
+        check, _, quarter = row[0].partition(" (")
+        key = check, quarter.rstrip(")")
+        if check not in ("files", "manifest", "columns", "declaration"):
+            assert int(row[2].replace(",", "")) == totals[key], key
+            compared += 1
+    assert compared == (22 if name == "all" else 11)
+    assert any("who made it" in text for text in found["unseen"])
+
+
+def test_what_the_page_cannot_check_it_says(page: Tab, made: dict[str, Path]) -> None:
+    apart = shown(page, made["apart"])
+    assert failed(apart) == set(), apart["checks"]
+    assert not apart["ask"]
+    assert "told of clusters and not of cases" in apart["why"]
+    assert any("k^m-anonymous" in text for text in apart["unseen"])
+    parquet = shown(page, made["parquet"])
+    assert "FAILED" in parquet["outcome"]
+    assert "srsql publish --format csv" in parquet["why"]
+    assert failed(parquet) == set()
+    assert {row[0] for row in parquet["checks"] if row[1] == "not run"} >= {"k", "theta"}
+
+
+def change(folder: Path, table: str, edit: Callable[[list[dict[str, Any]]], None]) -> None:
+    """Edit the rows of a table and make counts and hashes agree with them."""
+    rows = read_csv(folder, table)
+    edit(rows)
+    write_csv(folder, table, rows)
+    rehash(folder, counts=True)
+
+
+def region(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("age_low", "age_high", "wt_low", "wt_high", "sex"))
+
+
+def a_case_in_another_region(rows: list[dict[str, Any]]) -> None:
+    sizes = [region(row) for row in rows]
+    one = next(row for row in rows if sizes.count(region(row)) == 3)
+    other = next(row for row in rows if region(row) != region(one))
+    one.update({name: other[name] for name in one if name not in ("primaryid", "caseid")})
+
+
+def a_region_narrowed_for_one_case(rows: list[dict[str, Any]]) -> None:
+    one = next(row for row in rows if row["age_low"] and row["age_low"] != row["age_high"])
+    one["age_low"] = one["age_high"]
+
+
+def a_value_of_a_neighbour(folder: Path) -> None:
+    """All cases of a region have one reaction."""
+    regions: dict[tuple[Any, ...], list[str]] = {}
+    for row in read_csv(folder, "demo"):
+        regions.setdefault(region(row), []).append(row["caseid"] or "")
+    cases = next(iter(regions.values()))
+
+    def edit(rows: list[dict[str, Any]]) -> None:
+        value = next(row["pt"] for row in rows if row["caseid"] == cases[0])
+        for case in cases:
+            next(row for row in rows if row["caseid"] == case)["pt"] = value
+
+    change(folder, "reac", edit)
+
+
+def first(rows: list[dict[str, Any]], **values: str) -> None:
+    rows[0].update(values)
+
+
+def told(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    """Edit the manifest and make the list of hashes agree with it."""
+    manifest = manifest_of(folder)
+    edit(manifest)
+    write(folder, "manifest.json", json.dumps(manifest))
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    """A file of the artifact, hashed anew where its hash stands."""
+    (folder / name).write_text(text, encoding="utf-8", newline="")
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8")) if name[0] != "m" else None
+    if manifest is not None:
+        manifest["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    listed = sorted(p for p in folder.iterdir() if p.name != "SHA256SUMS" and p.is_file())
+    lines = [f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in listed]
+    (folder / "SHA256SUMS").write_text("".join(lines))
+
+
+def as_it_is(manifest: dict[str, Any]) -> None:
+    reac = next(table for table in manifest["tables"] if table["name"] == "reac")
+    next(c for c in reac["columns"] if c["name"] == "pt")["role"] = "published as it is"
+
+
+def other_column(manifest: dict[str, Any]) -> None:
+    manifest["tables"][0]["columns"][0]["name"] = "__proto__"
+
+
+def polluting(folder: Path) -> None:
+    text = (folder / "manifest.json").read_text()
+    evil = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}},'
+    write(folder, "manifest.json", evil + text.lstrip()[1:])
+
+
+def lines_of(folder: Path, table: str) -> str:
+    return (folder / f"{table}.csv").read_text("utf-8")
+
+
+FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a case in another region":
+        (lambda f: change(f, "demo", a_case_in_another_region), "k"),
+    "a region narrowed for one case":
+        (lambda f: change(f, "demo", a_region_narrowed_for_one_case), "k"),
+    "a value that a whole region has": (a_value_of_a_neighbour, "theta"),
+    "a value without a threshold":
+        (lambda f: change(f, "reac", lambda rows: first(rows, pt="Plague")), "theta"),
+    "a row changed, its file hashed anew":
+        (lambda f: write(f, "drug.csv", lines_of(f, "drug").replace("Drug 1", "Drug 2", 1)),
+         "content"),
+    "a row more":
+        (lambda f: write(f, "outc.csv", lines_of(f, "reac").split("\n")[0] + "\n"), "columns"),
+    "a file more": (lambda f: (f / "more.txt").write_text("x"), "files"),
+    "a file more that is listed": (lambda f: write(f, "more.txt", "x"), "manifest"),
+    "a folder": (lambda f: (f / "in").mkdir() or (f / "in" / "x.csv").write_text("x"), "files"),
+    "a file less": (lambda f: (f / "reac.csv").unlink(), "files"),
+    "a wrong hash": (lambda f: (f / "README.md").open("a").write("x"), "files"),
+    "a sensitive column told as another": (lambda f: told(f, as_it_is), "declaration"),
+    "a threshold of all": (lambda f: told(f, lambda m: m["parameters"].update(theta="1/3")),
+                           "thresholds"),
+    "drawn at random": (lambda f: told(f, lambda m: m.update(perturbed=True)), "manifest"),
+    "a path": (lambda f: told(f, lambda m: m["tables"][0].update(file="../demo.csv")), "manifest"),
+    "a column of every object": (lambda f: told(f, other_column), "manifest"),
+    "keys of every object": (polluting, "manifest"),
+    "a number that is none":
+        (lambda f: write(f, "manifest.json",
+                         (f / "manifest.json").read_text().replace('"k": 3', '"k": 3e400')),
+         "manifest"),
+    "a number that is too long":
+        (lambda f: change(f, "demo", lambda rows: first(rows, age_high="9" * 400)), "columns"),
+    "a number above the domain":
+        (lambda f: change(f, "demo", lambda rows: first(rows, age_high="9" * 15)), "bounds"),
+    "nested without end": (lambda f: write(f, "manifest.json", "[" * 100_000), "manifest"),
+    "a quotation mark without end":
+        (lambda f: write(f, "demo.csv", lines_of(f, "demo") + '"' + "x," * 2_000_000), "columns"),
+    "a formula": (lambda f: change(f, "drug", lambda rows: first(rows, drugname="=1+cmd|x")),
+                  "columns"),
+    "no UTF-8": (lambda f: (f / "value-hierarchies.csv").write_bytes(b"\xff\xfe"), "files"),
+    "a hierarchy that goes round":
+        (lambda f: write(f, "value-hierarchies.csv",
+                         '"attribute","node","parent"\n"sex","Any","F"\n"sex","M","Any"\n'
+                         '"sex","F","Any"\n'), "bounds"),
+    "markup in the model": (lambda f: told(f, lambda m: m.update(model=MARKUP, k=4)), "k"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_artifact_fails_the_check_that_has_to_see_it(
+    page: Tab, made: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "forged"
+    shutil.copytree(made["one"], folder)
+    forge, check = FORGED[name]
+    forge(folder)
+    found = shown(page, folder)
+    assert "FAILED" in found["outcome"]
+    assert check in failed(found), found["checks"]
+    assert found["verdict"]
+
+
+@pytest.mark.parametrize("name", ["nothing", "something else"])
+def test_what_is_no_artifact_is_refused_in_one_line(page: Tab, tmp_path: Path, name: str) -> None:
+    if name == "something else":
+        (tmp_path / "letter.txt").write_text("x")
+        found = shown(page, tmp_path)
+        assert found["status"].startswith("this is no artifact")
+    else:
+        page.value("status_ = document.getElementById('status'), status_.textContent = ''")
+        page.value("document.getElementById('files').dispatchEvent(new Event('change'))")
+        found = settled(page)
+        assert found["status"].startswith("nothing was chosen")
+    assert not found["verdict"]
+    assert "\n" not in found["status"]
+
+
+QUESTIONS: list[Question] = [
+    {},
+    {"low age": "65"},
+    {"low age": "30", "high age": "59", "node sex": "F"},
+    {"low age": "65", "node sex": "F", "group": "reac pt"},
+    {"high wt": "70.5", "group": "drug drugname"},
+    {"term drug drugname": "drug 1", "group": "reac pt"},
+    {"term drug drugname": "Drug 2", "term drug role_cod": "PS", "node sex": "M"},
+    {"term reac pt": MARKUP, "low age": "40"},
+    {"term reac pt": "STRAẞE, 'ß' \u1fbc"},
+    {"term indi indi_pt": "Disease 03", "term drug drugname": "CONSTRUCTOR"},
+    {"term reac pt": "__proto__", "group": "indi indi_pt", "high age": "50"},
+    {"low age": "-5", "high age": "500", "node sex": "M", "withheld": "yes"},
+    {"term reac pt": FORMULA, "term indi indi_pt": "Disease 06"},
+    {"low age": "200"},
+]
+OF_ALL: list[Question] = [
+    {"low age": "65", "node sex": "F", "group": "quarter"},
+    {"low age": "33", "term drug drugname": "Drug 1", "group": "reac pt"},
+    {"quarter": Q4, "high age": "44", "group": "drug drugname"},
+]
+
+
+def compare(page: Tab, folder: Path, questions: list[Question]) -> None:
+    assert shown(page, folder)["ask"]
+    with open_artifact(folder) as artifact:
+        for question in questions:
+            found = counted(page, question)
+            assert found["answer"], (question, found["status"])
+            options: dict[str, Any] = {"include_withheld": question.get("withheld") == "yes"}
+            if "quarter" in question:
+                options["quarter"] = question["quarter"]
+            due = [
+                (row[0] if "group" in question else "cases", *row[-4:])
+                for row in artifact.query(found["sql"], **options).rows
+                if row[0] is not None
+            ]
+            told = [(row[0], *(n.replace(",", "") for n in row[1:])) for row in found["counts"]]
+            assert len(told) == len(due) > 0
+            answers = {row[0]: row[1:] for row in due}
+            for key, lower, known, expected, upper in told:
+                low, part, high, sure = answers[key]
+                assert (int(lower), int(upper), int(known)) == (low, high, sure), (question, key)
+                assert float(expected) == pytest.approx(part, abs=0.00501)
+            if "group" in question:
+                order = [float(row[3]) for row in told]
+                assert order == sorted(order, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "questions"), [("one", QUESTIONS), ("few", QUESTIONS), ("all", OF_ALL)]
+)
+def test_counts_have_the_bounds_that_query_gives(
+    page: Tab, made: dict[str, Path], name: str, questions: list[Question]
+) -> None:
+    if name == "few":
+        assert manifest_of(made[name])["parameters"]["suppressed_cases_per_10000"] > 0
+    compare(page, made[name], questions)
+
+
+def test_a_list_is_cut_and_says_so(page: Tab, made: dict[str, Path]) -> None:
+    shown(page, made["one"])
+    found = counted(page, {"group": "reac pt", "most": "3", "low age": "50"})
+    assert len(found["counts"]) == 3
+    assert any("which come first is undecided" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({"low age": "1e5"}, "age: 1e5 is no number"),
+        ({"low age": "60", "high age": "50"}, "the first number is above the second"),
+        ({"term drug drugname": "DRUG"}, "no released row has drugname 'DRUG': did you mean 'DRUG 0'"),
+        ({"term reac pt": "zzz"}, "no released row has pt 'zzz', and none like it"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_refused_in_one_line(
+    page: Tab, made: dict[str, Path], question: Question, message: str
+) -> None:
+    shown(page, made["one"])
+    found = counted(page, question)
+    assert message in found["status"]
+    assert not found["answer"]
+
+
+def test_a_folder_can_be_dropped_and_the_work_be_stopped(page: Tab, made: dict[str, Path]) -> None:
+    shown(page, made["one"])
+    page.value("status_.textContent = ''")
+    place = page.value("(() => { const box = document.getElementById('drop').getBoundingClientRect();"
+                       "return {x: box.x + 9, y: box.y + 9}; })()")  # fmt: skip
+    data = {"items": [], "files": [str(made["all"])], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        page.call("Input.dispatchDragEvent", type=kind, data=data, **place)
+    found = settled(page)
+    assert failed(found) == set()
+    assert f"{Q3} to {Q4}" in found["facts"]
+    page.value("document.getElementById('stop').click()")
+    assert page.value("status_.textContent") == "stopped: choose the folder again"
+    assert "passed" in shown(page, made["one"])["outcome"]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1400, "light")])
+def test_the_page_fits_its_window_and_can_be_read_by_anybody(
+    page: Tab, made: dict[str, Path], width: int, scheme: str
+) -> None:
+    """Nothing is wider than the window, too pale, or lacks a name; every control has a label."""
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+              mobile=False)  # fmt: skip
+    page.call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+    )
+    shown(page, made["one"])
+    counted(page, {"group": "reac pt", "low age": "50"})
+    check = PAGE_CHECK.read_text("utf-8").replace("parent.postMessage", "post")
+    measured = json.loads(page.value(f"(() => {{ let told; const post = text => told = text;{check}"
+                                     "return told; })()"))  # fmt: skip
+    measured.pop("loads")
+    assert measured == {
+        "wide": 0, "out": [], "pale": [], "unnamed": [], "headings": [], "long": [], "white": [],
+    }  # fmt: skip
+    unlabelled = "[...document.querySelectorAll('input, select')].filter(e => !e.labels.length).length"
+    assert page.value(unlabelled) == 0
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_hashes_and_numbers_are_computed_right_without_the_browser_too(page: Tab) -> None:
+    """The plain SHA-256 against hashlib, over lengths around the blocks; exact decimals."""
+    source = "".join((SOURCES / name).read_text("utf-8") for name in ("bytes.js", "rows.js"))
+    lengths = [*range(0, 130), 1000, 65_537]
+    found = page.value(f"""(() => {{ {source}
+      const bytes = n => Uint8Array.from({{length: n}}, (_, i) => i * 7 % 251);
+      const pieces = n => {{
+        const sha = new Sha256();
+        for (let at = 0; at < n; at += 13) sha.update(bytes(n).subarray(at, at + 13));
+        return sha.hex();
+      }};
+      const over = (a, b) => {{
+        const found = Decimal.of(a).over(Decimal.of(b));
+        return [found.floor, found.exact];
+      }};
+      return {{whole: {lengths}.map(n => new Sha256().update(bytes(n)).hex()),
+        pieces: {lengths}.map(pieces),
+        over: [over("-5", "2"), over("0.3", "0.1"), over("7", "0.25"), over("65.5", "1")],
+        none: [Decimal.of("1e3"), Decimal.of(""), Decimal.of("9".repeat(19)), Decimal.of("NaN")]}};
+    }})()""")
+    due = [hashlib.sha256(bytes(i * 7 % 251 for i in range(n))).hexdigest() for n in lengths]
+    assert found["whole"] == found["pieces"] == due
+    assert found["over"] == [[-3, False], [3, True], [28, True], [65, False]]
+    assert found["none"] == [None] * 4
