@@ -279,8 +279,8 @@ FROM
     ) AS c;
 
 -- What:    of how many records of its cluster each item term is told, on average.
--- Inputs:  attribute_means: a map, of how many records an item term of an attribute (the text before
---          the first colon) is told on average; most: no term is of more than that.
+-- Inputs:  attribute_means: a map, of how many records an item term of an attribute (the text
+--          before the first colon) is told on average; most: no term is of more than that.
 -- Outputs: term, mean.
 -- Source:  zero-truncated Poisson: a term that shows in a share p of the clusters falls on
 --          r = -ln(1 - p) records of each, and on r / p of those that show it, if records fall into
