@@ -214,6 +214,7 @@ def raw_values(dataset: Dataset, release_id: int, name: str, source: str) -> exp
 
 STEEPEST = 6.0
 """Exponent of supports that is looked for at most: nearly all terms are then held once."""
+_ITEM_MEAN = "srsql_item_term_mean"
 _STEPS = 60
 """Of the search for the exponent, each of which leaves 62 % of the interval."""
 
@@ -221,15 +222,31 @@ _STEPS = 60
 def at_item_means(
     warehouse: Warehouse, tables: PublishedTerms, terms: ReleasedTerms
 ) -> PublishedTerms:
-    """The tables with what item terms stand for, where whole rows are taken apart.
+    """The tables with what each item term stands for, where whole rows are taken apart.
 
     Of terms in chunks of other releases an item term stands for one record, as in the paper: there
     what is rare within a group, and not k alone, decides which terms have a count.
     """
     if not terms.whole_rows:
         return tables
-    means = {name: item_mean(warehouse, tables, name) for name in terms.attributes}
-    return replace(tables, item_means=means)
+    means = [item_mean(warehouse, tables, name) for name in terms.attributes]
+    names = ("clusters", "record_chunk", "item_chunk")
+    call = tables.call("item_term_means", names, "map(?::VARCHAR[], ?::DOUBLE[])", "?::DOUBLE")
+    most = max(1, _least_support(warehouse, tables) - 1)
+    warehouse.run(
+        f"CREATE OR REPLACE TEMP TABLE {_ITEM_MEAN} AS FROM {call}",
+        [list(terms.attributes), means, most],
+    )
+    return replace(tables, item_means=f"temp.main.{_ITEM_MEAN}")
+
+
+def _least_support(warehouse: Warehouse, tables: PublishedTerms) -> int:
+    """The least number of records of which a count is told; 1 where none is."""
+    supports = (
+        f"SELECT count(*) AS held FROM {tables.record_chunk} AS r "
+        "GROUP BY r.cluster, r.chunk, r.term"
+    )
+    return warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
 
 
 def item_mean(warehouse: Warehouse, tables: PublishedTerms, attribute: str) -> float:
@@ -244,7 +261,7 @@ def item_mean(warehouse: Warehouse, tables: PublishedTerms, attribute: str) -> f
         f"SELECT r.cluster, r.term, count(*) AS held FROM {tables.record_chunk} AS r "
         "GROUP BY r.cluster, r.chunk, r.term"
     )
-    least = warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
+    least = _least_support(warehouse, tables)
     own = warehouse.rows(
         f"SELECT s.held, c.records, count(*) FROM ({supports}) AS s "
         f"JOIN {tables.clusters} AS c ON s.cluster = c.cluster WHERE starts_with(s.term, ?) "

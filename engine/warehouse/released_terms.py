@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from srsql.engine.errors import QueryError
@@ -34,8 +34,8 @@ class PublishedTerms:
     item_chunk: str
     reconstructed: str | None = None
     """One sampled dataset; None where there is none."""
-    item_means: Mapping[str, float] = field(default_factory=dict)
-    """Attribute -> of how many records an item term of it is told on average; else of one."""
+    item_means: str | None = None
+    """A table (term, mean): of how many records an item term is told on average; None: of one."""
 
     @classmethod
     def in_schema(cls, *schema: str, prefix: str = "") -> PublishedTerms:
@@ -53,18 +53,15 @@ class PublishedTerms:
 
     def counts(self, sets: str) -> str:
         """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
-        return self.call("term_counts_at_means", ALL, sets, self._means)
+        if self.item_means is None:
+            return self.call("term_counts", ALL, sets)
+        return self.call("term_counts_at_means", ALL, sets, literal(self.item_means))
 
     def matches(self, sets: str) -> str:
         """Rows (set_no, expected): records that hold a term of the set or more."""
-        return self.call("term_matches", ALL, sets, self._means)
-
-    @property
-    def _means(self) -> str:
-        """The map that macros take, as SQL text."""
-        names = ", ".join(map(literal, self.item_means))
-        means = ", ".join(f"{mean!r}::DOUBLE" for mean in self.item_means.values())
-        return f"map([{names}], [{means}])"
+        if self.item_means is None:
+            return self.call("term_matches", ALL, sets)
+        return self.call("term_matches_at_means", ALL, sets, literal(self.item_means))
 
     def call(self, macro: str, tables: Sequence[str], *arguments: str) -> str:
         """A call of ``srsql.macro`` with the named tables of ours, then ``arguments`` as SQL."""

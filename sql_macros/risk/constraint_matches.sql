@@ -4,7 +4,7 @@
 -- What:    for each set, the mean number of records that hold one of its terms or more, over the
 --          datasets that can be reconstructed.
 -- Outputs: set_no, expected.
-CREATE OR REPLACE MACRO srsql.term_matches(
+CREATE OR REPLACE MACRO srsql.term_matches_at_means(
     clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_means
 ) AS TABLE
 WITH
@@ -40,10 +40,11 @@ lacking AS (
     SELECT
         a.set_no,
         i.cluster,
-        1 - least(1, coalesce(item_means[split_part(i.term, ':', 1)], 1)::DOUBLE / c.records)
+        1 - least(1, coalesce(e.mean, 1)::DOUBLE / c.records)
     FROM asked AS a
     INNER JOIN query_table(item_chunks) AS i ON a.term = i.term
     INNER JOIN query_table(clusters) AS c ON i.cluster = c.cluster
+    LEFT JOIN query_table(item_means) AS e ON i.term = e.term
     UNION ALL
     SELECT s.set_no, m.cluster, 1 - s.held / w.records
     FROM above AS s
@@ -65,3 +66,18 @@ FROM (SELECT DISTINCT a.set_no FROM asked AS a) AS q
 LEFT JOIN share AS h ON q.set_no = h.set_no
 LEFT JOIN query_table(clusters) AS c ON h.cluster = c.cluster
 GROUP BY q.set_no;
+
+-- What:    the same where an item term is in one record of its cluster, as in the paper.
+CREATE OR REPLACE MACRO srsql.term_matches(
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
+) AS TABLE
+WITH
+no_mean AS MATERIALIZED (
+    SELECT NULL::VARCHAR AS term, 1.0 AS mean
+)
+
+SELECT m.set_no, m.expected
+FROM
+    srsql.term_matches_at_means(
+        clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, 'no_mean'
+    ) AS m;

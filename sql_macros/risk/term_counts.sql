@@ -3,8 +3,7 @@
 --   sets(set_no, term): the sets that are asked for, each of one term or more.
 -- Every dataset of I(D_A) is as possible as any other: subrecords meet at random, independently in
 -- each chunk. For the expected number, an item term is in one record of its cluster, or on average
--- in as many as item_means, a map, says of its attribute, the text before the first colon. Bounds
--- do not depend on that.
+-- in as many as item_means(term, mean) says. Bounds do not depend on that.
 
 -- What:    for each set, the fewest records that can hold all its terms, the mean over the datasets
 --          that can be reconstructed, and the most.
@@ -70,9 +69,10 @@ place AS (
         0,
         i.term,
         1,
-        coalesce(item_means[split_part(i.term, ':', 1)], 1)::DOUBLE
+        coalesce(e.mean, 1)::DOUBLE
     FROM query_table(item_chunks) AS i
     SEMI JOIN wanted AS w ON i.term = w.term
+    LEFT JOIN query_table(item_means) AS e ON i.term = e.term
     UNION ALL
     SELECT 'shared', m.cluster, a.joint, a.chunk, a.term, a.held, 1.0
     FROM above AS a
@@ -267,11 +267,73 @@ LEFT JOIN mean AS m ON s.set_no = m.set_no;
 CREATE OR REPLACE MACRO srsql.term_counts(
     clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
 ) AS TABLE
+WITH
+no_mean AS MATERIALIZED (
+    SELECT NULL::VARCHAR AS term, 1.0 AS mean
+)
+
 SELECT c.set_no, c.lower, c.expected, c.upper
 FROM
     srsql.term_counts_at_means(
-        clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, map([], [])
+        clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, 'no_mean'
     ) AS c;
+
+-- What:    of how many records of its cluster each item term is told, on average.
+-- Inputs:  attribute_means: a map, of how many records an item term of an attribute (the text
+--          before the first colon) is told on average; most: no term is of more than that.
+-- Outputs: term, mean.
+-- Source:  zero-truncated Poisson: a term that shows in a share p of the clusters falls on
+--          r = -ln(1 - p) records of each, and on r / p of those that show it, if records fall into
+--          clusters at random. They do not; so what is above 1 is scaled until its mean over the
+--          item chunks is that of the attribute. A term of few clusters stays near 1.
+CREATE OR REPLACE MACRO srsql.item_term_means(
+    clusters, record_chunks, item_chunks, attribute_means, most
+) AS TABLE
+WITH
+place AS (
+    SELECT r.cluster, r.term FROM query_table(record_chunks) AS r
+    UNION
+    SELECT i.cluster, i.term FROM query_table(item_chunks) AS i
+),
+
+total AS (
+    SELECT count(*) AS clusters FROM query_table(clusters)
+),
+
+item AS (
+    SELECT i.term, count(*) AS clusters FROM query_table(item_chunks) AS i GROUP BY i.term
+),
+
+share AS (
+    SELECT p.term, count(*) / (any_value(t.clusters) + 1) AS share
+    FROM place AS p
+    CROSS JOIN total AS t
+    GROUP BY p.term
+),
+
+excess AS (
+    SELECT
+        i.term,
+        i.clusters,
+        split_part(i.term, ':', 1) AS attribute,
+        -ln(1 - s.share) / s.share - 1 AS excess
+    FROM item AS i
+    INNER JOIN share AS s ON i.term = s.term
+),
+
+typical AS (
+    SELECT e.attribute, fsum(e.excess * e.clusters) / sum(e.clusters) AS excess
+    FROM excess AS e
+    GROUP BY e.attribute
+)
+
+SELECT
+    e.term,
+    least(
+        most, 1 + (coalesce(attribute_means[e.attribute], 1) - 1) * e.excess / y.excess
+    )::DOUBLE AS mean
+FROM excess AS e
+INNER JOIN typical AS y ON e.attribute = y.attribute;
 
 -- What:    the pairs of a list of terms that one record can hold together.
 -- Inputs:  terms(term).

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from math import log, prod
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import count_range, match_mean, random_places, reconstruct
-from support.published_terms import Published, Subrecord, load, project, warehouse
+from support.published_terms import Published, Subrecord, fill, load, project, warehouse
 
 from srsql.engine.errors import QueryError
 from srsql.engine.risk.term_counts import count_pairs, count_terms
@@ -114,6 +117,97 @@ def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: 
             none *= (1 - Fraction(1, size)) ** len(asked & made.items.get(cluster, frozenset()))
             total += (1 - none) * size
         assert found[number] == pytest.approx(float(total))
+
+
+MEANS = {"a": 1.5, "c": 2.0}
+
+
+@settings(REPEATABLE, max_examples=4)
+@given(**worlds)
+def test_item_terms_stand_for_their_mean_and_bounds_stay_as_they_are(
+    sql: Any, seed: int, forest: int
+) -> None:
+    """``srsql.term_counts_at_means`` and ``term_matches_at_means``, record by record."""
+    _, _, made = world(seed, forest, (3, 2, 2), "abc")
+    sets = [c for size in (1, 2, 3) for c in combinations("abc", size)]
+    house, tables = warehouse(sql), load(sql, made.rows())
+    fill(sql, "means", ("term VARCHAR", "mean DOUBLE"), list(MEANS.items()))
+    at_means = replace(tables, item_means="temp.main.means")
+    plain, found = (count_terms(house, each, sets) for each in (tables, at_means))
+    for one, other in zip(plain, found, strict=True):
+        assert (one.terms, one.lower, one.upper) == (other.terms, other.lower, other.upper)
+        mean = sum(
+            size * float(prod(chances(made, cluster, set(one.terms)) or [0]))
+            for cluster, size in made.records.items()
+        )
+        assert other.expected == pytest.approx(min(max(mean, one.lower), one.upper))
+    matches = dict(sql.rows(f"FROM {at_means.matches(put_sets(house, [tuple('ac')]))}"))
+    some = sum(
+        size * (1 - float(prod(1 - chance for term in "ac" for chance in
+                               chances(made, cluster, {term}) or [0])))
+        for cluster, size in made.records.items()
+        if not together(made, cluster, "a", "c")
+    )  # fmt: skip
+    if not any(together(made, cluster, "a", "c") for cluster in made.records):
+        assert matches[0] == pytest.approx(some)
+
+
+def test_the_excess_of_an_attribute_goes_to_the_terms_that_many_clusters_show(sql: Any) -> None:
+    """``srsql.item_term_means``: scaled to the mean of the attribute, at most so many."""
+    clusters = range(1, 100)
+    items = [(c, "x:common") for c in clusters if c <= 50]
+    items += [(c, "x:rare") for c in clusters if c <= 2] + [(9, "y:other")]
+    fill(sql, "clusters", ("cluster INTEGER", "records INTEGER"), [(c, 20) for c in clusters])
+    fill(sql, "items", ("cluster INTEGER", "term VARCHAR"), items)
+    told = [(c, 1, n, "x:common") for c in (60, 61) for n in range(5)]
+    columns = ("cluster INTEGER", "chunk INTEGER", "subrecord INTEGER", "term VARCHAR")
+    fill(sql, "chunks", columns, told)
+
+    def means(most: float) -> dict[str, float]:
+        return dict(
+            sql.rows(
+                "SELECT term, mean FROM srsql.item_term_means('temp.main.clusters', "
+                f"'temp.main.chunks', 'temp.main.items', map(['x'], [1.4]), {most})"
+            )
+        )
+
+    found = means(4)
+    excess = {
+        term: -log(1 - n / 100) / (n / 100) - 1 for term, n in (("x:common", 52), ("x:rare", 2))
+    }
+    typical = (50 * excess["x:common"] + 2 * excess["x:rare"]) / 52
+    for term, of in excess.items():
+        assert found[term] == pytest.approx(1 + 0.4 * of / typical)
+    assert (50 * found["x:common"] + 2 * found["x:rare"]) / 52 == pytest.approx(1.4)
+    assert found["x:rare"] < 1.02 < found["x:common"]
+    assert found["y:other"] == 1
+    assert means(1.2)["x:common"] == 1.2
+
+
+def chances(made: Published, cluster: int, asked: set[str]) -> list[Fraction] | None:
+    """Of each part of a set, the chance that a record of the cluster holds it; None: no place."""
+    places, size = made.places(cluster), made.records[cluster]
+    if not asked <= places.keys():
+        return None
+    parts: dict[Any, set[str]] = defaultdict(set)
+    for term in asked:
+        kind, owner, chunk = places[term]
+        parts[kind, owner, term if kind == "item" else chunk].add(term)
+    found = []
+    for (kind, owner, chunk), part in parts.items():
+        if kind == "item":
+            found.append(Fraction(MEANS.get(chunk, 1)) / size)
+            continue
+        subrecords = (made.own if kind == "own" else made.shared)[owner, chunk]
+        crowd = size if kind == "own" else made.crowd(owner)
+        found.append(Fraction(sum(part <= s for s in subrecords), crowd))
+    return found
+
+
+def together(made: Published, cluster: int, one: str, other: str) -> bool:
+    """Whether both terms are told in one chunk of records."""
+    places = made.places(cluster)
+    return one in places and places[one] == places.get(other) and places[one][0] != "item"
 
 
 def test_matches_of_one_sample_are_near_their_mean(sql: Any) -> None:
