@@ -242,7 +242,7 @@ def _unknown_names(
         sources = [views.rows(each, table_name, str(lookup.value.alias)) for each in schemas]
         wanted: exp.Expr = exp.Literal.string(lookup.name)
         if views.level(lookup.value.origin) and isinstance(lookup.value.node, exp.Column):
-            wanted = normalized(wanted)
+            wanted = normalized(exp.Literal.string(lookup.name))
         same = exp.EQ(this=lookup.value.node, expression=wanted)
         found = union_all([exp.select("1").from_(source).where(same) for source in sources])
         if warehouse.rows(exp.select("1").from_(found.subquery("f")).limit(1).sql("duckdb")):
