@@ -98,7 +98,9 @@ class Answer(Framed):
     withheld: int | None
     """What the upper bounds were raised by; None: withheld ones are not counted."""
     sql: str
-    """The rewritten statement, over released views alone."""
+    """The rewritten statement, over released views alone; where values are asked by their names on
+    a level, over ``temp.main.srsql_level_name`` (attribute, value, name) besides, which is there
+    while the question is asked."""
     notes: tuple[str, ...]
     """How the numbers are to be read, one sentence each."""
 

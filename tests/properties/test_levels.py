@@ -128,6 +128,14 @@ def test_pairs_of_ingredient_and_group_are_counted_as_the_originals_have_them(pl
     )
 
 
+def test_no_table_is_left_behind(place: Place) -> None:
+    place.engine.query("SELECT COUNT(DISTINCT caseid) FROM reac WHERE pt = 'BODY'",
+                       level=place.level)  # fmt: skip
+    place.engine.drugs(place.level[0], unmatched=True)
+    found = place.engine.sql("SELECT t.table_name FROM duckdb_tables() AS t WHERE t.temporary")
+    assert not [name for (name,) in found if name.startswith("srsql_level")]
+
+
 def test_under_a_condition_the_truth_lies_between_the_bounds(place: Place) -> None:
     asked = {0: Condition((18, 50), SPAN), 2: Condition(SEXES["F"], (0, 1))}
     found = place.engine.signals(
