@@ -261,8 +261,10 @@ def read_rows(path: Path, separator: str = "") -> Iterator[list[str]]:
             head = file.readline()
             file.seek(0)
             found = separator or max(",;\t|", key=head.count)
-            quoting = csv.QUOTE_NONE if found in "\t$" else csv.QUOTE_MINIMAL
-            yield from csv.reader(file, delimiter=found, quoting=quoting)
+            if found in "\t$":
+                yield from csv.reader(file, delimiter=found, quoting=csv.QUOTE_NONE)
+            else:
+                yield from csv.reader(file, delimiter=found)
     except UnicodeDecodeError:
         raise DictionaryError(
             f"{path.name}: is not UTF-8: convert it, as with iconv -f latin1 -t utf8"

@@ -60,7 +60,7 @@ from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.catalog import dataset_names
 from srsql.engine.warehouse.database_file import Wait
 from srsql.engine.warehouse.frames import Kind, Rows, shaped
-from srsql.engine.warehouse.levels import read_levels
+from srsql.engine.warehouse.levels import names_dropped, read_levels
 from srsql.engine.warehouse.releases import (
     Stale,
     need_cases,
@@ -483,7 +483,7 @@ class Engine:
     ) -> Signals:  # fmt: skip
         """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
         who = (min_age, max_age, sex)
-        with self.warehouse.guarded():
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
@@ -499,7 +499,7 @@ class Engine:
         series: str = MAIN,
     ) -> Answer:  # fmt: skip
         """A question over the original tables, from released views; see ``srsql query``."""
-        with self.warehouse.guarded():
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._visible(series, quarter, dataset)
             asking = Asking(include_withheld, allow_unknown, read_levels(schema, level or ()))
             return query(self.warehouse, schema, series, sql, quarter=quarter, asking=asking)
@@ -510,7 +510,7 @@ class Engine:
         released_only: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Coverage:  # fmt: skip
         """What a dictionary calls the values of a column, by cases; see ``srsql drugs``."""
-        with self.warehouse.guarded():
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._of(quarter, dataset)
             if released_only:
                 schema = self._visible(series, quarter, dataset)

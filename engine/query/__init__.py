@@ -98,7 +98,9 @@ class Answer(Framed):
     withheld: int | None
     """What the upper bounds were raised by; None: withheld ones are not counted."""
     sql: str
-    """The rewritten statement, over released views alone."""
+    """The rewritten statement, over released views alone; where values are asked by their names on
+    a level, over ``temp.main.srsql_level_name`` (attribute, value, name) besides, which is there
+    while the question is asked."""
     notes: tuple[str, ...]
     """How the numbers are to be read, one sentence each."""
 
@@ -302,7 +304,7 @@ def _unknown_names(
         sources = [views.rows(each, table_name, str(lookup.value.alias)) for each in schemas]
         wanted: exp.Expr = exp.Literal.string(lookup.name)
         if views.level(lookup.value.origin) and isinstance(lookup.value.node, exp.Column):
-            wanted = normalized(wanted)
+            wanted = normalized(exp.Literal.string(lookup.name))
         same = exp.EQ(this=lookup.value.node, expression=wanted)
         found = union_all([exp.select("1").from_(source).where(same) for source in sources])
         if warehouse.rows(exp.select("1").from_(found.subquery("f")).limit(1).sql("duckdb")):

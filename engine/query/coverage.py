@@ -12,12 +12,10 @@ from srsql.engine.query import find_views
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.levels import TOPIC, Level, add_names, make_names
+from srsql.engine.warehouse.levels import HELD, TOPIC, Level, add_names, make_names
 from srsql.engine.warehouse.statements import column, query, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-
-HELD = "srsql_level_held"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,8 @@ class DisassociationParameters:
             content=lambda choice: choice.fixed and list(choice.fixed.constraints.items()),
         ),
         help="sets of terms that stay together where that is safe: a CSV file (constraint, term), "
-        "level:N[:FILE], sim:N[:FILE] (no file: over the hierarchy that ships) or sup:PERCENT",
+        "level:N[:FILE], sim:N[:FILE] (no file: over the hierarchy that ships), "
+        "level:NAME:DICTIONARY or sup:PERCENT",
         of=_OF,
         compared=(),
     )

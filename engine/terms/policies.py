@@ -23,7 +23,10 @@ from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, 
 from srsql.schemas.vocabularies import SHIPPED, load_dictionary
 
 TERMS = "temp.main.srsql_basket_term"
-WAYS = "a CSV file (constraint, term), level:N[:FILE], sim:N[:FILE] or sup:PERCENT"
+WAYS = (
+    "a CSV file (constraint, term), level:N[:FILE], sim:N[:FILE], level:NAME:DICTIONARY or "
+    "sup:PERCENT"
+)
 
 
 @dataclass(frozen=True)
@@ -275,7 +278,7 @@ class PolicyChoice:
 
 
 def parse_policy(text: str) -> PolicyChoice:
-    """``FILE``, ``level:N:FILE``, ``sim:N:FILE`` or ``sup:PERCENT``.
+    """``FILE``, ``level:N:FILE``, ``sim:N:FILE``, ``level:NAME:DICTIONARY`` or ``sup:PERCENT``.
 
     Without a file, ``level:N`` and ``sim:N`` are over the hierarchy that ships.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +21,14 @@ from srsql.engine.errors import LevelError
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.frames import Rows
 from srsql.engine.warehouse.scratch import put_beside
-from srsql.engine.warehouse.statements import column, query, temporary, with_rows
+from srsql.engine.warehouse.statements import column, dotted, query, temporary, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
 from srsql.schemas.dictionary import Dictionary, DictionaryError
 from srsql.schemas.vocabularies import load_dictionaries, load_dictionary
 
 TOPIC = "warehouse/levels"
-TABLE = "srsql_level_name"
+TABLE, HELD = "srsql_level_name", "srsql_level_held"
 WRITTEN = "COLUMN=LEVEL:FILE, such as drugname=ingredient:drugs.csv (no file: what ships)"
 
 
@@ -152,6 +153,16 @@ def dictionary_of(paths: Sequence[Path], to: Path | None = None) -> Rows[LevelSi
         LevelSize(level, len(terms), len({name for names in terms.values() for name in names}))
         for level, terms in dictionary.names.items()
     )
+
+
+@contextmanager
+def names_dropped(warehouse: Warehouse) -> Iterator[None]:
+    """Have no table of names, or of who holds what, left when this ends."""
+    try:
+        yield
+    finally:
+        for name in (TABLE, HELD):
+            warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
 
 
 def make_names(warehouse: Warehouse) -> None:

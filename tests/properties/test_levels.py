@@ -128,6 +128,14 @@ def test_pairs_of_ingredient_and_group_are_counted_as_the_originals_have_them(pl
     )
 
 
+def test_no_table_is_left_behind(place: Place) -> None:
+    place.engine.query("SELECT COUNT(DISTINCT caseid) FROM reac WHERE pt = 'BODY'",
+                       level=place.level)  # fmt: skip
+    place.engine.drugs(place.level[0], unmatched=True)
+    found = place.engine.sql("SELECT t.table_name FROM duckdb_tables() AS t WHERE t.temporary")
+    assert not [name for (name,) in found if name.startswith("srsql_level")]
+
+
 def test_under_a_condition_the_truth_lies_between_the_bounds(place: Place) -> None:
     asked = {0: Condition((18, 50), SPAN), 2: Condition(SEXES["F"], (0, 1))}
     found = place.engine.signals(
@@ -234,3 +242,30 @@ def test_rows_are_counted_on_a_level_where_each_has_one_name(place: Place, tmp_p
         == row[2]
         == sum(term in ("Pain", "Fever") for q in place.quarters for r in q for term in r.pt)
     )
+
+
+def test_a_name_allows_for_every_case_of_which_some_value_is_suppressed(tmp_path: Path) -> None:
+    """Six of ten cases have Rash, six Burn, four may: two lose the one, two the other."""
+    people = [
+        Report(
+            10 * n, n, age=str(30 + n), sex="M", wt="70", drugs=("Drug",),
+            pt=(*(["Rash"] if n <= 6 else []), *(["Burn"] if n >= 5 else []), f"Own {n}"),
+        )
+        for n in range(1, 11)
+    ]  # fmt: skip
+    (tmp_path / "skin.csv").write_text("term,hlt\nRash,Skin\nBurn,Skin\n")
+    level, shown = [f"pt=hlt:{tmp_path / 'skin.csv'}"], []
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", people)])
+        for seed in range(3):
+            series = f"s{seed}"
+            engine.release("2011Q4", model="ms", k=10, theta="0.4", seed=seed, series=series,
+                           on_infeasible="suppress", allow_linkable=True)  # fmt: skip
+            (row,) = engine.query("SELECT COUNT(DISTINCT caseid) FROM reac WHERE pt = 'Skin'",
+                                  series=series, level=level).rows  # fmt: skip
+            (signal,) = engine.signals(drug="drug", reaction="skin", series=series, level=level,
+                                       released_only=True).signals  # fmt: skip
+            shown.append(row[0])
+            assert row[0] <= 10 <= row[2]
+            assert signal.released.a_lower <= 10 <= signal.released.a_upper
+    assert min(shown) < 8  # more cases lost their name than lost any one value
