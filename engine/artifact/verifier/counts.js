@@ -256,7 +256,9 @@ function answer(quarters, cases, question) {
   });
   counts.sort((one, two) => two.expected - one.expected || byCodePoint(one.key ?? "", two.key ?? ""));
   const most = Math.min(question.most, MOST_GROUPS);
-  return {counts: counts.slice(0, most), groups: counts.length, sql: sqlOf(quarters, question),
+  const shown = counts.slice(0, most).map(count =>
+    ({...count, key: count.key === null ? null : printable(count.key)}));
+  return {counts: shown, groups: counts.length, sql: sqlOf(quarters, question),
     notes: notesOf(quarters, question, counts, most)};
 }
 
