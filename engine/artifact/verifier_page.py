@@ -26,7 +26,10 @@ from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.version import __version__
 
 _SOURCES = Path(__file__).parent / "verifier"
-WORK = ("bytes.js", "rows.js", "manifest.js", "checks.js", "counts.js", "worker.js")
+WORK = (
+    "bytes.js", "rows.js", "manifest.js", "checks.js", "row_checks.js", "counts.js", "answers.js",
+    "worker.js",
+)  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 
 

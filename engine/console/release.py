@@ -402,7 +402,7 @@ page_option = click.option(
 
 def page_line(file: Path) -> str:
     """What to do with the page."""
-    return f"{file}: open it in a browser, without a network, and drop the folder of an artifact (CSV)"
+    return f"{file}: open it in a browser and drop the folder of an artifact (CSV) on it"
 
 
 report_option = click.option(

@@ -140,8 +140,16 @@ const INVISIBLE = new RegExp("[\\u{ad}\\u{34f}\\u{61c}\\u{115f}\\u{1160}\\u{17b4
   + "\\u{180b}-\\u{180f}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2060}-\\u{206f}\\u{3164}"
   + "\\u{fe00}-\\u{fe0f}\\u{feff}\\u{ffa0}\\u{fff0}-\\u{fff8}\\u{1bca0}-\\u{1bca3}"
   + "\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]", "gu");
-const BLANK = "[\\t\\n\\v\\f\\r \\u0085\\u200b\\ufeff\\p{Z}]+";
-const EDGES = new RegExp(`^${BLANK}|${BLANK}$`, "gu");
+const BLANK = /[\t\n\v\f\r \u0085\u200b\ufeff\p{Z}]/u;
+
+/** A text without white space at its ends, each sign looked at once.
+ * @param {string} text */
+function trimmed(text) {
+  let from = 0, to = text.length;
+  while (from < to && BLANK.test(text[from])) from += 1;
+  while (to > from && BLANK.test(text[to - 1])) to -= 1;
+  return text.slice(from, to);
+}
 
 /** The normal form of a term, in which spellings of one value are the same (SPEC, section 2).
  *
@@ -149,8 +157,8 @@ const EDGES = new RegExp(`^${BLANK}|${BLANK}$`, "gu");
  * @param {number} version Of the artifact: the first one trimmed and took upper case only.
  * @returns {string} Empty: no value. */
 function normalForm(text, version) {
-  if (version === 1) return upper(text.replace(EDGES, ""));
-  return upper(text.replace(INVISIBLE, "").replace(EDGES, "").normalize("NFC"));
+  if (version === 1) return upper(trimmed(text));
+  return upper(trimmed(text.replace(INVISIBLE, "")).normalize("NFC"));
 }
 
 /** An exact decimal number: value / 10 ** scale. */

@@ -256,7 +256,9 @@ function answer(quarters, cases, question) {
   });
   counts.sort((one, two) => two.expected - one.expected || byCodePoint(one.key ?? "", two.key ?? ""));
   const most = Math.min(question.most, MOST_GROUPS);
-  return {counts: counts.slice(0, most), groups: counts.length, sql: sqlOf(quarters, question),
+  const shown = counts.slice(0, most).map(count =>
+    ({...count, key: count.key === null ? null : printable(count.key)}));
+  return {counts: shown, groups: counts.length, sql: sqlOf(quarters, question),
     notes: notesOf(quarters, question, counts, most)};
 }
 
@@ -317,97 +319,4 @@ function suggestions(quarters, {table, column}, typed, most) {
         }
   return [...found].sort((one, two) => Number(two.startsWith(wanted)) - Number(one.startsWith(wanted))
     || byCodePoint(one, two)).slice(0, most);
-}
-
-/** A function that adds to an upper count those who may count although no row says so.
- *
- * @param {Quarter[]} quarters
- * @param {Question} question
- * @returns {(upper: number) => number} */
-function raised(quarters, question) {
-  const {part} = quarters[0], hidden = hiddenCases(quarters, question);
-  const everybody = quarters.reduce((sum, each) => sum + each.part.counts.released_cases, 0);
-  const withheld = question.withheld
-    ? quarters.reduce((sum, each) => sum + (each.part.counts.withheld_cases ?? 0), 0) : 0;
-  if (question.withheld && part.counts.withheld_cases == null)
-    throw new Fault("how many cases are withheld is not told: leave them out");
-  return upper => upper + Math.max(0, Math.min(hidden, everybody - upper)) + withheld;
-}
-
-/** How many cases have a suppressed value at most that the question asks for.
- *
- * @param {Quarter[]} quarters
- * @param {Question} question */
-function hiddenCases(quarters, question) {
-  const {part} = quarters[0], {group} = question, names = new Set();
-  for (const table of part.tables)
-    for (const column of table.columns)
-      if (column.role === "sensitive") names.add(`${table.name}.${column.name}`);
-  const tables = new Set([...names].map(name => name.split(".")[0]));
-  const asked = [...question.terms, ...(group?.table ? [group] : [])];
-  if (!asked.some(each => tables.has(each.table))) return 0;
-  const sensitive = asked.filter(each => names.has(`${each.table}.${each.column}`)).length;
-  const share = `suppressed_${sensitive === 1 ? "one_value" : "cases"}_per_10000`;
-  let sum = 0;
-  for (const {part: {parameters, counts}} of quarters) {
-    if (!Object.hasOwn(parameters, share)) continue;
-    const told = parameters[share];
-    sum += typeof told === "number" && told >= 0 && told <= 10_000
-      ? Math.ceil(told * counts.released_cases / 10_000) : counts.released_cases;
-  }
-  return sum;
-}
-
-/** How the numbers are to be read.
- *
- * @param {Quarter[]} quarters
- * @param {Question} question
- * @param {Count[]} counts All groups, the highest expected count first.
- * @param {number} most So many are shown. */
-function notesOf(quarters, question, counts, most) {
-  const notes = [], names = [...question.ranges, ...question.nodes].map(each => each.attribute);
-  if (names.length)
-    notes.push("lower: cases that meet the conditions whatever values of their regions "
-      + `(${[...new Set(names)].join(", ")}) are true; upper: those that do for some of them; expected: `
-      + "by the share of the region, or of the domain where the value is missing; known: those whose "
-      + "region decides every condition");
-  const hidden = hiddenCases(quarters, question);
-  if (hidden) notes.push(`values of some cases are suppressed: upper has up to ${hidden} more cases, `
-    + "which may have the value although no row says so");
-  if (!names.length && !hidden) notes.push("no quasi-identifier is asked, so the counts are exact");
-  if (quarters.length > 1) notes.push("each quarter is asked on its own; a case counts once, if any of "
-    + "its quarters meets the conditions");
-  notes.push(question.withheld ? "upper has the withheld cases as well; groups of withheld cases alone "
-    + "are not listed" : "of what was released: withheld cases are not counted");
-  const rest = counts.slice(most), least = Math.min(...counts.slice(0, most).map(each => each.lower));
-  if (rest.some(each => each.upper > least))
-    notes.push(`${counts.length - most} groups are not shown, and which come first is undecided: the `
-      + "upper count of one of them is above the lower count of one that is shown");
-  return notes;
-}
-
-/** The question as srsql query takes it.
- *
- * @param {Quarter[]} quarters
- * @param {Question} question */
-function sqlOf([{part}], question) {
-  const reports = /** @type {string} */ (part.report_table), {group} = question;
-  const table = /** @type {DeclaredTable} */ (part.tables.find(each => each.name === reports));
-  const own = table.columns.find(column => column.role === "case id")
-    ?? table.columns.find(column => column.role === "report id");
-  const id = /** @type {Declared} */ (own).name;
-  /** @param {string} value */
-  const quoted = value => `'${value.replaceAll("'", "''")}'`;
-  const by = group && (group.table ? `upper(${group.table}.${group.column})` : `${reports}.quarter`);
-  const joins = askedOf(question).map(each => each.table).filter(name => name !== reports);
-  const conditions = question.ranges.flatMap(({attribute, low, high}) =>
-    [...(low.trim() ? [`${attribute} >= ${low.trim()}`] : []),
-      ...(high.trim() ? [`${attribute} <= ${high.trim()}`] : [])]);
-  for (const {attribute, node} of question.nodes) conditions.push(`${attribute} = ${quoted(node)}`);
-  for (const {table: of, column, value} of question.terms)
-    conditions.push(`upper(${of}.${column}) = ${quoted(upper(value))}`);
-  return `SELECT ${by ? `${by} AS "group", ` : ""}count(DISTINCT ${reports}.${id}) FROM ${reports}`
-    + joins.map(name => ` JOIN ${name} USING (${id})`).join("")
-    + (conditions.length ? ` WHERE ${conditions.join(" AND ")}` : "")
-    + (by ? ` GROUP BY ${by} ORDER BY 2 DESC` : "");
 }

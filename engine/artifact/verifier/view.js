@@ -81,34 +81,50 @@ function picked(event) {
 async function dropped(event) {
   event.preventDefault();
   part("drop").classList.remove("over");
-  const items = [...(event.dataTransfer?.items ?? [])];
-  const entries = items.flatMap(item => item.webkitGetAsEntry?.() ?? []);
-  const found = [];
+  // all have to be asked for at once: what was dropped is gone after the first wait
+  const items = [...(event.dataTransfer?.items ?? [])].filter(item => item.kind === "file");
+  const read = items.slice(0, MOST_ENTRIES).map((/** @type {any} */ item) =>
+    item.getAsFileSystemHandle ? filesOfHandle(item.getAsFileSystemHandle())
+      : filesOfEntry(item.webkitGetAsEntry()));
   try {
-    for (const entry of entries.slice(0, MOST_ENTRIES)) {
-      if (entry.isFile) found.push({path: entry.name, file: await fileOf(entry)});
-      else for (const inner of await childrenOf(entry))
-        found.push({path: `${entry.name}/${inner.name}${inner.isFile ? "" : "/"}`,
-          file: inner.isFile ? await fileOf(inner) : new Blob()});
-    }
+    check((await Promise.all(read)).flat());
   } catch {
-    return tell("the folder cannot be read: choose it with the button");
+    tell("the folder cannot be read: choose it with the button");
   }
-  check(found);
 }
 
-/** @param {any} entry
- * @returns {Promise<Blob>} */
-const fileOf = entry => new Promise((done, failed) => entry.file(done, failed));
+/** What a browser gives that lets pages from a disk read folders only so (Chromium).
+ *
+ * @param {Promise<any>} given */
+async function filesOfHandle(given) {
+  const handle = await given;
+  if (handle.kind === "file") return [{path: handle.name, file: await handle.getFile()}];
+  const found = [];
+  for await (const inner of handle.values()) {
+    const plain = inner.kind === "file";
+    found.push({path: `${handle.name}/${inner.name}${plain ? "" : "/"}`,
+      file: plain ? await inner.getFile() : new Blob()});
+    if (found.length === MOST_ENTRIES) break;
+  }
+  return found;
+}
 
-/** @param {any} folder
- * @returns {Promise<any[]>} */
-async function childrenOf(folder) {
-  const reader = folder.createReader(), found = [];
+/** What other browsers give.
+ *
+ * @param {any} entry */
+async function filesOfEntry(entry) {
+  /** @param {any} of
+   * @returns {Promise<File>} */
+  const file = of => new Promise((done, failed) => of.file(done, failed));
+  if (entry.isFile) return [{path: entry.name, file: await file(entry)}];
+  const reader = entry.createReader(), found = [];
   while (found.length < MOST_ENTRIES) {
+    /** @type {any[]} */
     const more = await new Promise((done, failed) => reader.readEntries(done, failed));
     if (!more.length) break;
-    found.push(...more);
+    for (const inner of more)
+      found.push({path: `${entry.name}/${inner.name}${inner.isFile ? "" : "/"}`,
+        file: inner.isFile ? await file(inner) : new Blob()});
   }
   return found;
 }

@@ -129,7 +129,8 @@ async function checked(artifact, checks, bytes, digests) {
   }
   const loaded = found.every(check => !check.count || !["files", "manifest", "rows", "content", "bounds",
     "ids", "one region"].includes(check.name));
-  const refused = loaded ? refusal(open.quarters, open.cases) : why;
+  const refused = loaded
+    ? open.quarters.map(each => refusal([each], open.cases)).find(Boolean) ?? "" : why;
   return result(found, [], {facts, notShown, why: refused,
     asked: refused ? null : questionsOf(artifact)});
 }
