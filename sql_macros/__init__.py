@@ -45,6 +45,7 @@ MACRO_FILES: tuple[str, ...] = (
     "signals/term_pairs.sql",
     "signals/disproportionality.sql",
     "signals/shrinkage.sql",
+    "signals/strata.sql",
     "report/report.sql",
     "grouping/perturbation.sql",
     "checks/perturbation.sql",

@@ -116,6 +116,9 @@ CASES: dict[Case, list[Case]] = {
         ("--drug", HOSTILE, "--reaction", HOSTILE, "--allow-unknown"),
         ("--rules", HOSTILE),
         ("--all", "--sex", HOSTILE),
+        ("--all", "--strata", HOSTILE),
+        ("--all", "--strata", "period", "--without-drug", HOSTILE, "--allow-unknown"),
+        ("--all", "--without-reaction", HOSTILE),
     ],
     ("query",): [
         ("SELECT finding, count(*) FROM finding GROUP BY finding",),
