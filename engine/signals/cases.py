@@ -225,7 +225,7 @@ def leave_out(warehouse: Warehouse, scope: Scope, side: str, counting: Counting)
         How many cases left.
 
     Raises:
-        SignalError: the dataset does not say what an indication is.
+        SignalError: rows tell no indications.
 
     Source: Wang, Hochberg, Pearson and Hauben 2010 for drugs; Pariente et al. 2012 for reactions.
     """
@@ -257,13 +257,13 @@ def indication_of(scope: Scope) -> tuple[str, str]:
     """Table and column with what a drug was taken for.
 
     Raises:
-        SignalError: the dataset does not say.
+        SignalError: the dataset does not say, or they are taken apart from rows.
     """
     declared = scope.signals
     if declared.indication_table is None or declared.indication is None:
         raise SignalError(
-            f"dataset {scope.dataset.name} does not say what an indication is: its [signals] "
-            "section needs indication_table and indication"
+            f"rows of dataset {scope.dataset.name} tell no indications: its [signals] section "
+            "needs indication_table and indication, which must not be taken apart from rows"
         )
     return declared.indication_table, declared.indication
 
