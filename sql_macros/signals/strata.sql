@@ -2,11 +2,12 @@
 -- over strata. Parameters that name tables take their names.
 
 -- What:    the 2 x 2 table of each pair in each stratum, by cases.
--- Inputs:  weights(stratum, case_id, lower, expected, upper): a row for each stratum that a case may
---          be in, as signal_weights returns them of the stratum's conditions; drugs(case_id, drug)
---          and reactions(case_id, reaction), both distinct; pairs(drug, reaction), distinct.
--- Outputs: drug, reaction, stratum, and the cells as srsql.contingency has them; every pair has a row
---          for every stratum that anybody may be in.
+-- Inputs:  weights(stratum, case_id, lower, expected, upper): a row for each stratum that a case
+--          may be in, as signal_weights returns them of the stratum's conditions;
+--          drugs(case_id, drug) and reactions(case_id, reaction), both distinct;
+--          pairs(drug, reaction), distinct.
+-- Outputs: drug, reaction, stratum, and the cells as srsql.contingency has them; every pair has a
+--          row for every stratum that anybody may be in.
 -- Source:  Lin 2016, Table 1, of each stratum.
 CREATE OR REPLACE MACRO srsql.contingency_by_stratum(weights, drugs, reactions, pairs) AS TABLE
 WITH

@@ -1,16 +1,18 @@
 -- Between which values measures over strata lie where regions leave open who is in which stratum.
 -- Parameters that name tables take their names; see strata.sql for the measures themselves.
 
--- What:    of each stratum the corner at which num - ratio * den is least (sign 1) or greatest (-1).
+-- What:    of each stratum the corner where num - ratio * den is least (sign 1) or greatest (-1).
 -- Inputs:  strata: a list over strata of lists of STRUCT(num, den); ratio; sign.
--- Outputs: a list over strata of STRUCT(num, den).
+-- Outputs: a list over strata of STRUCT(gap, num, den).
 -- Source:  Dinkelbach 1967: the least ratio of sums is where the least num - ratio * den adds to 0.
 CREATE OR REPLACE MACRO srsql.extreme_corners(strata, ratio, sign) AS list_transform(
     strata,
-    LAMBDA corners: list_reduce(
+    LAMBDA corners: list_min(list_transform(
         corners,
-        LAMBDA x, y: if(sign * (x.num - ratio * x.den) <= sign * (y.num - ratio * y.den), x, y)
-    )
+        LAMBDA x: struct_pack(
+            gap := sign * (x.num - ratio * x.den), num := x.num, den := x.den
+        )
+    ))
 );
 
 -- What:    the ratio of sums at these corners; the one before where it is 0 by 0.
@@ -21,9 +23,10 @@ CREATE OR REPLACE MACRO srsql.ratio_of_sums(corners, before) AS coalesce(
 );
 
 -- What:    the least (sign 1) or greatest (-1) ratio of sums over strata, a corner for each, by
---          Dinkelbach's steps, which end at it after a few.
+--          Dinkelbach's steps, which end at it after a few. (The linter knows no lambda of two
+--          parameters.)
 -- Inputs:  strata: a list over strata of lists of STRUCT(num, den); first: any ratio among them.
-CREATE OR REPLACE MACRO srsql.extreme_ratio(strata, first, sign) AS list_reduce(
+CREATE OR REPLACE MACRO srsql.extreme_ratio(strata, first, sign) AS list_reduce( -- noqa: PRS
     range(16)::DOUBLE[],
     LAMBDA ratio, step: srsql.ratio_of_sums(srsql.extreme_corners(strata, ratio, sign), ratio),
     first
@@ -34,12 +37,13 @@ CREATE OR REPLACE MACRO srsql.extreme_ratio(strata, first, sign) AS list_reduce(
 --          or never defined. PRR is num / den, sums over strata of a (c + d) / N and
 --          c (a + b) / N: for any ratio, num - ratio * den falls with b and rises with d, and is
 --          least and greatest at an end of a and of c. So its ends are those of some corner of each
---          stratum, which Dinkelbach's steps find; what rounding leaves of them widens the bound. For
---          ROR the corner is the same for every ratio, for expected cases there is no ratio.
+--          stratum, which Dinkelbach's steps find; what rounding leaves widens the bound. For ROR
+--          the corner is the same for every ratio, for expected cases there is no ratio.
 -- Inputs:  tables(drug, reaction, stratum, x_lower and x_upper of each cell, ...).
--- Outputs: drug, reaction, exact (no cell of any stratum has two ends), e_lower, e_upper, prr_lower,
---          prr_upper, ror_lower, ror_upper, and for the criteria prr_low_least, prr_low_most, ror_low_least, ror_low_most: logarithms between
---          which the lower ends of the intervals lie; prr_always and ror_always (the interval is
+-- Outputs: drug, reaction, exact (no cell of any stratum has two ends), e_lower, e_upper,
+--          prr_lower, prr_upper, ror_lower, ror_upper, and for the criteria prr_low_least,
+--          prr_low_most, ror_low_least, ror_low_most: logarithms between which the lower ends of
+--          the intervals lie; prr_always and ror_always (the interval is
 --          defined in every world), prr_ever and ror_ever (in some).
 -- Source:  Dinkelbach 1967 for ratios; the variances of srsql.mantel_haenszel, factor by factor.
 CREATE OR REPLACE MACRO srsql.mantel_haenszel_bounds(tables) AS TABLE
@@ -211,9 +215,10 @@ SELECT
 FROM ratios AS r;
 
 -- What:    what strata make of each pair: Mantel-Haenszel PRR and ROR and stratified EBGM, each of
---          expected cases, of those whose region decides the stratum (known), and the values between
---          which they lie whatever values of the regions are true (lower, upper); criteria are
---          verdicts as those of srsql.signal_verdicts: 'holds' in every world, 'does not' in any,
+--          expected cases, of those whose region decides the stratum (known), and the values
+--          between which they lie whatever values of the regions are true (lower, upper);
+--          criteria are verdicts as those of srsql.signal_verdicts: 'holds' in every world, 'does
+--          not' in any,
 --          or 'undecided'.
 -- Inputs:  tables: as contingency_by_stratum returns them, with stratum 0 for all strata together,
 --          whose bounds count a case once; priors: one row, as gps_prior returns it of
