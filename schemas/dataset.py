@@ -112,13 +112,16 @@ class Dataset(Strict):
         named = (*self.sensitive, *self.quasi_sensitive)
         affected = {a.table for a in named if a.column in attributes}
         counted = self.signals and {self.signals.drug_table, self.signals.reaction_table}
+        signals = None if counted and (counted & affected or not rows) else self.signals
+        if signals is not None and signals.indication_table in affected:
+            signals = signals.model_copy(update={"indication_table": None, "indication": None})
         return self.model_copy(
             update={
                 "tables": tuple(
                     t.model_copy(update={"publish": ()}) if t.name in affected or not rows else t
                     for t in self.tables
                 ),
-                "signals": None if counted and (counted & affected or not rows) else self.signals,
+                "signals": signals,
                 "rows": rows,
             }
         )
@@ -229,14 +232,18 @@ class Dataset(Strict):
         for key, place in (
             ("drug", (signals.drug_table, signals.drug)),
             ("reaction", (signals.reaction_table, signals.reaction)),
+            ("indication", (signals.indication_table, signals.indication)),
         ):
+            if place == (None, None):
+                continue
             if place not in terms:
                 raise ValueError(
-                    f"signals.{key}: {'.'.join(place)} is not a sensitive or quasi-sensitive column"
+                    f"signals.{key}: {'.'.join(map(str, place))} is not a sensitive or "
+                    "quasi-sensitive column"
                 )
             if place not in published:
                 raise ValueError(
-                    f"signals.{key}: {'.'.join(place)} is not a published child column"
+                    f"signals.{key}: {'.'.join(map(str, place))} is not a published child column"
                 )
         if signals.role and (signals.drug_table, signals.role) not in published:
             raise ValueError(

@@ -218,9 +218,14 @@ class Signals(Strict):
     """Column of the drug table with the role of the drug in the event."""
     suspect: tuple[str, ...] = ()
     """Roles that count by default (compared trimmed, upper-cased)."""
+    indication_table: Name | None = None
+    indication: Name | None = None
+    """Column with what a drug was taken for, which may be reported as a reaction again."""
 
     @model_validator(mode="after")
     def _roles(self) -> Signals:
+        if bool(self.indication_table) != bool(self.indication):
+            raise ValueError("indication_table and indication go together")
         if bool(self.role) != bool(self.suspect):
             raise ValueError("role and suspect go together: which column, and what it must say")
         return self

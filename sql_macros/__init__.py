@@ -46,6 +46,8 @@ MACRO_FILES: tuple[str, ...] = (
     "signals/term_pairs.sql",
     "signals/disproportionality.sql",
     "signals/shrinkage.sql",
+    "signals/strata.sql",
+    "signals/strata_bounds.sql",
     "report/report.sql",
     "grouping/perturbation.sql",
     "checks/perturbation.sql",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import duckdb
 
@@ -45,7 +45,8 @@ from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.risk.singling_out import measure_singling_out
-from srsql.engine.signals.rules import Condition, Rule, make_condition, read_rules
+from srsql.engine.signals.rules import Condition, Counting, Rule, make_condition, read_rules
+from srsql.engine.signals.strata import read_strata
 from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.releases import need_cases, series_dataset
@@ -217,6 +218,21 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_age": Argument("Only cases of this age or below", takes=_NUMBER),
     "sex": Argument("Only cases of this sex"),
     "roles": Argument("Roles of the drug, such as PS,SS, or all", "suspects", Names()),
+    "preset": Argument(
+        "What the field counts: suspects (every suspect drug), primary (the first suspect role "
+        "alone), usual (suspects, --without-indications and --missing exclude)"
+    ),
+    "strata": Argument(
+        "Also combine measures over strata: some of sex, age, period", takes=Names()
+    ),
+    "age_bands": Argument(
+        "Lower ends of the bands of --strata age but the first, such as 18,45,65",
+        "the dataset's groups",
+        Names(),
+    ),
+    "without_drug": Argument("Leave out the cases that have this dominant drug"),
+    "without_reaction": Argument("Leave out the cases that have this dominant reaction"),
+    "without_indications": Argument("Leave out reactions that the case has as an indication, too"),
     "released_only": Argument("Read released views only: for analysts"),
     "signals.missing": Argument(
         "A case without a value that a condition asks for: counted by its share of the domain, or "
@@ -469,6 +485,38 @@ def signal_pairs(
     low, high, sex = (None if each is None else str(each) for each in condition)
     who = make_condition(dataset, low, high, sex)
     return who if drug is None or reaction is None else [Rule(drug, reaction, who)]
+
+
+def signal_counting(
+    dataset: Dataset,
+    preset: str | None,
+    roles: Sequence[str] | None,
+    parted: tuple[Sequence[str] | None, Sequence[str] | None],
+    **given: Any,
+) -> Counting:
+    """How cases are counted for signals.
+
+    Args:
+        dataset: whose suspect roles.
+        preset: one of those of the field; None: as ``given``.
+        roles: of the drug; None: the suspects.
+        parted: strata, and bands of age.
+        given: other fields of ``Counting``.
+
+    Raises:
+        SignalError: a preset beside roles, or of roles that there are none of; no such strata.
+    """
+    declared = dataset.signals
+    if preset is not None and roles is not None:
+        raise SignalError("--preset says which roles count: leave --roles out")
+    if preset == "primary":
+        if declared is None or declared.role is None:
+            raise SignalError(f"dataset {dataset.name} has no roles of drugs: leave --preset out")
+        roles = declared.suspect[:1]
+    if preset == "usual":
+        given |= {"missing": "exclude", "without_indications": True}
+    strata, bands = read_strata(*parted)
+    return Counting(drug_roles(roles), strata=strata, bands=bands, **given)
 
 
 def drug_roles(roles: Sequence[str] | None) -> Sequence[str] | None:

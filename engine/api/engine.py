@@ -48,7 +48,7 @@ from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
 from srsql.engine.signals.results import Signals
-from srsql.engine.signals.rules import Counting, Missing
+from srsql.engine.signals.rules import Missing, Preset
 from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
@@ -477,7 +477,10 @@ class Engine:
     def signals(
         self, *, drug: Word = None, reaction: Word = None, rules: Name = None,
         every_pair: bool = False, min_age: Number = None, max_age: Number = None, sex: Word = None,
-        roles: Sequence[str] | None = None, quarter: Word = None, released_only: bool = False,
+        roles: Sequence[str] | None = None, preset: Preset | None = None,
+        strata: Sequence[str] | None = None, age_bands: Sequence[str] | None = None,
+        without_drug: Word = None, without_reaction: Word = None,
+        without_indications: bool = False, quarter: Word = None, released_only: bool = False,
         missing: Missing = "spread", allow_unknown: bool = False,
         level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Signals:  # fmt: skip
@@ -487,8 +490,12 @@ class Engine:
             schema = self._visible(series, quarter, dataset)
             need_cases(self.warehouse, schema.name, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
-            levels = read_levels(schema, level or ())
-            counting = Counting(api.drug_roles(roles), missing, allow_unknown, levels)
+            counting = api.signal_counting(
+                schema, preset, roles, (strata, age_bands), missing=missing,
+                allow_unknown=allow_unknown, without_drug=without_drug,
+                without_reaction=without_reaction, without_indications=without_indications,
+                levels=read_levels(schema, level or ()),
+            )  # fmt: skip
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
                            released_only=released_only, counting=counting)  # fmt: skip
 

@@ -134,6 +134,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql signals --drug WARFARIN --reaction HAEMORRHAGE --min-age 65",
         "srsql signals --rules rules.csv --format csv --out signals.csv",
         "srsql signals --all --released-only",
+        "srsql signals --drug WARFARIN --reaction HAEMORRHAGE --strata sex,age --age-bands 18,65",
+        "srsql signals --all --preset usual --without-drug ASPIRIN",
         "srsql signals --all --sex F --series rows --quarter 2011Q4",
         "srsql signals --all --level pt=HLT:MedAscii",
     ),

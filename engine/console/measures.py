@@ -18,7 +18,15 @@ from srsql.engine.query.coverage import Coverage
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
-from srsql.engine.signals.results import Bias, Measures, Shrinkage, Signal, Signals, agreements
+from srsql.engine.signals.results import (
+    Bias,
+    Measures,
+    Shrinkage,
+    Signal,
+    Signals,
+    Stratified,
+    agreements,
+)
 from srsql.engine.signals.rules import Condition
 from srsql.engine.warehouse.extras import lacking
 from srsql.engine.warehouse.frames import Rows
@@ -40,6 +48,20 @@ SIGNAL_COLUMNS = [
     "IC",
     "IC shrunk",
     "EBGM",
+    "criteria",
+]
+STRATIFIED_COLUMNS = [
+    "rule",
+    "data",
+    "strata",
+    "cases",
+    "expected",
+    "PRR (MH)",
+    "PRR known, bounds",
+    "ROR (MH)",
+    "ROR known, bounds",
+    "EBGM",
+    "EBGM known, bounds",
     "criteria",
 ]
 COMPLETE = ", complete"
@@ -135,6 +157,9 @@ def signals_parts(found: Signals) -> Parts:
     else:
         named = asked().form == "records"
         yield Table("signals", SIGNAL_COLUMNS, _each_named(rows) if named else rows)
+    if found.strata:
+        title = f"over strata of {', '.join(found.strata)}"
+        yield Table(title, STRATIFIED_COLUMNS, stratified_rows(found))
     yield from signal_lines(found)
 
 
@@ -186,25 +211,67 @@ def signal_rows(found: Signals) -> Iterator[list[str]]:
                 name = ""
 
 
+def stratified_rows(found: Signals) -> Iterator[list[str]]:
+    """The cells of ``STRATIFIED_COLUMNS`` of the signals that ``signal_rows`` shows."""
+    for signal in _most_changed(found) if found.every_pair else found.signals:
+        name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
+        for data, own in (
+            ("original", signal.original_stratified), ("released", signal.released_stratified)
+        ):  # fmt: skip
+            if own is not None:
+                yield [name, data, str(own.strata), *_stratified(own)]
+
+
+def _stratified(own: Stratified) -> Iterator[str]:
+    yield _cell(own.n, own.n_lower, own.n_upper)
+    yield f"{_number(own.e)}{_between(own.e_known, own.e_lower, own.e_upper)}"
+    for name, low, high in (
+        ("prr", "prr_low", "prr_high"), ("ror", "ror_low", "ror_high"), ("ebgm", "eb05", "eb95")
+    ):  # fmt: skip
+        ends = [getattr(own, each) for each in (low, high)]
+        yield _interval(getattr(own, name), *ends)
+        bounds = [getattr(own, f"{name}_{end}") for end in ("known", "lower", "upper")]
+        exact = "-" if getattr(own, name) is None else "exact"
+        yield _between(*bounds).strip() or exact
+    marks = {"holds": "", "undecided": "?"}
+    met = [
+        f"{label}{marks[verdict]}"
+        for field, label in (("signal_prr", "PRR"), ("signal_ror", "ROR"), ("signal_eb05", "EB05"))
+        if (verdict := getattr(own, field)) in marks
+    ]
+    yield ",".join(met)
+
+
+def _between(known: float | None, lower: float | None, upper: float | None) -> str:
+    """What the known cases alone have, and the bounds; nothing where all are the same."""
+    if known == lower == upper:
+        return ""
+    return f" {_number(known)} ({_number(lower)} .. {_number(upper)})"
+
+
 def signal_table(found: Signals) -> Iterator[list[Any]]:
     """Every signal for a CSV file, a row for each of its data, the header first."""
     names = [field.name for field in fields(Measures)]
     biases = [field.name for field in fields(Bias)]
-    yield ["drug", "reaction", "min_age", "max_age", "sex", "data", "missing", *names, *biases]
+    parted = [field.name for field in fields(Stratified)] if found.strata else []
+    strata = [f"stratified_{name}" for name in parted]
+    rule = ["drug", "reaction", "min_age", "max_age", "sex"]
+    yield [*rule, "data", "missing", *names, *biases, *strata]
     for signal in found.signals:
         where = signal.condition
         rule = [signal.drug, signal.reaction, where.min_age, where.max_age, where.sex]
-        for data, missing, measures in (
-            ("original", found.missing, signal.original),
-            ("original", "exclude", signal.original_complete),
-            ("released", found.missing, signal.released),
-            ("released", "exclude", signal.released_complete),
+        for data, missing, measures, own in (
+            ("original", found.missing, signal.original, signal.original_stratified),
+            ("original", "exclude", signal.original_complete, None),
+            ("released", found.missing, signal.released, signal.released_stratified),
+            ("released", "exclude", signal.released_complete, None),
         ):
             if measures is not None:
                 bias = signal.bias if measures is signal.released else None
                 yield [
                     *rule, data, missing, *(getattr(measures, name) for name in names),
                     *(getattr(bias, name, None) for name in biases),
+                    *(getattr(own, name, None) for name in parted),
                 ]  # fmt: skip
 
 
@@ -231,6 +298,17 @@ def signal_lines(found: Signals) -> Iterator[str]:
         "90 % (EB05 .. EB95); criteria of Lin 2016, Table 2, and EB05 >= 2 that hold whatever "
         "values of the regions are true, with ? those that some decide; -: undefined"
     )
+    if found.strata:
+        yield (
+            "over strata: Mantel-Haenszel PRR and ROR, EBGM of cases expected within strata; "
+            "known: of the cases whose region decides the stratum; (lower .. upper): whatever "
+            "values of the regions are true; the crude measures are of all cases together"
+        )
+    if found.without:
+        which = " or the ".join(found.without)
+        yield printable(f"without the cases that have the {which}: {found.masked:,} released ones")
+    if found.without_indications:
+        yield "without reactions that the case has as an indication, too"
     if found.of_clusters:
         yield (
             "released drugs and reactions are told of clusters and of no row: (surely .. possibly) "
@@ -282,7 +360,9 @@ def _prior(prior: Shrinkage) -> str:
     """The prior of EBGM, or why there is none."""
     from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS
 
-    text = f"EBGM, {prior.data} data{_condition(prior.condition)}: {prior.pairs:,} pairs"
+    parted = f", over strata of {', '.join(prior.strata)}" if prior.strata else ""
+    where = f"{prior.data} data{_condition(prior.condition)}{parted}"
+    text = f"EBGM, {where}: {prior.pairs:,} pairs"
     if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
         return f"{text}, {'too few' if prior.pairs < MIN_PAIRS else 'not enough'} to fit a prior"
     largest = max(prior.alpha1, prior.alpha2, prior.beta1 or 0, prior.beta2 or 0)

@@ -23,6 +23,8 @@ from srsql.engine.signals.cases import (
     PAIR,
     RELEASED,
     Scope,
+    indication_of,
+    leave_out,
     load_cases,
     load_names,
     load_wanted,
@@ -39,6 +41,7 @@ from srsql.engine.signals.results import (
     Shrinkage,
     Signal,
     Signals,
+    Stratified,
     signal_of,
 )
 from srsql.engine.signals.rules import (
@@ -50,6 +53,7 @@ from srsql.engine.signals.rules import (
     Rule,
     intervals,
 )
+from srsql.engine.signals.strata import Parted, Stratum, parted
 from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.releases import not_released, without_releases
@@ -63,7 +67,8 @@ LEAST = 3
 BIAS = "srsql_signal_bias"
 _SIDE_TABLES = (
     "case", "box", "drug", "reaction", "weight", "contingency", "measure", "place", "cluster_size",
-    "holding", "item_mean", "crowd", "margin", "observed", "pair_table",
+    "holding", "item_mean", "crowd", "margin", "observed", "pair_table", "masked", "indication",
+    "stratum_weight", "stratified",
 )  # fmt: skip
 _TABLES, _RELEASES = "signals/tables", "signals/releases"
 
@@ -87,7 +92,8 @@ def signals(
         rules: what to compute, or the condition under which to compute all pairs.
         quarter: only this one; default: all released quarters, each case as its latest has it.
         released_only: read no raw table, compare with nothing.
-        counting: which roles count, what becomes of missing values and unknown names.
+        counting: which roles count, what becomes of missing values and unknown names, what cases
+            are parted by, and what is left out of them.
 
     Returns:
         One signal per rule, in the order of the rules, or every pair, the most cases first.
@@ -106,8 +112,18 @@ def signals(
     if not isinstance(rules, Sifted):
         allowed = counting.allow_unknown
         unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
+    masks = Rule(counting.without_drug or "", counting.without_reaction or "", Condition())
+    if masks.drug or masks.reaction:
+        allowed = counting.allow_unknown
+        unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
     suppressed = suppressed_cases(warehouse, scope)
-    run = _Run(warehouse, scope, sides, counting.missing, suppressed)
+    _check_told(warehouse, scope, counting, suppressed)
+    for rule in () if isinstance(rules, Sifted) else rules:
+        for what in ("drug", "reaction"):
+            name = getattr(rule, what)
+            if name.strip().upper() == getattr(masks, what).strip().upper():
+                raise SignalError(f"the {what} {name!r} is left out by --without-{what}")
+    run = _Run(warehouse, scope, sides, counting, suppressed)
     try:
         if isinstance(rules, Sifted):
             found, quantiles = run.all_pairs(rules)
@@ -131,9 +147,45 @@ def signals(
         dropped=0 if released_only else _dropped_cases(warehouse, scope),
         unknown=tuple(unknown),
         suppressed=suppressed,
+        strata=counting.strata,
+        without=tuple(
+            f"{what} {name}"
+            for what, name in (("drug", masks.drug), ("reaction", masks.reaction))
+            if name
+        ),
+        masked=run.masked,
+        without_indications=counting.without_indications,
         of_clusters=scope.told is not None,
         levels=tuple(told_of_levels(warehouse, scope.levels)),
     )
+
+
+def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppressed: int) -> None:
+    """That rows of cases tell what is asked for.
+
+    Raises:
+        SignalError: clusters tell it, or rows may lack it.
+    """
+    asked = {
+        "--strata": bool(counting.strata),
+        "--without-drug": counting.without_drug is not None,
+        "--without-reaction": counting.without_reaction is not None,
+        "--without-indications": counting.without_indications,
+    }
+    given = [option for option, wanted in asked.items() if wanted]
+    if given and scope.told is not None:
+        raise SignalError(
+            f"drugs and reactions are told of clusters, and of no row of a case: leave {given[0]} "
+            "out"
+        )
+    hidden = suppressed if counting.without_reaction is not None else 0
+    if counting.without_indications:
+        hidden += suppressed + suppressed_cases(warehouse, scope, indication_of(scope))
+    if hidden:
+        raise SignalError(
+            f"some released cases have reactions that no row shows, which {given[-1]} cannot tell: "
+            "leave it out"
+        )
 
 
 def _scope(
@@ -235,11 +287,13 @@ class _Run:
         warehouse: Warehouse,
         scope: Scope,
         sides: tuple[str, ...],
-        missing: Missing,
+        counting: Counting,
         suppressed: int,
     ) -> None:
-        self.warehouse, self.scope, self.sides, self.missing = warehouse, scope, sides, missing
-        self.suppressed = suppressed
+        self.warehouse, self.scope, self.sides = warehouse, scope, sides
+        self.counting, self.missing, self.suppressed = counting, counting.missing, suppressed
+        self.masked = 0
+        """Released cases that were left out for a dominant drug or reaction."""
         self.priors: list[Shrinkage] = []
         self.prior: dict[str, Shrinkage] = {}
         """Of each side, under the condition of the moment."""
@@ -270,9 +324,13 @@ class _Run:
         self, rules: Sequence[Rule], condition: Condition, missing: Missing
     ) -> dict[int, Signal]:
         """The signals of the wanted pairs by number."""
-        self._weigh(condition, missing, fit=missing == self.missing)
+        main = missing == self.missing
+        self._weigh(condition, missing, fit=main)
         self._measure()
-        statement = results_of_rules(self.sides).sql(dialect="duckdb")
+        strata = main and bool(self.counting.strata)
+        if strata:
+            self._stratify(condition, missing)
+        statement = results_of_rules(self.sides, strata=strata).sql(dialect="duckdb")
         return {
             number: signal_of(rules[number].drug, rules[number].reaction, condition, row)
             for number, _, _, *row in self.warehouse.rows(statement)
@@ -290,7 +348,10 @@ class _Run:
             statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
             self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
         self._measure()
-        statement = results_of_pairs(self.sides).sql(dialect="duckdb")
+        strata = bool(self.counting.strata)
+        if strata:
+            self._stratify(condition, self.missing)
+        statement = results_of_pairs(self.sides, strata=strata).sql(dialect="duckdb")
         found: Sequence[Signal]
         if asked.keep is not None:
             found = asked.keep(
@@ -308,18 +369,17 @@ class _Run:
     def _load(self) -> None:
         for side in self.sides:
             load_cases(self.warehouse, self.scope, side)
+            self.masked = leave_out(self.warehouse, self.scope, side, self.counting)
 
     def _weigh(self, condition: Condition, missing: Missing, *, fit: bool) -> None:
         """What each case counts under the condition; if wanted the prior that all pairs have then.
 
         A prior takes seconds to fit; there is none without the package that fits it.
         """
-        rows = [self._with_domain(i) for i in intervals(self.scope.dataset, condition)]
-        names = ("positions", "lows", "highs", "domain_lows", "domain_highs")
-        restricted: dict[str, Any] = {
-            name: [row[place] for row in rows] for place, name in enumerate(names)
-        }
-        restricted["exclude"] = missing == "exclude"
+        asked = intervals(self.scope.dataset, condition)
+        if self.counting.strata and missing == "exclude":
+            asked = list(self._parted(condition).whole.intervals)
+        restricted = self._restricted(asked, missing)
         for side in self.sides:
             self.warehouse.run(self._of_side("weight", side, "weight", "case", "box"), restricted)
             self.prior[side] = Shrinkage(condition, side, 0, *(None,) * 5)
@@ -334,6 +394,47 @@ class _Run:
                 )
                 self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
                 self.priors.append(self.prior[side])
+
+    def _restricted(self, asked: Sequence[Interval], missing: Missing) -> dict[str, Any]:
+        """The conditions as parameters of a statement."""
+        rows = [self._with_domain(interval) for interval in asked]
+        names = ("positions", "lows", "highs", "domain_lows", "domain_highs")
+        listed = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        return listed | {"exclude": missing == "exclude"}
+
+    def _parted(self, condition: Condition) -> Parted:
+        quarters = tuple(self.scope.releases)
+        return parted(self.scope.dataset, self.counting, condition, quarters)
+
+    def _stratify(self, condition: Condition, missing: Missing) -> None:
+        """What strata make of the wanted pairs; stratum 0 is all of them together."""
+        found = self._parted(condition)
+        strata: list[Stratum] = [found.whole, *found.strata]
+        given = [
+            self._restricted(stratum.intervals, missing)
+            | {"stratum": number, "quarter": stratum.quarter}
+            for number, stratum in enumerate(strata)
+        ]
+        for side in self.sides:
+            names = ("stratum_weight", "weight")
+            self.warehouse.run(self._of_side("stratum_weights", side, *names))
+            into = self._of_side("stratum_weight", side, "stratum_weight", "case", "box")
+            for parameters in given:
+                self.warehouse.run(into, parameters)
+            prior = Shrinkage(condition, side, 0, *(None,) * 5, strata=self.counting.strata)
+            if installed("scipy"):
+                tables = ("stratum_weight", "drug", "reaction")
+                row = self.warehouse.rows(self._of_side("stratum_prior", side, *tables))[0]
+                prior = Shrinkage(condition, side, *row, strata=self.counting.strata)
+                self.priors.append(prior)
+            names = ("stratified", "stratum_weight", "drug", "reaction")
+            self.warehouse.run(self._of_side("stratified", side, *names), self._shown(side, prior))
+
+    def _shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
+        """The prior, and what released rows may not show, as parameters of a statement."""
+        fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
+        hidden = self.suppressed if side == RELEASED else 0
+        return {name: getattr(prior, name) for name in fitted} | {"suppressed": hidden}
 
     def _tells_clusters(self, side: str) -> bool:
         """Whether items are told of clusters, and not of cases."""
@@ -373,12 +474,9 @@ class _Run:
             else:
                 names = ("contingency", "weight", "drug", "reaction")
                 self.warehouse.run(self._of_side("contingency", side, *names))
-            prior = self.prior[side]
-            fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
             self.warehouse.run(
                 self._of_side("measure", side, "measure", "contingency"),
-                {name: getattr(prior, name) for name in fitted}
-                | {"suppressed": self.suppressed if side == RELEASED else 0},
+                self._shown(side, self.prior[side]),
             )
         if ORIGINAL in self.sides:
             self.warehouse.run(query(_TABLES, "bias"))
@@ -394,22 +492,24 @@ class _Run:
             self.warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
 
 
-def results_of_pairs(sides: tuple[str, ...]) -> exp.Select:
-    """Names, released measures, then the original ones and the bias; the most cases first."""
+def results_of_pairs(sides: tuple[str, ...], *, strata: bool = False) -> exp.Select:
+    """Names, released measures, then the original ones and the bias, then what strata make of the
+    released ones and of the original ones; the most cases first."""
     keys = [exp.Ordered(this=column("a", sides[0]), desc=True)]
     names = [column(name, RELEASED) for name in ("drug", "reaction")]
-    return _results(sides).order_by(*keys, *names)
+    return _results(sides, strata=strata).order_by(*keys, *names)
 
 
-def results_of_rules(sides: tuple[str, ...]) -> exp.Select:
+def results_of_rules(sides: tuple[str, ...], *, strata: bool = False) -> exp.Select:
     """Number of the rule, then as ``results_of_pairs``."""
-    return _results(sides, column("pair_no", "w")).join(
+    return _results(sides, column("pair_no", "w"), strata=strata).join(
         temporary(PAIR, alias="w"), on=_same_pair("w")
     )
 
 
-def _results(sides: tuple[str, ...], *keys: exp.Expr) -> exp.Select:
-    """The columns of ``Measures`` and ``Bias`` in their order, after ``keys`` and the names."""
+def _results(sides: tuple[str, ...], *keys: exp.Expr, strata: bool = False) -> exp.Select:
+    """The columns of ``Measures``, ``Bias`` and, of strata, ``Stratified`` in their order, after
+    ``keys`` and the names."""
     source = temporary(side_table(RELEASED, "measure"), alias=RELEASED)
     names = [column(name, RELEASED) for name in ("drug", "reaction")]
     found = exp.select(*keys, *names, *_columns(Measures, RELEASED)).from_(source)
@@ -418,10 +518,14 @@ def _results(sides: tuple[str, ...], *keys: exp.Expr) -> exp.Select:
         found = found.select(*_columns(Measures, ORIGINAL), *_columns(Bias, "bias"))
         found = found.join(original, on=_same_pair(ORIGINAL))
         found = found.join(temporary(BIAS, alias="bias"), on=_same_pair("bias"))
+    for side in reversed(sides) if strata else ():
+        alias = f"{side}_strata"
+        parted_table = temporary(side_table(side, "stratified"), alias=alias)
+        found = found.select(*_columns(Stratified, alias)).join(parted_table, on=_same_pair(alias))
     return found
 
 
-def _columns(of: type[Measures] | type[Bias], alias: str) -> list[exp.Column]:
+def _columns(of: type[Measures | Bias | Stratified], alias: str) -> list[exp.Column]:
     return [column(field.name, alias) for field in fields(of)]
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import SignalError
 from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_means
-from srsql.engine.signals.rules import AGE, SEX, Rule, did_you_mean, granules, leaves
+from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.levels import Level, add_names, make_names, name_of
@@ -119,7 +119,7 @@ def unknown_names(
             names = exp.select(column("name", "i")).from_(items.subquery("i"))
         else:
             names = _names(scope, side, source, value)
-        wanted = list(dict.fromkeys(getattr(rule, what) for rule in rules))
+        wanted = list(dict.fromkeys(name for rule in rules if (name := getattr(rule, what))))
         listed = exp.select(exp.Explode(this=exp.cast(exp.Placeholder(this="wanted"), "VARCHAR[]"))
                             .as_("name")).subquery("w")  # fmt: skip
         absent = (
@@ -157,16 +157,19 @@ def wanted_pairs() -> exp.Select:
     ).from_(listed.subquery("n"))
 
 
-def suppressed_cases(warehouse: Warehouse, scope: Scope) -> int:
+def suppressed_cases(
+    warehouse: Warehouse, scope: Scope, place: tuple[str, str] | None = None
+) -> int:
     """So many released cases, at most, may have any one reaction although no row shows it.
 
-    Where reactions are sensitive, that is what the public manifests tell, over all quarters.
+    Where reactions are sensitive, that is what the public manifests tell, over all quarters;
+    ``place``: table and column of other terms instead of reactions.
     """
     signals, sensitive = scope.signals, scope.dataset.sensitive
-    reaction = signals.reaction_table, signals.reaction
-    if reaction not in {(a.table, a.column) for a in sensitive}:
+    place = place or (signals.reaction_table, signals.reaction)
+    if place not in {(a.table, a.column) for a in sensitive}:
         return 0
-    share = ANY_VALUE if scope.level(*reaction) else ONE_VALUE  # several values have one name
+    share = ANY_VALUE if scope.level(*place) else ONE_VALUE  # several values have one name
     names = {"releases": list(scope.releases.values())}
     schemas = [schema for (schema,) in warehouse.rows(query(_RELEASES, "schemas"), names)]
     return sum(
@@ -245,6 +248,79 @@ def side_tables(scope: Scope, side: str) -> dict[str, exp.Query]:
         "drug": _terms(scope, side, "drug", signals.drug_table, signals.drug),
         "reaction": _terms(scope, side, "reaction", signals.reaction_table, signals.reaction),
     }
+
+
+def leave_out(warehouse: Warehouse, scope: Scope, side: str, counting: Counting) -> int:
+    """Take cases of a dominant drug or reaction out of a side, and indications out of reactions.
+
+    A drug that many cases have, or a reaction, makes others of its reactions (or drugs) look less
+    frequent than they are without it: masking, or competition.
+
+    Args:
+        warehouse: has the tables of ``load_cases``.
+        scope: which rows count.
+        side: ``RELEASED`` or ``ORIGINAL``.
+        counting: what is left out.
+
+    Returns:
+        How many cases left.
+
+    Raises:
+        SignalError: rows tell no indications.
+
+    Source: Wang, Hochberg, Pearson and Hauben 2010 for drugs; Pariente et al. 2012 for reactions.
+    """
+    masked = 0
+    if counting.without_drug is not None or counting.without_reaction is not None:
+        tables = {name: side_table(side, name) for name in ("masked", "drug", "reaction")}
+        warehouse.run(
+            query("signals/tables", "masked", **tables),
+            {
+                "drug": _normal(warehouse, counting.without_drug),
+                "reaction": _normal(warehouse, counting.without_reaction),
+            },
+        )
+        own = exp.select(exp.Count(this=exp.Star())).from_(temporary(tables["masked"], alias="m"))
+        masked = int(warehouse.value(own.sql(dialect="duckdb")))
+        for name in ("case", "drug", "reaction"):
+            left = {"masked": tables["masked"], name: side_table(side, name)}
+            warehouse.run(query("signals/tables", f"{name}_left", **left))
+    if counting.without_indications:
+        table_name, value = indication_of(scope)
+        named = scope.signals.reaction_table, scope.signals.reaction
+        levels = [scope.level(*named), scope.level(table_name, value)]
+        if len({level and level.name for level in levels}) > 1:
+            raise SignalError(
+                "reactions are compared with indications: give --level for "
+                f"{scope.signals.reaction} and {value} alike, or leave --without-indications out"
+            )
+        rows = _terms(scope, side, "indication", table_name, value)
+        names = {name: side_table(side, name) for name in ("reaction", "indication")}
+        warehouse.run(create(temporary(names["indication"]), rows, temp=True))
+        warehouse.run(query("signals/tables", "no_indication", **names))
+    return masked
+
+
+def indication_of(scope: Scope) -> tuple[str, str]:
+    """Table and column with what a drug was taken for.
+
+    Raises:
+        SignalError: the dataset does not say, or they are taken apart from rows.
+    """
+    declared = scope.signals
+    if declared.indication_table is None or declared.indication is None:
+        raise SignalError(
+            f"rows of dataset {scope.dataset.name} tell no indications: its [signals] section "
+            "needs indication_table and indication, which must not be taken apart from rows"
+        )
+    return declared.indication_table, declared.indication
+
+
+def _normal(warehouse: Warehouse, name: str | None) -> str | None:
+    """A name as terms are stored."""
+    asked = exp.cast(exp.Placeholder(this="name"), "VARCHAR")
+    named = exp.select(normalized(asked)).sql(dialect="duckdb")
+    return None if name is None else str(warehouse.value(named, {"name": name}))
 
 
 def _conditional(dataset: Dataset) -> list[tuple[int, Qid]]:

@@ -69,6 +69,49 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
+class Stratified:
+    """What strata make of one pair; see ``stratified_measures`` for each. None: undefined.
+
+    ``prr`` and ``ror`` are those of Mantel and Haenszel, with intervals of 95 %, ``ebgm`` is of
+    ``n`` cases where ``e`` are expected over all strata. A measure is that of expected counts, its
+    ``_known`` that of the cases whose regions decide the stratum and the condition; it lies between
+    ``_lower`` and ``_upper`` whatever values of the regions are true (None: no bound).
+    """
+
+    strata: int
+    """Strata that anybody may be in."""
+    n: float
+    n_lower: int
+    n_known: int
+    n_upper: int
+    e: float
+    e_lower: float
+    e_known: float
+    e_upper: float
+    prr: float | None
+    prr_low: float | None
+    prr_high: float | None
+    prr_known: float | None
+    prr_lower: float | None
+    prr_upper: float | None
+    ror: float | None
+    ror_low: float | None
+    ror_high: float | None
+    ror_known: float | None
+    ror_lower: float | None
+    ror_upper: float | None
+    ebgm: float | None
+    eb05: float | None
+    eb95: float | None
+    ebgm_known: float | None
+    ebgm_lower: float | None
+    ebgm_upper: float | None
+    signal_prr: Verdict
+    signal_ror: Verdict
+    signal_eb05: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
 class Bias:
     """Released against original: ratios for a, PRR, ROR and EBGM, differences for the ICs."""
 
@@ -97,16 +140,32 @@ class Signal:
     those cases is fitted where they alone are asked for."""
     released_complete: Measures | None = None
     """The same of what was released."""
+    original_stratified: Stratified | None = None
+    """None where no strata were asked for, or released data only."""
+    released_stratified: Stratified | None = None
 
 
 def signal_of(drug: str, reaction: str, condition: Condition, row: Sequence[Any]) -> Signal:
-    """A signal of what a statement found: ``Measures`` of the released rows, and where there are
-    originals theirs and the ``Bias``."""
-    size = len(fields(Measures))
-    original, bias = None, None
-    if len(row) > size:
-        original, bias = Measures(*row[size : 2 * size]), Bias(*row[2 * size :])
-    return Signal(drug, reaction, condition, original, Measures(*row[:size]), bias)
+    """A signal of what a statement found: ``Measures`` of the released rows, where there are strata
+    what they make of these, and where there are originals theirs and the ``Bias``."""
+    size, strata = len(fields(Measures)), len(fields(Stratified))
+    sides = 2 if len(row) >= 2 * size else 1
+    found = [Measures(*row[side * size : (side + 1) * size]) for side in range(sides)]
+    at, bias = sides * size, None
+    if sides == 2:
+        bias = Bias(*row[at : at + len(fields(Bias))])
+        at += len(fields(Bias))
+    parted = [Stratified(*row[place : place + strata]) for place in range(at, len(row), strata)]
+    return Signal(
+        drug,
+        reaction,
+        condition,
+        found[1] if sides == 2 else None,
+        found[0],
+        bias,
+        released_stratified=parted[0] if parted else None,
+        original_stratified=parted[1] if len(parted) == 2 else None,
+    )
 
 
 class Pairs(Sequence[Signal]):
@@ -228,6 +287,8 @@ class Shrinkage:
     alpha2: float | None
     beta2: float | None
     p: float | None
+    strata: tuple[str, ...] = ()
+    """What the expected cases were summed over; empty: nothing."""
 
 
 @dataclass(frozen=True)
@@ -277,6 +338,14 @@ class Signals(Framed):
     suppressed: int = 0
     """So many released cases, at most, may have any one reaction although no row shows it, as the
     public manifests tell: ``lower`` and ``upper`` allow for them, expected counts do not."""
+    strata: tuple[str, ...] = ()
+    """What cases were parted by: sex, age, period."""
+    without: tuple[str, ...] = ()
+    """Dominant drugs and reactions whose cases were left out, in words."""
+    masked: int = 0
+    """Released cases that were left out for them."""
+    without_indications: bool = False
+    """Reactions that a case has as an indication, too, were left out."""
     of_clusters: bool = False
     """Drugs and reactions are told of clusters and of no row: ``lower`` and ``upper`` hold for
     every dataset that fits what is released. Without originals, all pairs are those that are

@@ -38,6 +38,10 @@ class Condition:
 
 
 Missing = Literal["spread", "exclude"]
+Preset = Literal["suspects", "primary", "usual"]
+"""What the field counts: every suspect drug; the first suspect role alone; every suspect drug,
+without reactions that are indications of the case and without who lacks a value that is asked for.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,16 @@ class Counting:
     """Names that no case has count as none, instead of being refused."""
     levels: Sequence[Level] = ()
     """On which levels drugs and reactions are counted; otherwise as they are reported."""
+    strata: tuple[str, ...] = ()
+    """What measures are combined over: some of sex, age and period."""
+    bands: tuple[Decimal, ...] = ()
+    """Lower ends of the bands of age but the first; empty: the groups that the dataset declares."""
+    without_drug: str | None = None
+    """A dominant drug: cases that have it, in a role that counts, are left out."""
+    without_reaction: str | None = None
+    """A dominant reaction: cases that have it are left out."""
+    without_indications: bool = False
+    """A reaction that the case has as an indication, too, is none."""
 
 
 USUAL = Counting()

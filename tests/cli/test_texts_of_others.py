@@ -120,6 +120,9 @@ CASES: dict[Case, list[Case]] = {
         ("--all", "--sex", HOSTILE),
         ("--all", "--level", "drug=group:names.csv"),
         ("--all", "--level", f"drug={HOSTILE}"),
+        ("--all", "--strata", HOSTILE),
+        ("--all", "--strata", "period", "--without-drug", HOSTILE, "--allow-unknown"),
+        ("--all", "--without-reaction", HOSTILE),
     ],
     ("query",): [
         ("SELECT finding, count(*) FROM finding GROUP BY finding",),

@@ -12,6 +12,7 @@ import pytest
 
 TABLE = "drug VARCHAR, reaction VARCHAR, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE"
 NO_VIGIPY = "vigipy, an independent implementation, is not installed"
+NO_STATSMODELS = "statsmodels, an independent implementation of strata, is not installed"
 NO_NLTK = "nltk, an independent implementation of IC, is not installed"
 
 
@@ -113,3 +114,37 @@ def test_nltk_agrees_on_ic_to_four_digits(
         a, b, c, d = (int(row[name]) for name in "abcd")
         theirs = association.BigramAssocMeasures.pmi(a, (a + b, a + c), a + b + c + d)
         assert row["ic"] == pytest.approx(theirs, rel=1e-4, abs=1e-9)
+
+
+def test_statsmodels_agrees_on_measures_over_strata_to_four_digits(sql: Any) -> None:
+    """Points of PRR and ROR, and the interval of ROR; it has no interval of PRR."""
+    tables = pytest.importorskip(
+        "statsmodels.stats.contingency_tables", reason=NO_STATSMODELS
+    ).StratifiedTable
+    luck = random.Random(1959)
+    drawn = {
+        f"D{n:02}": [
+            tuple(luck.randint(1, top) for top in (30, 300, 200, 5000))
+            for _ in range(luck.randint(1, 8))
+        ]
+        for n in range(25)
+    }
+    name = sql.table(
+        "apart",
+        "drug VARCHAR, reaction VARCHAR, stratum INTEGER, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE",
+        [
+            (drug, "R", number, *cells)
+            for drug, each in drawn.items()
+            for number, cells in enumerate(each)
+        ],
+    )
+    rows = sql.records(f"FROM srsql.mantel_haenszel({name})")
+    assert len(rows) == len(drawn)
+    for row in rows:
+        theirs = tables([[[a, b], [c, d]] for a, b, c, d in drawn[row["drug"]]])
+        low, high = theirs.oddsratio_pooled_confint()
+        for mine, other in (
+            ("prr", theirs.riskratio_pooled), ("ror", theirs.oddsratio_pooled),
+            ("ror_low", low), ("ror_high", high),
+        ):  # fmt: skip
+            assert row[mine] == pytest.approx(other, rel=1e-4), mine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.files import copied
@@ -32,6 +33,15 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         )
         opened.release(QUARTER, **APART, term_attributes="pt", term_cases=16, series="bare")
         yield opened
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"strata": ["sex"]}, {"without_drug": "DRUG 1"}, {"without_indications": True}],
+)
+def test_what_only_rows_of_cases_tell_is_refused(engine: Engine, asked: dict[str, Any]) -> None:
+    with pytest.raises(SignalError, match="told of clusters, and of no row of a case: leave --"):
+        engine.signals(drug="DRUG 0", reaction="REACTION 0", quarter=QUARTER, **asked)
 
 
 @pytest.mark.parametrize("series", ["main", "roles"])

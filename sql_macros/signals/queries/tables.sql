@@ -79,15 +79,8 @@ FROM srsql.contingency(
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
 contingency AS MATERIALIZED (
-    SELECT c.* REPLACE (
-        c.a_upper + least($suppressed::BIGINT, c.b_upper) AS a_upper,
-        greatest(0, c.b_lower - $suppressed::BIGINT) AS b_lower,
-        greatest(0, c.b_known - $suppressed::BIGINT) AS b_known,
-        c.c_upper + least($suppressed::BIGINT, c.d_upper) AS c_upper,
-        greatest(0, c.d_lower - $suppressed::BIGINT) AS d_lower,
-        greatest(0, c.d_known - $suppressed::BIGINT) AS d_known
-    )
-    FROM temp.main.srsql_contingency AS c
+    SELECT c.*
+    FROM srsql.with_suppressed('temp.main.srsql_contingency', $suppressed::BIGINT) AS c
 ),
 
 ratio AS MATERIALIZED (
@@ -113,6 +106,138 @@ shrunk AS MATERIALIZED (
 )
 
 SELECT v.* FROM srsql.signal_verdicts('shrunk', 'prior') AS v;
+
+-- name: stratum_weights
+-- How far each case meets the conditions of each stratum; filled stratum by stratum.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_stratum_weight AS
+SELECT 0::INTEGER AS stratum, w.*
+FROM temp.main.srsql_weight AS w
+WHERE false;
+
+-- name: stratum_weight
+-- Who may be in one stratum. Inputs as of weight; $quarter: only cases whose latest quarter it is.
+INSERT INTO temp.main.srsql_stratum_weight
+WITH
+condition AS MATERIALIZED (
+    SELECT
+        unnest($positions::BIGINT[]) AS position,
+        unnest($lows::BIGINT[]) AS low,
+        unnest($highs::BIGINT[]) AS high,
+        unnest($domain_lows::BIGINT[]) AS domain_low,
+        unnest($domain_highs::BIGINT[]) AS domain_high
+),
+
+listed AS MATERIALIZED (
+    SELECT c.case_id
+    FROM temp.main.srsql_case AS c
+    WHERE $quarter::VARCHAR IS NULL OR c.quarter = $quarter::VARCHAR
+)
+
+SELECT $stratum::INTEGER AS stratum, w.* EXCLUDE (missing)
+FROM srsql.signal_weights('listed', 'temp.main.srsql_box', 'condition') AS w
+WHERE w.upper > 0 AND NOT ($exclude::BOOLEAN AND w.missing);
+
+-- name: stratum_prior
+-- The prior that all pairs of a side have over strata; as prior.
+WITH
+weight AS MATERIALIZED (
+    SELECT w.* FROM temp.main.srsql_stratum_weight AS w
+    WHERE w.stratum > 0
+),
+
+observed AS MATERIALIZED (
+    SELECT o.*
+    FROM srsql.observed_in_strata(
+        'weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction'
+    ) AS o
+),
+
+prior AS MATERIALIZED (
+    SELECT p.* FROM srsql.gps_prior('observed') AS p
+)
+
+SELECT
+    p.pairs,
+    p.prior.alpha1,
+    p.prior.beta1,
+    p.prior.alpha2,
+    p.prior.beta2,
+    p.prior.p
+FROM prior AS p;
+
+-- name: stratified
+-- What strata make of each wanted pair on a side; $alpha1 and $suppressed as of measure.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_stratified AS
+WITH
+pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+),
+
+shown AS MATERIALIZED (
+    SELECT c.*
+    FROM srsql.contingency_by_stratum(
+        'temp.main.srsql_stratum_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction',
+        'pair'
+    ) AS c
+),
+
+contingency AS MATERIALIZED (
+    SELECT c.* FROM srsql.with_suppressed('shown', $suppressed::BIGINT) AS c
+),
+
+prior AS MATERIALIZED (
+    SELECT
+        CASE
+            WHEN $alpha1::DOUBLE IS NOT NULL
+                THEN struct_pack(
+                    alpha1 := $alpha1::DOUBLE,
+                    beta1 := $beta1::DOUBLE,
+                    alpha2 := $alpha2::DOUBLE,
+                    beta2 := $beta2::DOUBLE,
+                    p := $p::DOUBLE
+                )
+        END AS prior
+)
+
+SELECT s.* FROM srsql.stratified_measures('contingency', 'prior') AS s;
+
+-- name: masked
+-- The cases of a dominant drug or reaction, which are left out.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_masked AS
+SELECT d.case_id
+FROM temp.main.srsql_drug AS d
+WHERE d.drug = $drug::VARCHAR
+UNION
+SELECT r.case_id
+FROM temp.main.srsql_reaction AS r
+WHERE r.reaction = $reaction::VARCHAR;
+
+-- name: case_left
+-- The cases of a side without them, their drugs and their reactions.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_case AS
+SELECT c.*
+FROM temp.main.srsql_case AS c
+ANTI JOIN temp.main.srsql_masked AS m ON c.case_id = m.case_id;
+
+-- name: drug_left
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_drug AS
+SELECT d.*
+FROM temp.main.srsql_drug AS d
+ANTI JOIN temp.main.srsql_masked AS m ON d.case_id = m.case_id;
+
+-- name: reaction_left
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_reaction AS
+SELECT r.*
+FROM temp.main.srsql_reaction AS r
+ANTI JOIN temp.main.srsql_masked AS m ON r.case_id = m.case_id;
+
+-- name: no_indication
+-- Reactions that are no indication of the same case.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_reaction AS
+SELECT r.*
+FROM temp.main.srsql_reaction AS r
+ANTI JOIN temp.main.srsql_indication AS i
+    ON r.case_id = i.case_id AND r.reaction = i.indication;
 
 -- name: item_mean
 -- Of how many records of its cluster an item without a count is told on average.

@@ -1,0 +1,169 @@
+"""Strata of signals: sex, bands of age and period, over which measures are combined.
+
+A stratum is a condition like any other: a released region may lie inside it, outside, or across
+its edge, so that its cells have a lower, an expected and an upper count. What is made of the tables
+of all strata is in ``sql_macros/signals/strata.sql``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise, product
+
+from srsql.engine.errors import SignalError
+from srsql.engine.signals.rules import AGE, SEX, Condition, Counting, Interval, intervals, leaves
+from srsql.schemas import Dataset
+
+PERIOD = "period"
+BY = (SEX, AGE, PERIOD)
+"""What strata may be made of."""
+MAX_STRATA = 500
+"""More would leave hardly anybody in each."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Who is in one stratum."""
+
+    intervals: tuple[Interval, ...]
+    """One for each quasi-identifier that it, or the condition, speaks of."""
+    quarter: str | None = None
+    """Only cases whose latest quarter it is; None: every one."""
+
+
+@dataclass(frozen=True)
+class Parted:
+    """The strata under one condition."""
+
+    whole: Stratum
+    """All of them together: whoever has the values that they ask for."""
+    strata: tuple[Stratum, ...] = field(default=())
+
+
+def read_strata(
+    by: Sequence[str] | None, bands: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[Decimal, ...]]:
+    """What ``--strata`` and ``--age-bands`` ask for, as ``Counting`` has it.
+
+    Args:
+        by: some of ``BY``; None: no strata.
+        bands: lower ends of the bands of age but the first, rising; None: the dataset's groups.
+
+    Raises:
+        SignalError: strata of something else, or twice; bands that do not rise, or without strata
+            by age.
+    """
+    names = tuple(name.strip().lower() for name in by or ())
+    if wrong := [name for name in names if name not in BY]:
+        raise SignalError(f"--strata {wrong[0]!r}: give some of {', '.join(BY)}")
+    if len(set(names)) < len(names):
+        raise SignalError(f"--strata {','.join(names)}: names one twice")
+    ends: list[Decimal] = []
+    for text in bands or ():
+        try:
+            end = Decimal(str(text).strip())
+        except InvalidOperation:
+            end = Decimal("nan")
+        if not end.is_finite() or (ends and end <= ends[-1]):
+            raise SignalError(
+                f"--age-bands {','.join(map(str, bands or ()))}: give rising ages, such as 18,45,65"
+            )
+        ends.append(end)
+    if ends and AGE not in names:
+        raise SignalError("--age-bands are bands of --strata age: ask for both")
+    return names, tuple(ends)
+
+
+def parted(
+    dataset: Dataset, counting: Counting, condition: Condition, quarters: Sequence[str]
+) -> Parted:
+    """The strata of those who meet a condition.
+
+    Args:
+        dataset: has the quasi-identifiers, the hierarchy of sex and the groups of age.
+        counting: what cases are parted by.
+        condition: who counts at all; strata in which nobody can meet it are left out.
+        quarters: the periods that count.
+
+    Raises:
+        SignalError: the dataset has no such quasi-identifier, or no groups of age where no bands
+            are given; or there are more than ``MAX_STRATA`` strata.
+    """
+    axes: list[list[Interval]] = []
+    whole = {one.position: one for one in intervals(dataset, condition)}
+    if SEX in counting.strata:
+        axes.append(_sexes(dataset))
+    if AGE in counting.strata:
+        axes.append(_bands(dataset, counting.bands))
+    labels: Sequence[str | None] = quarters if PERIOD in counting.strata else (None,)
+    count = len(labels)
+    for axis in axes:
+        count *= len(axis)
+    if count > MAX_STRATA:
+        raise SignalError(f"these are {count} strata, more than {MAX_STRATA}: give wider bands")
+    found = []
+    for ends in product(*axes):
+        within = dict(whole)
+        for end in ends:
+            within[end.position] = _both(within.get(end.position), end)
+        if all(one.low <= one.high for one in within.values()):
+            found += [Stratum(tuple(within.values()), label) for label in labels]
+    for axis in axes:
+        everything = Interval(axis[0].position, axis[0].low, axis[-1].high, axis[0].domain)
+        whole[everything.position] = _both(whole.get(everything.position), everything)
+    return Parted(Stratum(tuple(whole.values())), tuple(found))
+
+
+def _both(one: Interval | None, other: Interval) -> Interval:
+    """Both conditions on one quasi-identifier."""
+    if one is None:
+        return other
+    return Interval(one.position, max(one.low, other.low), min(one.high, other.high), one.domain)
+
+
+def _sexes(dataset: Dataset) -> list[Interval]:
+    """A condition for each leaf of its hierarchy."""
+    for position, qid in enumerate(dataset.qid):
+        if qid.name == SEX and qid.kind == "categorical":
+            tree = dataset.hierarchies[qid.name]
+            domain = leaves(tree)[0]
+            return [
+                Interval(position, number, number, domain)
+                for number in range(domain[0], domain[1] + 1)
+            ]
+    raise SignalError(f"{dataset.name} has no categorical quasi-identifier {SEX!r} for strata")
+
+
+def _bands(dataset: Dataset, ends: Sequence[Decimal]) -> list[Interval]:
+    """A condition for each band, which together have every age."""
+    if not ends:
+        ends = _groups(dataset.groups, dataset.name)
+    lows = [None, *ends]
+    highs = [*ends, None]
+    granularity = next(
+        (qid.granularity for qid in dataset.qid if qid.name == AGE and qid.kind == "numeric"),
+        Decimal(1),
+    )
+    found: list[Interval] = []
+    for low, high in zip(lows, highs, strict=True):
+        band = Condition(
+            Decimal(-(10**9)) if low is None else low, None if high is None else high - granularity
+        )
+        found += intervals(dataset, band)
+    if any(one.high < two.low - 1 or one.low > one.high for one, two in pairwise(found)):
+        raise SignalError(
+            f"--age-bands {','.join(map(str, ends))}: {dataset.name} tells ages in steps of "
+            f"{granularity}: give multiples of it"
+        )
+    return found
+
+
+def _groups(groups: Mapping[str, object], name: str) -> Sequence[Decimal]:
+    """Lower ends of the groups of age that a dataset declares, but the first."""
+    tree = groups.get(AGE)
+    lows = sorted(low for low in getattr(tree, "low", ()) if low is not None)
+    if not lows:
+        raise SignalError(f"{name} declares no groups of age: give --age-bands, such as 18,45,65")
+    return lows[1:]

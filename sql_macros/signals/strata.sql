@@ -1,0 +1,264 @@
+-- Measures over strata (sex, age band, period): Mantel-Haenszel PRR and ROR, expected cases summed
+-- over strata. Parameters that name tables take their names.
+
+-- What:    the 2 x 2 table of each pair in each stratum, by cases.
+-- Inputs:  weights(stratum, case_id, lower, expected, upper): a row for each stratum that a case
+--          may be in, as signal_weights returns them of the stratum's conditions;
+--          drugs(case_id, drug) and reactions(case_id, reaction), both distinct;
+--          pairs(drug, reaction), distinct.
+-- Outputs: drug, reaction, stratum, and the cells as srsql.contingency has them; every pair has a
+--          row for every stratum that anybody may be in.
+-- Source:  Lin 2016, Table 1, of each stratum.
+CREATE OR REPLACE MACRO srsql.contingency_by_stratum(weights, drugs, reactions, pairs) AS TABLE
+WITH
+everyone AS (
+    SELECT
+        w.stratum,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
+    FROM query_table(weights) AS w
+    GROUP BY w.stratum
+),
+
+on_drug AS (
+    SELECT
+        w.stratum,
+        d.drug,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
+    FROM query_table(drugs) AS d
+    INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+    SEMI JOIN query_table(pairs) AS p ON d.drug = p.drug
+    GROUP BY w.stratum, d.drug
+),
+
+with_reaction AS (
+    SELECT
+        w.stratum,
+        r.reaction,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
+    FROM query_table(reactions) AS r
+    INNER JOIN query_table(weights) AS w ON r.case_id = w.case_id
+    SEMI JOIN query_table(pairs) AS p ON r.reaction = p.reaction
+    GROUP BY w.stratum, r.reaction
+),
+
+together AS (
+    SELECT
+        w.stratum,
+        p.drug,
+        p.reaction,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
+    FROM query_table(pairs) AS p
+    INNER JOIN query_table(drugs) AS d ON p.drug = d.drug
+    INNER JOIN query_table(reactions) AS r ON p.reaction = r.reaction AND d.case_id = r.case_id
+    INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+    GROUP BY w.stratum, p.drug, p.reaction
+),
+
+margins AS (
+    SELECT
+        p.drug,
+        p.reaction,
+        n.stratum,
+        coalesce(t.lower, 0) AS a_lower,
+        coalesce(t.expected, 0) AS a,
+        coalesce(t.upper, 0) AS a_upper,
+        coalesce(g.lower, 0) AS drug_lower,
+        coalesce(g.expected, 0) AS drug_expected,
+        coalesce(g.upper, 0) AS drug_upper,
+        coalesce(r.lower, 0) AS reaction_lower,
+        coalesce(r.expected, 0) AS reaction_expected,
+        coalesce(r.upper, 0) AS reaction_upper,
+        n.lower,
+        n.expected,
+        n.upper
+    FROM query_table(pairs) AS p
+    CROSS JOIN everyone AS n
+    LEFT JOIN together AS t
+        ON p.drug = t.drug AND p.reaction = t.reaction AND n.stratum = t.stratum
+    LEFT JOIN on_drug AS g ON p.drug = g.drug AND n.stratum = g.stratum
+    LEFT JOIN with_reaction AS r ON p.reaction = r.reaction AND n.stratum = r.stratum
+)
+
+SELECT
+    m.drug,
+    m.reaction,
+    m.stratum,
+    m.a::DOUBLE AS a,
+    (m.drug_expected - m.a)::DOUBLE AS b,
+    (m.reaction_expected - m.a)::DOUBLE AS c,
+    (m.expected - m.drug_expected - m.reaction_expected + m.a)::DOUBLE AS d,
+    m.a_lower::BIGINT AS a_lower,
+    (m.drug_lower - m.a_lower)::BIGINT AS b_lower,
+    (m.reaction_lower - m.a_lower)::BIGINT AS c_lower,
+    (m.lower - m.drug_lower - m.reaction_lower + m.a_lower)::BIGINT AS d_lower,
+    m.a_upper::BIGINT AS a_upper,
+    (m.drug_upper - m.a_upper)::BIGINT AS b_upper,
+    (m.reaction_upper - m.a_upper)::BIGINT AS c_upper,
+    (m.upper - m.drug_upper - m.reaction_upper + m.a_upper)::BIGINT AS d_upper,
+    m.a_lower::BIGINT AS a_known,
+    (m.drug_lower - m.a_lower)::BIGINT AS b_known,
+    (m.reaction_lower - m.a_lower)::BIGINT AS c_known,
+    (m.lower - m.drug_lower - m.reaction_lower + m.a_lower)::BIGINT AS d_known
+FROM margins AS m;
+
+-- What:    tables whose bounds allow for cases that may have any one reaction although no row shows
+--          it: those of b and d may be of a and c, but what is known is known without them.
+-- Inputs:  tables(a, b, c, d with _lower, _upper and _known, ...); suppressed: so many cases, a
+--          whole number, may have any one reaction beside those that are shown with it.
+-- Outputs: the columns of tables.
+CREATE OR REPLACE MACRO srsql.with_suppressed(tables, suppressed) AS TABLE
+SELECT c.* REPLACE (
+    c.a_upper + least(suppressed, c.b_upper) AS a_upper,
+    greatest(0, c.b_lower - suppressed) AS b_lower,
+    greatest(0, c.b_known - suppressed) AS b_known,
+    c.c_upper + least(suppressed, c.d_upper) AS c_upper,
+    greatest(0, c.d_lower - suppressed) AS d_lower,
+    greatest(0, c.d_known - suppressed) AS d_known
+)
+FROM query_table(tables) AS c;
+
+-- What:    observed and expected cases of every pair that was reported at least once, both summed
+--          over strata.
+-- Inputs:  weights(stratum, case_id, expected); drugs(case_id, drug) and
+--          reactions(case_id, reaction), both distinct.
+-- Outputs: drug, reaction, n, e = the sum of (a + b) (a + c) / N over the strata.
+-- Source:  DuMouchel 1999, section 2; as openEBGM counts (processRaw with stratify = TRUE).
+CREATE OR REPLACE MACRO srsql.observed_in_strata(weights, drugs, reactions) AS TABLE
+WITH
+everyone AS (
+    SELECT w.stratum, sum(w.expected)::DOUBLE AS cases
+    FROM query_table(weights) AS w
+    GROUP BY w.stratum
+    HAVING sum(w.expected) > 0
+),
+
+on_drug AS (
+    SELECT w.stratum, d.drug, sum(w.expected)::DOUBLE AS cases
+    FROM query_table(drugs) AS d
+    INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+    GROUP BY w.stratum, d.drug
+),
+
+with_reaction AS (
+    SELECT w.stratum, r.reaction, sum(w.expected)::DOUBLE AS cases
+    FROM query_table(reactions) AS r
+    INNER JOIN query_table(weights) AS w ON r.case_id = w.case_id
+    GROUP BY w.stratum, r.reaction
+),
+
+together AS (
+    SELECT d.drug, r.reaction, sum(w.expected)::DOUBLE AS cases
+    FROM query_table(drugs) AS d
+    INNER JOIN query_table(reactions) AS r ON d.case_id = r.case_id
+    INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
+    GROUP BY d.drug, r.reaction
+    HAVING sum(w.expected) >= 1
+)
+
+SELECT
+    t.drug,
+    t.reaction,
+    t.cases AS n,
+    sum((g.cases * h.cases / a.cases)::DECIMAL(38, 18))::DOUBLE AS e
+FROM together AS t
+INNER JOIN on_drug AS g ON t.drug = g.drug
+INNER JOIN with_reaction AS h ON t.reaction = h.reaction AND g.stratum = h.stratum
+INNER JOIN everyone AS a ON g.stratum = a.stratum
+GROUP BY t.drug, t.reaction, t.cases;
+
+-- What:    PRR and ROR over strata after Mantel and Haenszel, with intervals of 95 %, and observed
+--          and expected cases summed over strata. Undefined is NULL: a ratio whose denominator is
+--          0, an interval that would divide by 0.
+-- Inputs:  tables(drug, reaction, stratum, a, b, c, d): a row for each stratum, N = a + b + c + d.
+-- Outputs: drug, reaction; strata (in which somebody is counted); n (sum of a); e (sum of
+--          (a + b) (a + c) / N); prr = sum(a (c + d) / N) / sum(c (a + b) / N) with prr_low and
+--          prr_high by the variance of Greenland and Robins; ror = sum(a d / N) / sum(b c / N) with
+--          ror_low and ror_high by the variance of Robins, Breslow and Greenland. Of one stratum
+--          these are the intervals of Katz and of Woolf.
+-- Source:  Mantel and Haenszel 1959; Greenland and Robins 1985; Robins, Breslow and Greenland 1986.
+CREATE OR REPLACE MACRO srsql.mantel_haenszel(tables) AS TABLE
+WITH
+stratum AS (
+    SELECT
+        t.drug,
+        t.reaction,
+        t.a,
+        t.b,
+        t.c,
+        t.d,
+        nullif(t.a + t.b + t.c + t.d, 0) AS everyone
+    FROM query_table(tables) AS t
+),
+
+terms AS (
+    SELECT
+        s.drug,
+        s.reaction,
+        s.everyone,
+        s.a,
+        (s.a + s.b) * (s.a + s.c) / s.everyone AS e,
+        s.a * (s.c + s.d) / s.everyone AS with_drug,
+        s.c * (s.a + s.b) / s.everyone AS without_drug,
+        (s.a * s.d * (s.a + s.b) + s.b * s.c * (s.c + s.d)) / s.everyone ** 2 AS spread,
+        s.a * s.d / s.everyone AS concordant,
+        s.b * s.c / s.everyone AS discordant,
+        (s.a + s.d) / s.everyone AS p,
+        (s.b + s.c) / s.everyone AS q
+    FROM stratum AS s
+),
+
+sums AS (
+    SELECT
+        t.drug,
+        t.reaction,
+        count(t.everyone) AS strata,
+        sum(t.a::DECIMAL(38, 18))::DOUBLE AS n,
+        coalesce(sum(t.e::DECIMAL(38, 18))::DOUBLE, 0) AS e,
+        nullif(sum(t.with_drug::DECIMAL(38, 18))::DOUBLE, 0) AS with_drug,
+        nullif(sum(t.without_drug::DECIMAL(38, 18))::DOUBLE, 0) AS without_drug,
+        sum(t.spread::DECIMAL(38, 18))::DOUBLE AS spread,
+        nullif(sum(t.concordant::DECIMAL(38, 18))::DOUBLE, 0) AS concordant,
+        nullif(sum(t.discordant::DECIMAL(38, 18))::DOUBLE, 0) AS discordant,
+        sum((t.p * t.concordant)::DECIMAL(38, 18))::DOUBLE AS pr,
+        sum((t.p * t.discordant + t.q * t.concordant)::DECIMAL(38, 18))::DOUBLE AS ps_qr,
+        sum((t.q * t.discordant)::DECIMAL(38, 18))::DOUBLE AS qs
+    FROM terms AS t
+    GROUP BY t.drug, t.reaction
+),
+
+points AS (
+    SELECT
+        s.*,
+        coalesce(s.with_drug, 0) / s.without_drug AS prr,
+        coalesce(s.concordant, 0) / s.discordant AS ror,
+        1.959963984540054::DOUBLE
+        * sqrt(greatest(0, s.spread) / (s.with_drug * s.without_drug)) AS prr_margin,
+        1.959963984540054::DOUBLE * sqrt(
+            s.pr / (2 * s.concordant ** 2)
+            + s.ps_qr / (2 * s.concordant * s.discordant)
+            + s.qs / (2 * s.discordant ** 2)
+        ) AS ror_margin
+    FROM sums AS s
+)
+
+SELECT
+    p.drug,
+    p.reaction,
+    p.strata,
+    p.n,
+    p.e,
+    p.prr,
+    p.prr * exp(-p.prr_margin) AS prr_low,
+    p.prr * exp(p.prr_margin) AS prr_high,
+    p.ror,
+    p.ror * exp(-p.ror_margin) AS ror_low,
+    p.ror * exp(p.ror_margin) AS ror_high
+FROM points AS p;
