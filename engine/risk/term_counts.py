@@ -246,7 +246,7 @@ def _least_support(warehouse: Warehouse, tables: PublishedTerms) -> int:
         f"SELECT count(*) AS held FROM {tables.record_chunk} AS r "
         "GROUP BY r.cluster, r.chunk, r.term"
     )
-    return warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1
+    return int(warehouse.value(f"SELECT min(s.held) FROM ({supports}) AS s") or 1)
 
 
 def item_mean(warehouse: Warehouse, tables: PublishedTerms, attribute: str) -> float:

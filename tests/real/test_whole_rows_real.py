@@ -50,8 +50,7 @@ FAERS = Source(
 )  # fmt: skip
 VAERS = Source(
     "vaers", "vaers_id", "vaers_id", ("age",), {"sex": "sex.csv", "state": "us_states.csv"},
-    {"vax_name": ("vax", "srsql_vax_name"), "vax_type": ("vax", "upper(trim(vax_type))"),
-     "symptom": ("symptoms", "srsql_symptom")},
+    {"vax_name": ("vax", "srsql_vax_name"), "symptom": ("symptoms", "srsql_symptom")},
 )  # fmt: skip
 QUARTER = needs("faers/faers_ascii_2022Q4.zip")
 YEARS = needs("vaers")
@@ -140,6 +139,9 @@ def released(
     clusters = Clusters.read(
         {name: rows(engine.con, f"FROM {made.schema}.{name}") for name in COLUMNS}
     )
+    items = [*(t for own in clusters.chunks.values() for s in own for r in s for t in r),
+             *(t for alone in clusters.items.values() for t in alone)]  # fmt: skip
+    assert {item.partition(":")[0] for item in items} == source.terms.keys()
     targets = {
         row.case: (known[case_of[row.case]], frozenset(held[case_of[row.case]])) for row in shown
     }

@@ -98,7 +98,7 @@ def test_expected_is_what_reconstructions_average_to(sql: Any, seed: int) -> Non
 @settings(REPEATABLE, max_examples=12)
 @given(**worlds)
 def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: int) -> None:
-    """Exact: 1 - the chance that no chunk gives the record a term of the set."""
+    """``srsql.term_matches``: 1 - the chance that no chunk gives the record a term of the set."""
     _, _, made = world(seed, forest, (5, 4, 6))
     sets = [frozenset(c) for size in (1, 2, 3, 4) for c in combinations("abcd", size)]
     call = load(sql, made.rows()).matches(put_sets(warehouse(sql), sets))
@@ -127,7 +127,7 @@ MEANS = {"a": 1.5, "c": 2.0}
 def test_item_terms_stand_for_their_mean_and_bounds_stay_as_they_are(
     sql: Any, seed: int, forest: int
 ) -> None:
-    """``srsql.term_counts_at_means`` and ``term_matches_at_means``, record by record."""
+    """``srsql.term_counts_at_means`` and ``srsql.term_matches_at_means``, record by record."""
     _, _, made = world(seed, forest, (3, 2, 2), "abc")
     sets = [c for size in (1, 2, 3) for c in combinations("abc", size)]
     house, tables = warehouse(sql), load(sql, made.rows())
