@@ -255,8 +255,8 @@ def signal_table(found: Signals) -> Iterator[list[Any]]:
     biases = [field.name for field in fields(Bias)]
     parted = [field.name for field in fields(Stratified)] if found.strata else []
     strata = [f"stratified_{name}" for name in parted]
-    rule = ["drug", "reaction", "min_age", "max_age", "sex"]
-    yield [*rule, "data", "missing", *names, *biases, *strata]
+    asked = ["drug", "reaction", "min_age", "max_age", "sex"]
+    yield [*asked, "data", "missing", *names, *biases, *strata]
     for signal in found.signals:
         where = signal.condition
         rule = [signal.drug, signal.reaction, where.min_age, where.max_age, where.sex]

@@ -421,14 +421,14 @@ class _Run:
             into = self._of_side("stratum_weight", side, "stratum_weight", "case", "box")
             for parameters in given:
                 self.warehouse.run(into, parameters)
-            prior = Shrinkage(condition, side, 0, *(None,) * 5, strata=self.counting.strata)
+            prior = Shrinkage(condition, side, 0, *(None,) * 5)
+            tables = ("stratum_weight", "drug", "reaction")
             if installed("scipy"):
-                tables = ("stratum_weight", "drug", "reaction")
                 row = self.warehouse.rows(self._of_side("stratum_prior", side, *tables))[0]
-                prior = Shrinkage(condition, side, *row, strata=self.counting.strata)
+                prior = replace(Shrinkage(condition, side, *row), strata=self.counting.strata)
                 self.priors.append(prior)
-            names = ("stratified", "stratum_weight", "drug", "reaction")
-            self.warehouse.run(self._of_side("stratified", side, *names), self._shown(side, prior))
+            statement = self._of_side("stratified", side, "stratified", *tables)
+            self.warehouse.run(statement, self._shown(side, prior))
 
     def _shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
         """The prior, and what released rows may not show, as parameters of a statement."""
