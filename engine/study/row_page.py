@@ -100,7 +100,7 @@ def draw_rows(found: Sequence[RowSetting]) -> Image:
             axis.set_ylabel(name)
             if number == 1 and groups:
                 axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
-        axis.set_xlabel("cases of a cluster, at least")
+        axis.set_xlabel("least size of a cluster")
         return svg(drawing, "rows", _description(shown))
 
 

@@ -51,6 +51,7 @@ NEEDED: dict[str, Any] = {
     "name": "other",
     "cases": ["1"],
     "command": "nightly",
+    "level": "pt=soc",
 }
 """What a call cannot do without."""
 READ = [
