@@ -209,7 +209,9 @@ def _called(path: Path, dictionary: object, level: str, names: list[str]) -> lis
         members = load_dictionary(path.parent / dictionary).members(level)
     except DictionaryError as error:
         raise ReleaseError(f"{path}: {error}") from None
-    terms = {spelling(name): listed for name, listed in members.items()}
+    terms: dict[str, list[str]] = {}
+    for name, listed in members.items():
+        terms.setdefault(spelling(name), []).extend(listed)
     if absent := [name for name in names if spelling(name) not in terms]:
         raise ReleaseError(f"{path}: {dictionary} calls no term {absent[0]!r} on level {level}")
     return [term for name in names for term in terms[spelling(name)]]

@@ -284,3 +284,16 @@ def test_every_spelling_of_a_term_has_the_threshold_of_its_name_on_a_level(
         **dict.fromkeys(SPELLINGS, Fraction(1, 5)), "SUICIDE-ATTEMPT": Fraction(1, 10),
         "PAIN": Fraction(1, 2), "SUICIDEATTEMPT": Fraction(1, 2),
     }  # fmt: skip
+
+
+def test_names_that_share_a_spelling_give_the_terms_of_all_of_them(
+    sql: Any, tmp_path: Path
+) -> None:
+    tree = "node,parent\nAny,\nA-B,Any\nx,A-B\nA B,Any\ny,A B\nC,Any\nz,C\n"
+    (tmp_path / "tree.csv").write_text(tree)
+    text = (
+        'default = 0.5\ndictionary = "tree.csv"\n'
+        '[[group]]\ntheta = 0.2\nlevel = "1"\nvalues = ["A-B"]\n'
+    )
+    found = applied(sql, text, ["X", "Y", "Z"], tmp_path)
+    assert found == {"X": Fraction(1, 5), "Y": Fraction(1, 5), "Z": Fraction(1, 2)}
