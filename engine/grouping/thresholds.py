@@ -115,6 +115,22 @@ def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
     )
 
 
+def check_called(warehouse: Warehouse, policy: ThetaPolicy) -> None:
+    """Refuse names on a level that no term of ``srsql_term`` has, whose threshold does nothing.
+
+    Raises:
+        ReleaseError: there are such.
+    """
+    for each in policy.called:
+        terms = normalized_texts(warehouse, each.terms)
+        if not warehouse.value(query("grouping/thresholds", "occurring"), {"called": terms}):
+            raise ReleaseError(
+                f"--theta {policy}: no case has a term that level {each.level} calls "
+                f"{each.names[0]!r} or as else listed there: check dictionary and names, or list "
+                "terms under [values], which need not occur"
+            )
+
+
 def _fraction(text: str, where: str) -> Fraction:
     try:
         theta = Fraction(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
@@ -179,6 +195,10 @@ def _toml_rows(text: str, path: Path) -> tuple[list[tuple[str, str]], list[Calle
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise ReleaseError(f"{path}: key group must be [[group]] with theta and values")
     called = []
+    if "dictionary" in data and not any("level" in group for group in groups):
+        raise ReleaseError(
+            f"{path}: key dictionary does nothing: give a [[group]] a level, or leave the key out"
+        )
     for group in groups:
         listed = group.get("values")
         if set(group) - {"theta", "values", "level"} or not isinstance(listed, list):
@@ -187,6 +207,8 @@ def _toml_rows(text: str, path: Path) -> tuple[list[tuple[str, str]], list[Calle
             )
         if not all(isinstance(value, str) for value in [*listed, group.get("level", "")]):
             raise ReleaseError(f"{path}: values and level of a [[group]] must be texts")
+        if not listed:
+            raise ReleaseError(f"{path}: a [[group]] has no values: list some, or leave it out")
         theta = str(group.get("theta"))
         if "level" in group:
             names, level = listed, group["level"]

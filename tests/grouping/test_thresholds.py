@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from oracles import thresholds as oracle
 from oracles.examples import REPEATABLE
 
-from srsql.engine.grouping.thresholds import apply_theta, parse_theta
+from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.thresholds import apply_theta, check_called, parse_theta
 from srsql.engine.warehouse.warehouse import Warehouse
 
 THETAS = [Fraction(t) for t in ("1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "1", "3/7")]
@@ -297,3 +298,9 @@ def test_names_that_share_a_spelling_give_the_terms_of_all_of_them(
     )
     found = applied(sql, text, ["X", "Y", "Z"], tmp_path)
     assert found == {"X": Fraction(1, 5), "Y": Fraction(1, 5), "Z": Fraction(1, 2)}
+    policy = parse_theta(f"levels:{tmp_path / 'theta.toml'}")
+    check_called(Warehouse(sql.con), policy)
+    applied(sql, text, ["Z"], tmp_path)
+    with pytest.raises(ReleaseError, match="no case has a term that level 1 calls 'A-B'") as told:
+        check_called(Warehouse(sql.con), policy)
+    assert len(str(told.value).splitlines()) == 1

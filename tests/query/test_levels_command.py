@@ -198,7 +198,7 @@ def test_thresholds_follow_from_names_on_a_level(place: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('default = 1\n[[group]]\ntheta = 1\nlevel = "soc"\nvalues = []',
+        ('default = 1\n[[group]]\ntheta = 1\nlevel = "soc"\nvalues = ["x"]',
          "needs the key dictionary"),
         ('default = 1\ndictionary = "none"\n[[group]]\ntheta = 1\nlevel = "soc"\nvalues = ["x"]',
          "there is no"),
@@ -206,6 +206,12 @@ def test_thresholds_follow_from_names_on_a_level(place: Path) -> None:
          'values = ["Nowhere"]', "calls no term 'Nowhere' on level soc"),
         ('default = 1\ndictionary = "MedAscii"\n[[group]]\ntheta = 1\nlevel = 2\nvalues = ["x"]',
          "must be texts"),
+        ('default = 1\ndictionary = "MedAscii"\n[[group]]\ntheta = 1\nvalues = ["x"]',
+         "key dictionary does nothing: give a"),
+        ('default = 1\ndictionary = "none"', "key dictionary does nothing: give a"),
+        ('default = 1\ndictionary = "MedAscii"\n[[group]]\ntheta = 1\nlevel = "soc"\n'
+         'values = []', "has no values: list some"),
+        ('default = 1\n[[group]]\ntheta = 1\nvalues = []', "has no values: list some"),
     ],
 )  # fmt: skip
 def test_a_wrong_level_of_thresholds_is_refused(place: Path, text: str, told: str) -> None:

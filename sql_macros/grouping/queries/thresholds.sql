@@ -53,3 +53,12 @@ SELECT
     coalesce(l.den, $den)::BIGINT AS theta_den
 FROM temp.main.srsql_term AS t
 LEFT JOIN lowest AS l ON t.term_no = l.term_no;
+
+-- name: occurring
+-- How many terms are spelled like one of $called (normalized).
+WITH called AS (SELECT unnest($called::VARCHAR[]) AS term)
+
+SELECT count(*)
+FROM temp.main.srsql_term AS t
+SEMI JOIN called AS c
+    ON srsql.term_spelling(t.term) = srsql.term_spelling(c.term);
