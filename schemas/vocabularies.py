@@ -123,7 +123,7 @@ def _of_meddra(files: Mapping[str, Path]) -> Dictionary:
             if row[6].strip().upper() != "I":  # inactive
                 content.setdefault(row[0], []).append(row)
         for code, name in names.items():
-            for term, scope in _searched(code, content, names, set()):
+            for term, scope in _searched(code, content, names):
                 listed = [paths[term]["PT"], *below.get(term, ())] if term in paths else []
                 for each in listed or [lowest[t] for t in (term,) if t in lowest]:
                     maker.add(each, {"SMQ": name})
@@ -133,17 +133,17 @@ def _of_meddra(files: Mapping[str, Path]) -> Dictionary:
 
 
 def _searched(
-    code: str, content: Mapping[str, list[list[str]]], queries: Mapping[str, str], above: set[str]
+    code: str, content: Mapping[str, list[list[str]]], queries: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """(code, scope) of the terms of a standardised query and of the queries below it.
-
-    ``above``: queries that it is part of, into which nothing leads back.
-    """
-    for row in content.get(code, ()):
-        if row[1] not in queries:
-            yield row[1], row[3].strip()
-        elif row[1] not in above | {code}:
-            yield from _searched(row[1], content, queries, above | {code})
+    """(code, scope) of the terms of a standardised query and of all queries below it, each once."""
+    seen, waiting = {code}, [code]
+    while waiting:
+        for row in content.get(waiting.pop(), ()):
+            if row[1] not in queries:
+                yield row[1], row[3].strip()
+            elif row[1] not in seen:
+                seen.add(row[1])
+                waiting.append(row[1])
 
 
 def _asc(path: Path, fields: int) -> Iterator[list[str]]:

@@ -189,3 +189,15 @@ def test_an_empty_folder_a_missing_file_and_another_encoding_are_refused(tmp_pat
     with pytest.raises(DictionaryError, match="is not UTF-8: convert it"):
         load_dictionary(file)
     assert next(read_rows(written(tmp_path / "tabs.tsv", "a\tb\n"))) == ["a", "b"]
+
+
+def test_queries_below_queries_are_walked_once_each(tmp_path: Path) -> None:
+    """A ladder whose every rung lists the next one twice, longer than the stack is deep."""
+    folder = write_meddra(tmp_path)
+    names = [f"q{n}" for n in range(1200)]
+    written(folder / "smq_list.asc", "".join(f"{n}${n}$\n" for n in names))
+    rows = [f"{a}${b}$0$0$A$0$A$\n" for a, b in zip(names, names[1:], strict=False)] * 2
+    pain = (folder / "mdhier.asc").read_text().partition("$")[0]
+    written(folder / "smq_content.asc", "".join(rows) + f"{names[-1]}${pain}$4$2$A$0$A$\n")
+    made = load_dictionary(folder)
+    assert at(made, "SMQ")["Pain"] == at(made, "SMQ-narrow")["Pain"] == set(names)
