@@ -9,7 +9,9 @@ ATC index (a code and a name in a row), and of the OMOP Standardized Vocabularie
 from __future__ import annotations
 
 import csv
+import errno
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,6 +44,8 @@ OMOP = (
     "HLGT", "SOC",
 )  # fmt: skip
 """The concept itself, and the concept classes of OMOP whose concepts are levels of others."""
+_SHOWN = 80
+"""Characters of a path that messages show where it may be too long to be one."""
 KINDS = (
     "a CSV file (name, then its names on levels), a hierarchy (node,parent), an ATC index "
     "(atc_code,atc_name), or a folder with mdhier.asc, or with CONCEPT.csv and CONCEPT_ANCESTOR.csv"
@@ -66,10 +70,19 @@ def load_dictionary(path: Path | None) -> Dictionary:
     if path is None:
         tree = load_hierarchy(resources.files("srsql.schemas.hierarchies") / SHIPPED)
         return of_hierarchy(SHIPPED, tree)
-    if not path.exists():
-        raise DictionaryError(f"there is no {path}: give {KINDS}")
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise DictionaryError(f"there is no {path}: give {KINDS}") from None
+        shown = f"{path}"[:_SHOWN]
+        raise DictionaryError(f"{shown!r} cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise DictionaryError(f"{f'{path}'[:_SHOWN]!r} is no path: give {KINDS}") from None
+    if stat.S_ISDIR(mode):
         return _of_folder(path)
+    if not stat.S_ISREG(mode):
+        raise DictionaryError(f"{path} is a pipe, a device or the like: give {KINDS}")
     if path.suffix.lower() == ".asc":
         return _of_folder(path.parent)
     header = [] if path.suffix.lower() == ".toml" else _header(path)

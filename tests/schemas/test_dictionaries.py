@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -201,3 +202,14 @@ def test_queries_below_queries_are_walked_once_each(tmp_path: Path) -> None:
     written(folder / "smq_content.asc", "".join(rows) + f"{names[-1]}${pain}$4$2$A$0$A$\n")
     made = load_dictionary(folder)
     assert at(made, "SMQ")["Pain"] == at(made, "SMQ-narrow")["Pain"] == set(names)
+
+
+def test_pipes_and_devices_are_refused_and_endless_lines_are_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path / "pipe.csv", Path("/dev/zero")):
+        with pytest.raises(DictionaryError, match="is a pipe, a device or the like: give a CSV"):
+            load_dictionary(path)
+    with (tmp_path / "long.csv").open("wb") as file:
+        file.truncate(1 << 32)  # a sparse file: one line of four gibibytes
+    with pytest.raises(DictionaryError, match=r"long\.csv: cannot be read \(a line has 1,000,000"):
+        load_dictionary(tmp_path / "long.csv")
