@@ -164,6 +164,8 @@ def _levels(path: Path) -> ThetaPolicy:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
         raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
+    except RecursionError:
+        raise ReleaseError(f"{path}: is nested too deep to be a levels file") from None
     values: dict[str, Fraction] = {}
     default = None
     for value, theta in rows:

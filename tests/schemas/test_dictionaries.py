@@ -166,6 +166,9 @@ def test_what_is_written_as_a_table_is_read_as_the_same(tmp_path: Path) -> None:
         ("a.csv", "node,parent\nA,B\n", "nodes have no parent"),
         ("a.csv", "node,parent\nA,\nB,A\n", "no inner node except its root"),
         ("a.csv", "atc_code,ddd\nA,1\n", "beside atc_code there must be atc_name"),
+        ("a.toml", "nodes = ['a']", "key nodes must be"),
+        ("a.toml", "nodes = 1", "key nodes must be"),
+        ("a.toml", "nodes = " + "[" * 5000 + "]" * 5000, "is nested too deep"),
         ("mdhier.asc", "1$2$3\n", "row 1 has 3 fields, the layout of MedDRA has 12"),
         ("concept_ancestor.csv/x", "", "CONCEPT.csv is not beside"),
     ],
@@ -185,6 +188,11 @@ def test_an_empty_folder_a_missing_file_and_another_encoding_are_refused(tmp_pat
         load_dictionary(tmp_path)
     with pytest.raises(DictionaryError, match=r"there is no .*none\.csv: give a CSV"):
         load_dictionary(tmp_path / "none.csv")
+    for path in (Path("x" * 5000), Path("a\0b")):
+        with pytest.raises(DictionaryError, match="cannot be read|is no path") as refused:
+            load_dictionary(path)
+        assert len(str(refused.value)) < 400
+        assert len(str(refused.value).splitlines()) == 1
     file = tmp_path / "latin.csv"
     file.write_bytes("name,ingredient\nGel\xe9e,x\n".encode("latin-1"))
     with pytest.raises(DictionaryError, match="is not UTF-8: convert it"):
