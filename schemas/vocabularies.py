@@ -84,6 +84,8 @@ def load_dictionary(path: Path | None) -> Dictionary:
     if not stat.S_ISREG(mode):
         raise DictionaryError(f"{path} is a pipe, a device or the like: give {KINDS}")
     if path.suffix.lower() == ".asc":
+        if path.name.lower() != "mdhier.asc":
+            raise DictionaryError(f"{path.name} has no levels: give mdhier.asc or its folder")
         return _of_folder(path.parent)
     header = [] if path.suffix.lower() == ".toml" else _header(path)
     if not header or {"node", "parent"} <= set(header):

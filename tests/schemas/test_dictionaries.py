@@ -76,6 +76,10 @@ def test_meddra_is_read_along_its_primary_path_with_its_queries(tmp_path: Path) 
     folder = write_meddra(tmp_path)
     made = load_dictionary(folder)
     assert load_dictionary(folder / "mdhier.asc") == made
+    for name in ("llt.asc", "x.asc"):
+        (folder / name).touch()
+        with pytest.raises(DictionaryError, match="has no levels: give mdhier.asc or its folder"):
+            load_dictionary(folder / name)
     assert load_dictionary(tmp_path).names == made.names
     assert made.levels == ("PT", "HLT", "HLGT", "SOC", "SMQ", "SMQ-narrow")
     soc = at(made, "soc")
