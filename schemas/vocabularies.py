@@ -27,7 +27,7 @@ from srsql.schemas.dictionary import (
     of_table,
     read_rows,
 )
-from srsql.schemas.hierarchy import HierarchyError, load_hierarchy
+from srsql.schemas.hierarchy import HierarchyError, build_hierarchy, load_hierarchy
 
 SHIPPED = "terms.csv"
 """The hierarchy of terms that ships: plain words of reports, and frequent ones of synthetic series,
@@ -87,11 +87,13 @@ def load_dictionary(path: Path | None) -> Dictionary:
         if path.name.lower() != "mdhier.asc":
             raise DictionaryError(f"{path.name} has no levels: give mdhier.asc or its folder")
         return _of_folder(path.parent)
-    header = [] if path.suffix.lower() == ".toml" else _header(path)
-    if not header or {"node", "parent"} <= set(header):
+    toml = path.suffix.lower() == ".toml"
+    header = [] if toml else _header(path)
+    if toml or {"node", "parent"} <= set(header):
         try:
-            return of_hierarchy(path.name, load_hierarchy(path))
-        except (HierarchyError, tomllib.TOMLDecodeError, csv.Error, OSError, ValueError) as error:
+            tree = load_hierarchy(path) if toml else build_hierarchy(_nodes(path, header))
+            return of_hierarchy(path.name, tree)
+        except (HierarchyError, tomllib.TOMLDecodeError, OSError, UnicodeDecodeError) as error:
             raise DictionaryError(f"{path.name}: {error}") from None
     if "atc_code" in header:
         return _of_atc(path, header)
@@ -102,6 +104,13 @@ def _header(path: Path) -> list[str]:
     """The names in the first row, in lower case, with underscores."""
     names = next(read_rows(path), [])
     return [re.sub(r"[^a-z0-9]+", "_", name.strip().lower()) for name in names] or [""]
+
+
+def _nodes(path: Path, header: Sequence[str]) -> list[dict[str, str]]:
+    """The rows of a hierarchy, with any of the separators."""
+    rows = read_rows(path)
+    next(rows)
+    return [dict(zip(header, row, strict=False)) for row in rows if row]
 
 
 def _of_folder(folder: Path) -> Dictionary:

@@ -128,6 +128,9 @@ def test_a_hierarchy_has_the_levels_that_policies_count_by(tmp_path: Path) -> No
     assert at(made, "1") == {"AB": {"AB"}, "x": {"AB"}, "y": {"AB"}}
     assert at(made, "2") == {name: {"A"} for name in ("A", "AB", "x", "y", "z")}
     assert tree.height[0] == 3
+    for separator in ";\t|":
+        other = written(tmp_path / "other.csv", file.read_text().replace(",", separator))
+        assert load_dictionary(other).names == made.names
     assert set(load_dictionary(None).levels) == {"1", "2", "3"}
 
 
