@@ -8,11 +8,9 @@ ATC index (a code and a name in a row), and of the OMOP Standardized Vocabularie
 
 from __future__ import annotations
 
-import csv
 import errno
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -27,7 +25,7 @@ from srsql.schemas.dictionary import (
     of_table,
     read_rows,
 )
-from srsql.schemas.hierarchy import HierarchyError, build_hierarchy, load_hierarchy
+from srsql.schemas.hierarchy import build_hierarchy, load_hierarchy
 
 SHIPPED = "terms.csv"
 """The hierarchy of terms that ships: plain words of reports, and frequent ones of synthetic series,
@@ -93,7 +91,9 @@ def load_dictionary(path: Path | None) -> Dictionary:
         try:
             tree = load_hierarchy(path) if toml else build_hierarchy(_nodes(path, header))
             return of_hierarchy(path.name, tree)
-        except (HierarchyError, tomllib.TOMLDecodeError, OSError, UnicodeDecodeError) as error:
+        except DictionaryError:
+            raise
+        except (OSError, ValueError) as error:
             raise DictionaryError(f"{path.name}: {error}") from None
     if "atc_code" in header:
         return _of_atc(path, header)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import thresholds as oracle
 from oracles.examples import REPEATABLE
+from support.published_terms import warehouse
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.thresholds import apply_theta, check_called, parse_theta
-from srsql.engine.warehouse.warehouse import Warehouse
 
 THETAS = [Fraction(t) for t in ("1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "1", "3/7")]
 UNIT = 12
@@ -264,10 +264,8 @@ SPELLINGS = ["SUICIDE ATTEMPT", "SUICIDE-ATTEMPT", "SUICIDE  ATTEMPT", "SUICIDE 
 def applied(sql: Any, text: str, terms: Sequence[str], folder: Path) -> dict[str, Fraction]:
     """The threshold of each term under a file."""
     (folder / "theta.toml").write_text(text)
-    warehouse = Warehouse(sql.con)
-    warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_term (term_no INTEGER, term VARCHAR)")
-    sql.con.executemany("INSERT INTO temp.main.srsql_term VALUES (?, ?)", list(enumerate(terms)))
-    apply_theta(warehouse, parse_theta(f"levels:{folder / 'theta.toml'}"))
+    sql.table("srsql_term", "term_no INTEGER, term VARCHAR", enumerate(terms))
+    apply_theta(warehouse(sql), parse_theta(f"levels:{folder / 'theta.toml'}"))
     rows = sql.rows("SELECT t.term_no, t.theta_num, t.theta_den FROM temp.main.srsql_theta AS t")
     return {terms[number]: Fraction(num, den) for number, num, den in rows}
 
@@ -299,8 +297,8 @@ def test_names_that_share_a_spelling_give_the_terms_of_all_of_them(
     found = applied(sql, text, ["X", "Y", "Z"], tmp_path)
     assert found == {"X": Fraction(1, 5), "Y": Fraction(1, 5), "Z": Fraction(1, 2)}
     policy = parse_theta(f"levels:{tmp_path / 'theta.toml'}")
-    check_called(Warehouse(sql.con), policy)
+    check_called(warehouse(sql), policy)
     applied(sql, text, ["Z"], tmp_path)
     with pytest.raises(ReleaseError, match="no case has a term that level 1 calls 'A-B'") as told:
-        check_called(Warehouse(sql.con), policy)
+        check_called(warehouse(sql), policy)
     assert len(str(told.value).splitlines()) == 1
