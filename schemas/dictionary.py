@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from srsql.schemas.hierarchy import Hierarchy
 
@@ -21,6 +22,8 @@ _CODE = re.compile(r"/[0-9]{5,}/")
 _BETWEEN = re.compile(r"""[\s\xa0\-‐‑‒–—.,;:'’"/\\()\[\]{}*_]+""", re.ASCII)
 _LONGEST = 1_000
 """Characters of a term or of a name; longer ones are no names."""
+_LONGEST_LINE = 1_000_000
+"""Characters of a line of a file; what has a longer one is no table."""
 
 
 class DictionaryError(ValueError):
@@ -258,16 +261,28 @@ def read_rows(path: Path, separator: str = "") -> Iterator[list[str]]:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            head = file.readline()
+            head = file.readline(_LONGEST_LINE)
             file.seek(0)
             found = separator or max(",;\t|", key=head.count)
             if found in "\t$":
-                yield from csv.reader(file, delimiter=found, quoting=csv.QUOTE_NONE)
+                yield from csv.reader(_lines(file), delimiter=found, quoting=csv.QUOTE_NONE)
             else:
-                yield from csv.reader(file, delimiter=found)
+                yield from csv.reader(_lines(file), delimiter=found)
     except UnicodeDecodeError:
         raise DictionaryError(
             f"{path.name}: is not UTF-8: convert it, as with iconv -f latin1 -t utf8"
         ) from None
     except (OSError, csv.Error) as error:
         raise DictionaryError(f"{path.name}: cannot be read ({error})") from None
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    """The lines of a file, of which none is read that is too long to be one of a table.
+
+    Raises:
+        csv.Error: one is.
+    """
+    while line := file.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE and line[-1] not in "\r\n":
+            raise csv.Error(f"a line has {_LONGEST_LINE:,} characters or more")
+        yield line

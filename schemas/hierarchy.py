@@ -99,7 +99,13 @@ def load_hierarchy(path: Path | Traversable) -> Hierarchy:
     """
     text = path.read_text(encoding="utf-8-sig")
     if path.name.lower().endswith(".toml"):
-        rows = [{k: str(v) for k, v in row.items()} for row in tomllib.loads(text).get("nodes", [])]
+        try:
+            nodes = tomllib.loads(text).get("nodes", [])
+        except RecursionError:
+            raise HierarchyError("is nested too deep: give [[nodes]] with node, parent") from None
+        if not isinstance(nodes, list) or not all(isinstance(row, dict) for row in nodes):
+            raise HierarchyError("key nodes must be [[nodes]] with node and parent")
+        rows = [{k: str(v) for k, v in row.items()} for row in nodes]
     else:
         rows = list(csv.DictReader(io.StringIO(text)))
     return build_hierarchy(rows)

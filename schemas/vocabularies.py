@@ -8,9 +8,9 @@ ATC index (a code and a name in a row), and of the OMOP Standardized Vocabularie
 
 from __future__ import annotations
 
-import csv
+import errno
 import re
-import tomllib
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -25,7 +25,7 @@ from srsql.schemas.dictionary import (
     of_table,
     read_rows,
 )
-from srsql.schemas.hierarchy import HierarchyError, load_hierarchy
+from srsql.schemas.hierarchy import build_hierarchy, load_hierarchy
 
 SHIPPED = "terms.csv"
 """The hierarchy of terms that ships: plain words of reports, and frequent ones of synthetic series,
@@ -42,6 +42,8 @@ OMOP = (
     "HLGT", "SOC",
 )  # fmt: skip
 """The concept itself, and the concept classes of OMOP whose concepts are levels of others."""
+_SHOWN = 80
+"""Characters of a path that messages show where it may be too long to be one."""
 KINDS = (
     "a CSV file (name, then its names on levels), a hierarchy (node,parent), an ATC index "
     "(atc_code,atc_name), or a folder with mdhier.asc, or with CONCEPT.csv and CONCEPT_ANCESTOR.csv"
@@ -66,17 +68,32 @@ def load_dictionary(path: Path | None) -> Dictionary:
     if path is None:
         tree = load_hierarchy(resources.files("srsql.schemas.hierarchies") / SHIPPED)
         return of_hierarchy(SHIPPED, tree)
-    if not path.exists():
-        raise DictionaryError(f"there is no {path}: give {KINDS}")
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise DictionaryError(f"there is no {path}: give {KINDS}") from None
+        shown = f"{path}"[:_SHOWN]
+        raise DictionaryError(f"{shown!r} cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise DictionaryError(f"{f'{path}'[:_SHOWN]!r} is no path: give {KINDS}") from None
+    if stat.S_ISDIR(mode):
         return _of_folder(path)
+    if not stat.S_ISREG(mode):
+        raise DictionaryError(f"{path} is a pipe, a device or the like: give {KINDS}")
     if path.suffix.lower() == ".asc":
+        if path.name.lower() != "mdhier.asc":
+            raise DictionaryError(f"{path.name} has no levels: give mdhier.asc or its folder")
         return _of_folder(path.parent)
-    header = [] if path.suffix.lower() == ".toml" else _header(path)
-    if not header or {"node", "parent"} <= set(header):
+    toml = path.suffix.lower() == ".toml"
+    header = [] if toml else _header(path)
+    if toml or {"node", "parent"} <= set(header):
         try:
-            return of_hierarchy(path.name, load_hierarchy(path))
-        except (HierarchyError, tomllib.TOMLDecodeError, csv.Error, OSError, ValueError) as error:
+            tree = load_hierarchy(path) if toml else build_hierarchy(_nodes(path, header))
+            return of_hierarchy(path.name, tree)
+        except DictionaryError:
+            raise
+        except (OSError, ValueError) as error:
             raise DictionaryError(f"{path.name}: {error}") from None
     if "atc_code" in header:
         return _of_atc(path, header)
@@ -87,6 +104,13 @@ def _header(path: Path) -> list[str]:
     """The names in the first row, in lower case, with underscores."""
     names = next(read_rows(path), [])
     return [re.sub(r"[^a-z0-9]+", "_", name.strip().lower()) for name in names] or [""]
+
+
+def _nodes(path: Path, header: Sequence[str]) -> list[dict[str, str]]:
+    """The rows of a hierarchy, with any of the separators."""
+    rows = read_rows(path)
+    next(rows)
+    return [dict(zip(header, row, strict=False)) for row in rows if row]
 
 
 def _of_folder(folder: Path) -> Dictionary:
@@ -123,7 +147,7 @@ def _of_meddra(files: Mapping[str, Path]) -> Dictionary:
             if row[6].strip().upper() != "I":  # inactive
                 content.setdefault(row[0], []).append(row)
         for code, name in names.items():
-            for term, scope in _searched(code, content, names, set()):
+            for term, scope in _searched(code, content, names):
                 listed = [paths[term]["PT"], *below.get(term, ())] if term in paths else []
                 for each in listed or [lowest[t] for t in (term,) if t in lowest]:
                     maker.add(each, {"SMQ": name})
@@ -133,17 +157,17 @@ def _of_meddra(files: Mapping[str, Path]) -> Dictionary:
 
 
 def _searched(
-    code: str, content: Mapping[str, list[list[str]]], queries: Mapping[str, str], above: set[str]
+    code: str, content: Mapping[str, list[list[str]]], queries: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """(code, scope) of the terms of a standardised query and of the queries below it.
-
-    ``above``: queries that it is part of, into which nothing leads back.
-    """
-    for row in content.get(code, ()):
-        if row[1] not in queries:
-            yield row[1], row[3].strip()
-        elif row[1] not in above | {code}:
-            yield from _searched(row[1], content, queries, above | {code})
+    """(code, scope) of the terms of a standardised query and of all queries below it, each once."""
+    seen, waiting = {code}, [code]
+    while waiting:
+        for row in content.get(waiting.pop(), ()):
+            if row[1] not in queries:
+                yield row[1], row[3].strip()
+            elif row[1] not in seen:
+                seen.add(row[1])
+                waiting.append(row[1])
 
 
 def _asc(path: Path, fields: int) -> Iterator[list[str]]:

@@ -22,6 +22,17 @@ _NUMBER = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}|\d{1,9}/\d{1,10}")
 
 
 @dataclass(frozen=True)
+class Called:
+    """Terms that have one of some names on a level of a dictionary, and their threshold."""
+
+    level: str
+    names: tuple[str, ...]
+    theta: Fraction
+    terms: tuple[str, ...]
+    """As the dictionary spells them; the data may spell them otherwise."""
+
+
+@dataclass(frozen=True)
 class ThetaPolicy:
     """How theta follows from a value.
 
@@ -34,6 +45,9 @@ class ThetaPolicy:
     values: dict[str, Fraction] = field(default_factory=dict)
     """Value -> theta; values are normalized where they are applied."""
     source: str = ""
+    called: tuple[Called, ...] = ()
+    """Terms by their names on levels, which are among ``values`` too; every spelling of them has
+    the threshold, and the lowest one counts."""
 
     def __str__(self) -> str:
         """The policy as a user writes it."""
@@ -47,7 +61,12 @@ class ThetaPolicy:
         if self.kind != "levels":
             return []
         values = sorted((value, str(theta)) for value, theta in self.values.items())
-        return [("*", str(self.default)), *values]
+        called = sorted(
+            (f"{each.level}={spelling(name)}", str(each.theta))
+            for each in self.called
+            for name in each.names
+        )
+        return [("*", str(self.default)), *values, *called]
 
 
 def may_exceed(now: ThetaPolicy, was: ThetaPolicy) -> bool:
@@ -80,16 +99,36 @@ def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
         warehouse.run(query("grouping/thresholds", "by_frequency"))
         return
     assert policy.default is not None
+    called = [(term, each.theta) for each in policy.called for term in each.terms]
     warehouse.run(
         query("grouping/thresholds", "by_value"),
         {
             "terms": normalized_texts(warehouse, list(policy.values)),
             "nums": [theta.numerator for theta in policy.values.values()],
             "dens": [theta.denominator for theta in policy.values.values()],
+            "called": normalized_texts(warehouse, [term for term, _ in called]),
+            "called_nums": [theta.numerator for _, theta in called],
+            "called_dens": [theta.denominator for _, theta in called],
             "num": policy.default.numerator,
             "den": policy.default.denominator,
         },
     )
+
+
+def check_called(warehouse: Warehouse, policy: ThetaPolicy) -> None:
+    """Refuse names on a level that no term of ``srsql_term`` has, whose threshold does nothing.
+
+    Raises:
+        ReleaseError: there are such.
+    """
+    for each in policy.called:
+        terms = normalized_texts(warehouse, each.terms)
+        if not warehouse.value(query("grouping/thresholds", "occurring"), {"called": terms}):
+            raise ReleaseError(
+                f"--theta {policy}: no case has a term that level {each.level} calls "
+                f"{each.names[0]!r} or as else listed there: check dictionary and names, or list "
+                "terms under [values], which need not occur"
+            )
 
 
 def _fraction(text: str, where: str) -> Fraction:
@@ -116,7 +155,8 @@ def _levels(path: Path) -> ThetaPolicy:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        rows = _toml_rows(text, path) if path.suffix.lower() == ".toml" else _csv_rows(text, path)
+        toml = path.suffix.lower() == ".toml"
+        rows, called = _toml_rows(text, path) if toml else (_csv_rows(text, path), [])
     except FileNotFoundError:
         raise ReleaseError(
             f"--theta levels:{path}: there is no file {path}: give the path of a TOML or CSV file "
@@ -124,6 +164,8 @@ def _levels(path: Path) -> ThetaPolicy:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
         raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
+    except RecursionError:
+        raise ReleaseError(f"{path}: is nested too deep to be a levels file") from None
     values: dict[str, Fraction] = {}
     default = None
     for value, theta in rows:
@@ -136,10 +178,10 @@ def _levels(path: Path) -> ThetaPolicy:
         values[value] = fraction
     if default is None:
         raise ReleaseError(f"{path}: no default for the other values: add 'default' (CSV: value *)")
-    return ThetaPolicy("levels", default=default, values=values, source=path.name)
+    return ThetaPolicy("levels", default, values, path.name, tuple(called))
 
 
-def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
+def _toml_rows(text: str, path: Path) -> tuple[list[tuple[str, str]], list[Called]]:
     data = tomllib.loads(text)
     unknown = sorted(set(data) - {"default", "values", "group", "dictionary"})
     if unknown:
@@ -154,6 +196,11 @@ def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
     groups = data.get("group", [])
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise ReleaseError(f"{path}: key group must be [[group]] with theta and values")
+    called = []
+    if "dictionary" in data and not any("level" in group for group in groups):
+        raise ReleaseError(
+            f"{path}: key dictionary does nothing: give a [[group]] a level, or leave the key out"
+        )
     for group in groups:
         listed = group.get("values")
         if set(group) - {"theta", "values", "level"} or not isinstance(listed, list):
@@ -162,10 +209,16 @@ def _toml_rows(text: str, path: Path) -> list[tuple[str, str]]:
             )
         if not all(isinstance(value, str) for value in [*listed, group.get("level", "")]):
             raise ReleaseError(f"{path}: values and level of a [[group]] must be texts")
+        if not listed:
+            raise ReleaseError(f"{path}: a [[group]] has no values: list some, or leave it out")
+        theta = str(group.get("theta"))
         if "level" in group:
-            listed = _called(path, data.get("dictionary"), group["level"], listed)
-        rows += [(value, str(group.get("theta"))) for value in listed]
-    return rows
+            names, level = listed, group["level"]
+            listed = _called(path, data.get("dictionary"), level, names)
+            fraction = _fraction(theta, f"{path}: level {level}")
+            called.append(Called(level, tuple(names), fraction, tuple(listed)))
+        rows += [(value, theta) for value in listed]
+    return rows, called
 
 
 def _called(path: Path, dictionary: object, level: str, names: list[str]) -> list[str]:
@@ -180,7 +233,9 @@ def _called(path: Path, dictionary: object, level: str, names: list[str]) -> lis
         members = load_dictionary(path.parent / dictionary).members(level)
     except DictionaryError as error:
         raise ReleaseError(f"{path}: {error}") from None
-    terms = {spelling(name): listed for name, listed in members.items()}
+    terms: dict[str, list[str]] = {}
+    for name, listed in members.items():
+        terms.setdefault(spelling(name), []).extend(listed)
     if absent := [name for name in names if spelling(name) not in terms]:
         raise ReleaseError(f"{path}: {dictionary} calls no term {absent[0]!r} on level {level}")
     return [term for name in names for term in terms[spelling(name)]]

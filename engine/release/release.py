@@ -29,7 +29,7 @@ from srsql.engine.grouping.suppression import (
     keep_suppressed,
     suppress_withheld,
 )
-from srsql.engine.grouping.thresholds import apply_theta
+from srsql.engine.grouping.thresholds import apply_theta, check_called
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.exposure import Consent, look_at, need_consent
@@ -377,6 +377,7 @@ def _prepare(
             find_losable(current, suppressed)
     with clock.stage("thresholds"):
         apply_theta(warehouse, request.theta)
+        check_called(warehouse, request.theta)
         bounds = model.bound(current, weight_scale)
         choice = request.on_infeasible
         infeasible = make_feasible(warehouse, rule, bounds, choice, suppressed)

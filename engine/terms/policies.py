@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from tomllib import TOMLDecodeError
@@ -18,7 +18,7 @@ from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
 from srsql.engine.warehouse.released_terms import put_originals
 from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas.dictionary import DictionaryError, nodes_on_level
+from srsql.schemas.dictionary import DictionaryError, nodes_on_level, spelling
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
 from srsql.schemas.vocabularies import SHIPPED, load_dictionary
 
@@ -33,7 +33,8 @@ WAYS = (
 class UtilityPolicy:
     """Constraints by name, in order; each is a set of terms, and no two share one.
 
-    Terms are compared in upper case without white space at their ends.
+    Terms are compared in upper case without white space at their ends; those that a dictionary
+    calls by a name (``spelled``), by what their spellings have in common.
 
     Raises:
         PolicyError: a constraint is empty or unnamed, or a term is empty or in two constraints.
@@ -41,6 +42,7 @@ class UtilityPolicy:
 
     name: str
     constraints: Mapping[str, tuple[str, ...]]
+    spelled: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no policy."""
@@ -51,7 +53,7 @@ class UtilityPolicy:
             if not terms:
                 raise PolicyError(f"policy {self.name}: constraint {label!r} has no term")
             for term in terms:
-                key = term.strip().upper()
+                key = spelling(term) if self.spelled else term.strip().upper()
                 if not key:
                     raise PolicyError(f"policy {self.name}: constraint {label!r} has an empty term")
                 if owner.setdefault(key, label) != label:
@@ -59,6 +61,24 @@ class UtilityPolicy:
                         f"policy {self.name}: term {term!r} is in the constraints {owner[key]!r} "
                         f"and {label!r}: constraints are disjoint, keep it in one"
                     )
+
+    def in_spellings_of(self, terms: Iterable[str]) -> UtilityPolicy:
+        """Where terms are compared by spelling: the policy with those of ``terms`` added that are
+        spellings of its own, so that they are compared as they are from then on.
+        """
+        if not self.spelled:
+            return self
+        found: dict[str, list[str]] = {}
+        for term in sorted(terms):
+            found.setdefault(spelling(term), []).append(term)
+        constraints = {}
+        for label, members in self.constraints.items():
+            listed = {term.strip().upper(): term for term in members}
+            for term in members:
+                for each in found.get(spelling(term), ()):
+                    listed.setdefault(each.strip().upper(), each)
+            constraints[label] = tuple(listed.values())
+        return replace(self, constraints=constraints, spelled=False)
 
 
 def load_policy(path: Path) -> UtilityPolicy:
@@ -149,7 +169,7 @@ def dictionary_policy(path: Path, level: str) -> UtilityPolicy:
         name = dictionary.level(level)
     except DictionaryError as error:
         raise PolicyError(str(error)) from None
-    return UtilityPolicy(f"level {name}", dictionary.members(name))
+    return UtilityPolicy(f"level {name}", dictionary.members(name), spelled=True)
 
 
 def similarity_policy(hierarchy: Hierarchy, size: int) -> UtilityPolicy:
@@ -304,6 +324,10 @@ def parse_policy(text: str) -> PolicyChoice:
 def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None, release_id: int) -> None:
     """Fill ``srsql_constraint`` for the kernels, and the catalog; without a choice it is empty."""
     policy = choice.find(warehouse) if choice else UtilityPolicy("none", {})
+    if policy.spelled:
+        policy = policy.in_spellings_of(
+            term for (term,) in warehouse.rows(f"SELECT t.term FROM {TERMS} AS t")
+        )
     put_constraints(warehouse, policy, TERMS)
     pairs = [(name, term) for name, terms in policy.constraints.items() for term in terms]
     warehouse.run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import thresholds as oracle
 from oracles.examples import REPEATABLE
+from support.published_terms import warehouse
+
+from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.thresholds import apply_theta, check_called, parse_theta
 
 THETAS = [Fraction(t) for t in ("1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "1", "3/7")]
 UNIT = 12
@@ -251,3 +256,49 @@ def test_withheld_cases_that_make_room_for_each_other_come_back_together(sql: An
 
 def test_without_any_value_no_case_is_withheld(sql: Any) -> None:
     assert withheld(sql, [holding()], {}) == set()
+
+
+SPELLINGS = ["SUICIDE ATTEMPT", "SUICIDE-ATTEMPT", "SUICIDE  ATTEMPT", "SUICIDE ATTEMPT /00002701/"]
+
+
+def applied(sql: Any, text: str, terms: Sequence[str], folder: Path) -> dict[str, Fraction]:
+    """The threshold of each term under a file."""
+    (folder / "theta.toml").write_text(text)
+    sql.table("srsql_term", "term_no INTEGER, term VARCHAR", enumerate(terms))
+    apply_theta(warehouse(sql), parse_theta(f"levels:{folder / 'theta.toml'}"))
+    rows = sql.rows("SELECT t.term_no, t.theta_num, t.theta_den FROM temp.main.srsql_theta AS t")
+    return {terms[number]: Fraction(num, den) for number, num, den in rows}
+
+
+def test_every_spelling_of_a_term_has_the_threshold_of_its_name_on_a_level(
+    sql: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "terms.csv").write_text("term,soc\nSuicide attempt,Mind\nPain,Body\n")
+    text = (
+        'default = 0.5\ndictionary = "terms.csv"\n[values]\n"Suicide-attempt" = 0.1\n'
+        '[[group]]\ntheta = "1/5"\nlevel = "soc"\nvalues = ["mind"]\n'
+    )
+    found = applied(sql, text, [*SPELLINGS, "PAIN", "SUICIDEATTEMPT"], tmp_path)
+    assert found == {
+        **dict.fromkeys(SPELLINGS, Fraction(1, 5)), "SUICIDE-ATTEMPT": Fraction(1, 10),
+        "PAIN": Fraction(1, 2), "SUICIDEATTEMPT": Fraction(1, 2),
+    }  # fmt: skip
+
+
+def test_names_that_share_a_spelling_give_the_terms_of_all_of_them(
+    sql: Any, tmp_path: Path
+) -> None:
+    tree = "node,parent\nAny,\nA-B,Any\nx,A-B\nA B,Any\ny,A B\nC,Any\nz,C\n"
+    (tmp_path / "tree.csv").write_text(tree)
+    text = (
+        'default = 0.5\ndictionary = "tree.csv"\n'
+        '[[group]]\ntheta = 0.2\nlevel = "1"\nvalues = ["A-B"]\n'
+    )
+    found = applied(sql, text, ["X", "Y", "Z"], tmp_path)
+    assert found == {"X": Fraction(1, 5), "Y": Fraction(1, 5), "Z": Fraction(1, 2)}
+    policy = parse_theta(f"levels:{tmp_path / 'theta.toml'}")
+    check_called(warehouse(sql), policy)
+    applied(sql, text, ["Z"], tmp_path)
+    with pytest.raises(ReleaseError, match="no case has a term that level 1 calls 'A-B'") as told:
+        check_called(warehouse(sql), policy)
+    assert len(str(told.value).splitlines()) == 1

@@ -16,7 +16,12 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CompareError, LevelError, PolicyError, ReleaseError, SrsqlError
 from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.study.grid import Rules
-from srsql.engine.terms.policies import dictionary_policy, hierarchy_policy, parse_policy
+from srsql.engine.terms.policies import (
+    UtilityPolicy,
+    dictionary_policy,
+    hierarchy_policy,
+    parse_policy,
+)
 from srsql.schemas.hierarchy import load_hierarchy
 
 NAMES = ("Parax 500 mg", "PARAX-500-MG", "Ibuforin", "Odd stuff", "odd stuff", "Rare")
@@ -193,7 +198,7 @@ def test_thresholds_follow_from_names_on_a_level(place: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('default = 1\n[[group]]\ntheta = 1\nlevel = "soc"\nvalues = []',
+        ('default = 1\n[[group]]\ntheta = 1\nlevel = "soc"\nvalues = ["x"]',
          "needs the key dictionary"),
         ('default = 1\ndictionary = "none"\n[[group]]\ntheta = 1\nlevel = "soc"\nvalues = ["x"]',
          "there is no"),
@@ -201,6 +206,12 @@ def test_thresholds_follow_from_names_on_a_level(place: Path) -> None:
          'values = ["Nowhere"]', "calls no term 'Nowhere' on level soc"),
         ('default = 1\ndictionary = "MedAscii"\n[[group]]\ntheta = 1\nlevel = 2\nvalues = ["x"]',
          "must be texts"),
+        ('default = 1\ndictionary = "MedAscii"\n[[group]]\ntheta = 1\nvalues = ["x"]',
+         "key dictionary does nothing: give a"),
+        ('default = 1\ndictionary = "none"', "key dictionary does nothing: give a"),
+        ('default = 1\ndictionary = "MedAscii"\n[[group]]\ntheta = 1\nlevel = "soc"\n'
+         'values = []', "has no values: list some"),
+        ('default = 1\n[[group]]\ntheta = 1\nvalues = []', "has no values: list some"),
     ],
 )  # fmt: skip
 def test_a_wrong_level_of_thresholds_is_refused(place: Path, text: str, told: str) -> None:
@@ -218,6 +229,13 @@ def test_a_policy_has_a_constraint_for_each_name_on_a_level(place: Path, tmp_pat
     assert {"Pain", "Ache", "Fever"} <= set(choice.fixed.constraints["Feelings"])
     with pytest.raises(PolicyError, match=r"term .* is in the constraints"):
         dictionary_policy(place / "atc.csv", "ATC4")
+    with pytest.raises(PolicyError, match="is in the constraints 'A' and 'B'"):
+        UtilityPolicy("two", {"A": ("x-y",), "B": ("X  Y",)}, spelled=True)
+    made = UtilityPolicy("one", {"A": ("x-y",), "B": ("z",)}, spelled=True)
+    spelled = made.in_spellings_of(["X Y", "X-Y", "X  Y", "X Y /00002701/", "XY"])
+    assert {name: set(terms) for name, terms in spelled.constraints.items()} == {
+        "A": {"x-y", "X Y", "X  Y", "X Y /00002701/"}, "B": {"z"}
+    }  # fmt: skip
     tree = tmp_path / "tree.csv"
     tree.write_text("node,parent\nAny,\nA,Any\nB,A\nx,B\ny,A\n")
     asked = dictionary_policy(tree, "1").constraints

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,10 @@ def test_meddra_is_read_along_its_primary_path_with_its_queries(tmp_path: Path) 
     folder = write_meddra(tmp_path)
     made = load_dictionary(folder)
     assert load_dictionary(folder / "mdhier.asc") == made
+    for name in ("llt.asc", "x.asc"):
+        (folder / name).touch()
+        with pytest.raises(DictionaryError, match=r"has no levels: give mdhier\.asc or its"):
+            load_dictionary(folder / name)
     assert load_dictionary(tmp_path).names == made.names
     assert made.levels == ("PT", "HLT", "HLGT", "SOC", "SMQ", "SMQ-narrow")
     soc = at(made, "soc")
@@ -123,6 +129,9 @@ def test_a_hierarchy_has_the_levels_that_policies_count_by(tmp_path: Path) -> No
     assert at(made, "1") == {"AB": {"AB"}, "x": {"AB"}, "y": {"AB"}}
     assert at(made, "2") == {name: {"A"} for name in ("A", "AB", "x", "y", "z")}
     assert tree.height[0] == 3
+    for separator in ";\t|":
+        other = written(tmp_path / "other.csv", file.read_text().replace(",", separator))
+        assert load_dictionary(other).names == made.names
     assert set(load_dictionary(None).levels) == {"1", "2", "3"}
 
 
@@ -165,6 +174,9 @@ def test_what_is_written_as_a_table_is_read_as_the_same(tmp_path: Path) -> None:
         ("a.csv", "node,parent\nA,B\n", "nodes have no parent"),
         ("a.csv", "node,parent\nA,\nB,A\n", "no inner node except its root"),
         ("a.csv", "atc_code,ddd\nA,1\n", "beside atc_code there must be atc_name"),
+        ("a.toml", "nodes = ['a']", "key nodes must be"),
+        ("a.toml", "nodes = 1", "key nodes must be"),
+        ("a.toml", "nodes = " + "[" * 5000 + "]" * 5000, "is nested too deep"),
         ("mdhier.asc", "1$2$3\n", "row 1 has 3 fields, the layout of MedDRA has 12"),
         ("concept_ancestor.csv/x", "", "CONCEPT.csv is not beside"),
     ],
@@ -184,8 +196,36 @@ def test_an_empty_folder_a_missing_file_and_another_encoding_are_refused(tmp_pat
         load_dictionary(tmp_path)
     with pytest.raises(DictionaryError, match=r"there is no .*none\.csv: give a CSV"):
         load_dictionary(tmp_path / "none.csv")
+    for path in (Path("x" * 5000), Path("a\0b")):
+        with pytest.raises(DictionaryError, match=r"cannot be read|is no path") as refused:
+            load_dictionary(path)
+        assert len(str(refused.value)) < 400
+        assert len(str(refused.value).splitlines()) == 1
     file = tmp_path / "latin.csv"
     file.write_bytes("name,ingredient\nGel\xe9e,x\n".encode("latin-1"))
     with pytest.raises(DictionaryError, match="is not UTF-8: convert it"):
         load_dictionary(file)
     assert next(read_rows(written(tmp_path / "tabs.tsv", "a\tb\n"))) == ["a", "b"]
+
+
+def test_queries_below_queries_are_walked_once_each(tmp_path: Path) -> None:
+    """A ladder whose every rung lists the next one twice: 2 to the power of 299 ways down."""
+    folder = write_meddra(tmp_path)
+    names = [f"q{n}" for n in range(300)]
+    written(folder / "smq_list.asc", "".join(f"{n}${n}$\n" for n in names))
+    rows = [f"{a}${b}$0$0$A$0$A$\n" for a, b in pairwise(names)] * 2
+    pain = (folder / "mdhier.asc").read_text().partition("$")[0]
+    written(folder / "smq_content.asc", "".join(rows) + f"{names[-1]}${pain}$4$2$A$0$A$\n")
+    made = load_dictionary(folder)
+    assert at(made, "SMQ")["Pain"] == at(made, "SMQ-narrow")["Pain"] == set(names)
+
+
+def test_pipes_and_devices_are_refused_and_endless_lines_are_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path / "pipe.csv", Path("/dev/zero")):
+        with pytest.raises(DictionaryError, match="is a pipe, a device or the like: give a CSV"):
+            load_dictionary(path)
+    with (tmp_path / "long.csv").open("wb") as file:
+        file.truncate(1 << 32)  # a sparse file: one line of four gibibytes
+    with pytest.raises(DictionaryError, match=r"long\.csv: cannot be read \(a line has 1,000,000"):
+        load_dictionary(tmp_path / "long.csv")

@@ -10,21 +10,41 @@ SELECT
 FROM srsql.theta_frequency('temp.main.srsql_term') AS t;
 
 -- name: by_value
--- As listed ($terms, normalized, $nums, $dens; of a term that is listed twice, the lower one), else
--- $num / $den.
+-- As listed ($terms, normalized, $nums, $dens) or as called on a level of a dictionary ($called,
+-- normalized, of which every spelling counts, $called_nums, $called_dens); of several thresholds
+-- the lowest one, without one $num / $den.
 CREATE OR REPLACE TEMP TABLE srsql_theta AS
-WITH levels AS (
+WITH listed AS (
     SELECT
-        v.term,
-        arg_min(v.num, v.num / v.den) AS num,
-        arg_min(v.den, v.num / v.den) AS den
-    FROM (
-        SELECT
-            unnest($terms::VARCHAR[]) AS term,
-            unnest($nums::BIGINT[]) AS num,
-            unnest($dens::BIGINT[]) AS den
-    ) AS v
-    GROUP BY v.term
+        unnest($terms::VARCHAR[]) AS term,
+        unnest($nums::BIGINT[]) AS num,
+        unnest($dens::BIGINT[]) AS den
+),
+
+called AS (
+    SELECT
+        unnest($called::VARCHAR[]) AS term,
+        unnest($called_nums::BIGINT[]) AS num,
+        unnest($called_dens::BIGINT[]) AS den
+),
+
+found AS (
+    SELECT t.term_no, l.num, l.den
+    FROM temp.main.srsql_term AS t
+    INNER JOIN listed AS l ON t.term = l.term
+    UNION ALL
+    SELECT t.term_no, c.num, c.den
+    FROM temp.main.srsql_term AS t
+    INNER JOIN called AS c ON srsql.term_spelling(t.term) = srsql.term_spelling(c.term)
+),
+
+lowest AS (
+    SELECT
+        f.term_no,
+        arg_min(f.num, f.num / f.den) AS num,
+        arg_min(f.den, f.num / f.den) AS den
+    FROM found AS f
+    GROUP BY f.term_no
 )
 
 SELECT
@@ -32,4 +52,13 @@ SELECT
     coalesce(l.num, $num)::BIGINT AS theta_num,
     coalesce(l.den, $den)::BIGINT AS theta_den
 FROM temp.main.srsql_term AS t
-LEFT JOIN levels AS l ON t.term = l.term;
+LEFT JOIN lowest AS l ON t.term_no = l.term_no;
+
+-- name: occurring
+-- How many terms are spelled like one of $called (normalized).
+WITH called AS (SELECT unnest($called::VARCHAR[]) AS term)
+
+SELECT count(*)
+FROM temp.main.srsql_term AS t
+SEMI JOIN called AS c
+    ON srsql.term_spelling(t.term) = srsql.term_spelling(c.term);
