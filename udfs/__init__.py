@@ -39,7 +39,7 @@ def flat(scalar: pa.ListScalar) -> Ints:
 
 def nested(inner: pa.ListArray) -> tuple[Ints, pa.Array]:
     """Offsets [lists + 1], from 0 on, and values of a list of lists."""
-    offsets = inner.offsets.to_numpy().astype(np.int64)
+    offsets = numbers(inner.offsets)
     return offsets - offsets[0], inner.values.slice(offsets[0], offsets[-1] - offsets[0])
 
 
@@ -51,7 +51,7 @@ def flags(values: pa.Array) -> NDArray[np.bool_]:
     """
     if values.null_count:
         raise ValueError("a flag of the kernel's input is NULL")
-    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return np.from_dlpack(values.cast(pa.uint8())).astype(np.bool_)
 
 
 def numbers(values: pa.Array) -> Ints:
@@ -62,12 +62,12 @@ def numbers(values: pa.Array) -> Ints:
     """
     if values.null_count:
         raise ValueError("a number of the kernel's input is NULL")
-    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.from_dlpack(values).astype(np.int64)
 
 
 def reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
     """Numbers as an array of doubles; NULL becomes NaN."""
-    return np.asarray(one_array(values).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.from_dlpack(one_array(values).cast(pa.float64()).fill_null(np.nan)).copy()
 
 
 def fields(structs: pa.StructArray) -> list[Ints]:
@@ -127,20 +127,31 @@ def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
     return [places_of(columns[0], cases), *columns[1:]]
 
 
+def column_of(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """Numbers or booleans as a column of that type.
+
+    ``pyarrow.array`` and ``to_numpy`` would load pandas wherever it is installed, for a sixth of a
+    second.
+    """
+    stored = pa.uint8() if pa.types.is_boolean(kind) else kind
+    data = pa.py_buffer(np.ascontiguousarray(values, dtype=str(stored)))
+    return pa.Array.from_buffers(stored, len(values), [None, data]).cast(kind)
+
+
 def lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:
     """A list of values of that type for each array."""
-    offsets = np.cumsum([0, *map(len, arrays)]).astype(np.int32)
+    offsets = np.cumsum([0, *map(len, arrays)])
     values = np.concatenate(arrays) if arrays else np.empty(0)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
+    return pa.ListArray.from_arrays(column_of(offsets, pa.int32()), column_of(values, kind))
 
 
 def struct_lists(tables: list[Ints], names: list[str]) -> pa.Array:
     """A list of structs with these fields for each table of numbers [rows, fields]."""
-    offsets = np.cumsum([0, *map(len, tables)]).astype(np.int32)
+    offsets = np.cumsum([0, *map(len, tables)])
     rows = np.concatenate(tables) if tables else np.empty((0, len(names)), np.int64)
-    columns = [pa.array(rows[:, i], pa.int32()) for i in range(len(names))]
+    columns = [column_of(rows[:, i], pa.int32()) for i in range(len(names))]
     return pa.ListArray.from_arrays(
-        pa.array(offsets), pa.StructArray.from_arrays(columns, names=names)
+        column_of(offsets, pa.int32()), pa.StructArray.from_arrays(columns, names=names)
     )
 
 

@@ -18,6 +18,7 @@ from srsql.udfs import (
     boxes_by_case,
     by_case,
     checks,
+    column_of,
     fields,
     flat,
     grouping,
@@ -113,8 +114,14 @@ def _exposure(
         target = np.zeros(len(case_nos), np.bool_)
         target[places_of(flat(row[5]), case_nos)] = True
         found = exposure(boxes, held, flat(row[4]), k, seed, target)
-        results.append([summary._asdict() for summary in summaries(found, k)])
-    return pa.array(results, pa.list_(_EXPOSURE_TYPE))
+        results.append(summaries(found, k))
+    ends = column_of(np.cumsum([0, *map(len, results)]), pa.int32())
+    columns = [
+        column_of(np.array([summary[i] for found in results for summary in found]), field.type)
+        for i, field in enumerate(_EXPOSURE_TYPE)
+    ]
+    rows = pa.StructArray.from_arrays(columns, fields=list(_EXPOSURE_TYPE))
+    return pa.ListArray.from_arrays(ends, rows)
 
 
 def _drawn_cases(cases: pa.ChunkedArray, count: pa.ChunkedArray, seed: pa.ChunkedArray) -> pa.Array:

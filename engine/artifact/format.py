@@ -110,7 +110,7 @@ Access = Literal["public", "restricted", "non-public"]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Column(_Strict):

@@ -193,32 +193,36 @@ def _raw_rows(dataset: Dataset, name: str, quarter: str, *, hides: bool) -> exp.
     return _without_hidden(dataset, name, rows) if hides else rows
 
 
-def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Select:
+def serials(dataset: Dataset, rows_of: Callable[[str], exp.Select]) -> exp.Query:
     """The numbers of each numbering within a report, counted from 1 in their own order.
 
     Args:
         dataset: which has a child table with serial numbers.
         rows_of: the rows of a child table, as a SELECT without columns FROM ... AS t.
     """
-    parts: list[exp.Query] = [
-        rows_of(child.name)
-        .select(
-            exp.Literal.string(numbering).as_("numbering"),
-            column(dataset.report_id, "t").as_("report_id"),
-            column(name, "t").as_("value"),
-        )
-        .where(column(name, "t").is_(exp.null()).not_())
-        for child in dataset.child_tables
-        for name, numbering in child.serial.items()
-    ]
-    numbers = exp.select("p.*").distinct().from_(union_all(parts).subquery("p"))
+    parts: dict[str, list[exp.Query]] = {}
+    for child in dataset.child_tables:
+        for name, numbering in child.serial.items():
+            parts.setdefault(numbering, []).append(
+                rows_of(child.name)
+                .select(
+                    column(dataset.report_id, "t").as_("report_id"), column(name, "t").as_("value")
+                )
+                .where(column(name, "t").is_(exp.null()).not_())
+            )
     rank = (
-        "row_number() OVER (PARTITION BY n.numbering, n.report_id "
+        "row_number() OVER (PARTITION BY n.report_id "
         "ORDER BY try_cast(n.value AS HUGEINT) NULLS LAST, n.value)::VARCHAR AS ordinal"
     )
-    return exp.select("n.numbering", "n.report_id", "n.value", rank, dialect="duckdb").from_(
-        numbers.subquery("n")
-    )
+    numbered: list[exp.Query] = [
+        exp.select(
+            exp.Literal.string(numbering).as_("numbering"),
+            *("n.report_id", "n.value", rank),
+            dialect="duckdb",
+        ).from_(exp.select("p.*").distinct().from_(union_all(rows).subquery("p")).subquery("n"))
+        for numbering, rows in parts.items()
+    ]
+    return union_all(numbered)
 
 
 def _child_rows(

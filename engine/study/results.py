@@ -262,7 +262,7 @@ class Condition(BaseModel):
     A value or a list of values alone stands for ``one_of``.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     one_of: tuple[str | float, ...] = ()
     """One of these; numbers may differ by rounding."""

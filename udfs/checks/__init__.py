@@ -40,7 +40,7 @@ def unproved_chunks(
         kind, chunk, copies = by_first(fields(row[0].values))
         structs = row[1].values
         named = structs.field(1).dictionary_encode()
-        by_text = pc.sort_indices(named.dictionary).to_numpy()
+        by_text = numbers(pc.sort_indices(named.dictionary))
         holder, code = places_of(numbers(structs.field(0)), kind), numbers(named.indices)
         code = np.argsort(by_text)[code]
         order = np.lexsort((code, holder))

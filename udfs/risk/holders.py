@@ -118,16 +118,45 @@ def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
         placed[end[owner[row]]] = entry[row]
         end[owner[row]] += 1
     start = np.zeros(owners + 1, np.int64)
-    count = 0
-    for one in range(owners):
-        part = placed[first[one] : first[one + 1]]
+    for one in range(owners):  # where what was read before stood
+        start[one + 1] = _settle(placed, first[one], first[one + 1], start[one])
+    return Lists(start, placed[: start[owners]].copy())
+
+
+@njit()
+def values_of(of_case: Lists, value: Ints) -> Lists:
+    """The values of the items in each list, without those that have none (-1)."""
+    start = np.zeros(len(of_case.start), np.int64)
+    entry = np.empty(len(of_case.entry), np.int64)
+    for owner in range(len(start) - 1):
+        end = start[owner]
+        for item in entries_of(of_case, owner):
+            if value[item] >= 0:
+                entry[end] = value[item]
+                end += 1
+        start[owner + 1] = _settle(entry, start[owner], end, start[owner])
+    return Lists(start, entry[: start[-1]].copy())
+
+
+@njit()
+def _settle(entries: Ints, first: int, last: int, place: int) -> int:
+    """Write what is in a part of the entries, ascending and once each, from ``place`` on, which is
+    not after the part; where it ends."""
+    part = entries[first:last]
+    if len(part) > BLOCK:
         part.sort()
-        for i in range(len(part)):
-            if i == 0 or part[i] != part[i - 1]:
-                placed[count] = part[i]  # where what was read before stood
-                count += 1
-        start[one + 1] = count
-    return Lists(start, placed[:count].copy())
+    else:
+        for i in range(1, len(part)):
+            entry, hole = part[i], i
+            while hole > 0 and part[hole - 1] > entry:
+                part[hole] = part[hole - 1]
+                hole -= 1
+            part[hole] = entry
+    for i in range(len(part)):
+        if i == 0 or part[i] != part[i - 1]:
+            entries[place] = part[i]
+            place += 1
+    return place
 
 
 @njit()

@@ -30,6 +30,7 @@ from srsql.udfs.risk.holders import (
     lists_of,
     next_block,
     renumbered,
+    values_of,
 )
 from srsql.udfs.risk.known_items import (
     ALL,
@@ -244,12 +245,11 @@ def exposure(
     of_case = lists_of(case, item, len(order))
     holders = holders_of(of_case, len(value))
     values = int(value.max(initial=-1)) + 1
-    sensitive = value[item] >= 0
     items = Items(
         of_case,
         holders,
         hulls_of(holders, cases),
-        lists_of(case[sensitive], value[item[sensitive]], len(order)),
+        values_of(of_case, value),
         value >= 0,
         value,
     )
