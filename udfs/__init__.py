@@ -67,7 +67,7 @@ def numbers(values: pa.Array) -> Ints:
 
 def reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
     """Numbers as an array of doubles; NULL becomes NaN."""
-    return np.from_dlpack(one_array(values).cast(pa.float64()).fill_null(np.nan)).copy()
+    return np.from_dlpack(one_array(values).cast(pa.float64()).fill_null(np.nan)).astype(np.float64)
 
 
 def fields(structs: pa.StructArray) -> list[Ints]:

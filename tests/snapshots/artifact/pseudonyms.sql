@@ -79,19 +79,15 @@ FROM (
   FROM "release_2011q3"."drug" AS "t"
   LEFT JOIN (
     SELECT
-      n.numbering,
+      'drug' AS numbering,
       n.report_id,
       n.value,
-      CAST(ROW_NUMBER() OVER (
-        PARTITION BY n.numbering, n.report_id
-        ORDER BY TRY_CAST(n.value AS INT128), n.value
-      ) AS TEXT) AS ordinal
+      CAST(ROW_NUMBER() OVER (PARTITION BY n.report_id ORDER BY TRY_CAST(n.value AS INT128), n.value) AS TEXT) AS ordinal
     FROM (
       SELECT DISTINCT
         p.*
       FROM (
         SELECT
-          'drug' AS numbering,
           "t"."primaryid" AS report_id,
           "t"."drug_seq" AS value
         FROM "release_2011q3"."drug" AS "t"
@@ -99,7 +95,6 @@ FROM (
           NOT "t"."drug_seq" IS NULL
         UNION ALL
         SELECT
-          'drug' AS numbering,
           "t"."primaryid" AS report_id,
           "t"."indi_drug_seq" AS value
         FROM "release_2011q3"."indi" AS "t"
@@ -182,19 +177,15 @@ FROM (
   FROM "release_2011q3"."indi" AS "t"
   LEFT JOIN (
     SELECT
-      n.numbering,
+      'drug' AS numbering,
       n.report_id,
       n.value,
-      CAST(ROW_NUMBER() OVER (
-        PARTITION BY n.numbering, n.report_id
-        ORDER BY TRY_CAST(n.value AS INT128), n.value
-      ) AS TEXT) AS ordinal
+      CAST(ROW_NUMBER() OVER (PARTITION BY n.report_id ORDER BY TRY_CAST(n.value AS INT128), n.value) AS TEXT) AS ordinal
     FROM (
       SELECT DISTINCT
         p.*
       FROM (
         SELECT
-          'drug' AS numbering,
           "t"."primaryid" AS report_id,
           "t"."drug_seq" AS value
         FROM "release_2011q3"."drug" AS "t"
@@ -202,7 +193,6 @@ FROM (
           NOT "t"."drug_seq" IS NULL
         UNION ALL
         SELECT
-          'drug' AS numbering,
           "t"."primaryid" AS report_id,
           "t"."indi_drug_seq" AS value
         FROM "release_2011q3"."indi" AS "t"

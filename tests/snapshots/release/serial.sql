@@ -1,17 +1,13 @@
 SELECT
-  n.numbering,
+  'drug' AS numbering,
   n.report_id,
   n.value,
-  CAST(ROW_NUMBER() OVER (
-    PARTITION BY n.numbering, n.report_id
-    ORDER BY TRY_CAST(n.value AS INT128), n.value
-  ) AS TEXT) AS ordinal
+  CAST(ROW_NUMBER() OVER (PARTITION BY n.report_id ORDER BY TRY_CAST(n.value AS INT128), n.value) AS TEXT) AS ordinal
 FROM (
   SELECT DISTINCT
     p.*
   FROM (
     SELECT
-      'drug' AS numbering,
       "t"."primaryid" AS report_id,
       "t"."drug_seq" AS value
     FROM "raw_faers"."drug" AS "t"
@@ -19,7 +15,6 @@ FROM (
       NOT "t"."drug_seq" IS NULL
     UNION ALL
     SELECT
-      'drug' AS numbering,
       "t"."primaryid" AS report_id,
       "t"."indi_drug_seq" AS value
     FROM "raw_faers"."indi" AS "t"
