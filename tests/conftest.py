@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from support import kernels
+from support.amount import IN_FULL
 from support.sql import own_sql, sql
 
 from srsql.engine.console import progress
@@ -62,6 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what ``slow.txt`` and ``thorough.txt`` list; what is thorough is slow, too.
 
+    Properties are tried on a part of their examples elsewhere, and so are thorough in full.
+
     Where lines are counted they are not in slow tests, which would take half as long again.
     """
     lanes = {lane: listed(lane) for lane in LANES}
@@ -71,6 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for lane, lines in lanes.items():
             if not lines.isdisjoint({file, f"{file}::{test}", f"{file}::{item.name}"}):
                 item.add_marker(lane)
+        if IN_FULL and item.path.parent.name == "properties":
+            item.add_marker("thorough")
         if item.get_closest_marker("thorough"):
             item.add_marker("slow")
         if counted and item.get_closest_marker("slow"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ def listed(lane: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
+@cache
 def functions() -> dict[str, set[str]]:
     """Test functions by the name of their file."""
     found: dict[str, set[str]] = {}

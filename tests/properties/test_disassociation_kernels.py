@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disassociation as oracle
 from oracles.examples import REPEATABLE
+from support.amount import some_of
 
 from srsql.udfs.mechanisms import Uniform
 from srsql.udfs.terms.horizontal import Baskets, split_records
@@ -68,7 +69,7 @@ policies = st.lists(st.integers(0, 4), min_size=12, max_size=12).map(
 kept_terms = st.one_of(st.just(frozenset()), st.frozensets(st.integers(0, 11)))
 
 
-@settings(REPEATABLE, max_examples=200)
+@settings(REPEATABLE, max_examples=some_of(200))
 @given(
     records=st.lists(baskets(12, 6), min_size=1, max_size=60),
     policy=policies,
@@ -90,7 +91,7 @@ def test_horpart_splits_as_the_definition_does(
     assert split(records, parts, policy, kept, max_size, least) == expected
 
 
-@settings(REPEATABLE, max_examples=200)
+@settings(REPEATABLE, max_examples=some_of(200))
 @given(
     records=st.lists(baskets(12, 9), min_size=1, max_size=25),
     policy=policies,
@@ -107,7 +108,7 @@ def test_verpart_makes_the_chunks_of_the_definition(
     assert chunks_of(records, policy, kept, k, m, most) == chunks
 
 
-@settings(REPEATABLE, max_examples=300)
+@settings(REPEATABLE, max_examples=some_of(300))
 @given(
     records=st.lists(st.frozensets(st.integers(0, 8)), min_size=1, max_size=90),
     k=st.integers(2, 6),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from oracles import ms
+from support.amount import some_of
 
 from srsql.udfs.grouping.greedy import ms_group
 from srsql.udfs.grouping_problem import Attributes, Cases
@@ -179,14 +180,14 @@ DETERMINISTIC = settings(
 
 
 @pytest.mark.parametrize("leftovers", POLICIES)
-@settings(DETERMINISTIC, max_examples=75)
+@settings(DETERMINISTIC, max_examples=some_of(75))
 @given(problem=problems(external=False))
 def test_kernel_equals_oracle_on_any_problem(problem: Problem, leftovers: str) -> None:
     assert_kernel_equals_oracle(problem, leftovers)
 
 
 @pytest.mark.parametrize("leftovers", POLICIES)
-@settings(DETERMINISTIC, max_examples=40)
+@settings(DETERMINISTIC, max_examples=some_of(40))
 @given(problem=problems(external=True))
 def test_kernel_equals_oracle_with_external_knowledge(problem: Problem, leftovers: str) -> None:
     assert_kernel_equals_oracle(problem, leftovers)

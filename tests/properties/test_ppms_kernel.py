@@ -25,6 +25,7 @@ from properties.test_ms_kernel import (
     values_of,
 )
 from properties.test_ms_kernel import Problem as Records
+from support.amount import some_of
 
 from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping_problem import Bounding
@@ -139,7 +140,7 @@ def problems(draw: Draw, model: ppms.Model, external: bool, largest: int = 45) -
 
 @pytest.mark.parametrize("leftovers", POLICIES)
 @pytest.mark.parametrize("name", list(MODELS))
-@settings(DETERMINISTIC, max_examples=60)
+@settings(DETERMINISTIC, max_examples=some_of(60))
 @given(data=st.data())
 def test_kernel_equals_oracle_on_any_quarter(
     name: str, leftovers: str, data: st.DataObject
@@ -148,7 +149,7 @@ def test_kernel_equals_oracle_on_any_quarter(
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-@settings(DETERMINISTIC, max_examples=30)
+@settings(DETERMINISTIC, max_examples=some_of(30))
 @given(data=st.data())
 def test_kernel_equals_oracle_with_external_knowledge(name: str, data: st.DataObject) -> None:
     assert_kernel_equals_oracle(data.draw(problems(MODELS[name], external=True)), "withhold")

@@ -24,6 +24,7 @@ from properties.test_ms_kernel import (
     values_of,
 )
 from properties.test_ppms_kernel import ALPHAS, MODELS
+from support.amount import some_of
 
 from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping.refine import EFFORTS, Refinement, Standing, refine_groups
@@ -190,7 +191,7 @@ def assert_better(quarter: Quarter, refined: list[int]) -> None:
 
 @EFFORT
 @pytest.mark.parametrize("name", MODELS)
-@settings(DETERMINISTIC, max_examples=60)
+@settings(DETERMINISTIC, max_examples=some_of(60))
 @given(data=st.data())
 def test_refined_groups_keep_all_bounds_and_nothing_gets_worse(
     name: str, effort: Refinement, data: st.DataObject
@@ -200,7 +201,7 @@ def test_refined_groups_keep_all_bounds_and_nothing_gets_worse(
 
 
 @EFFORT
-@settings(DETERMINISTIC, max_examples=60)
+@settings(DETERMINISTIC, max_examples=some_of(60))
 @given(data=st.data())
 def test_so_it_is_with_external_knowledge(effort: Refinement, data: st.DataObject) -> None:
     quarter = data.draw(quarters(MODELS["ppms"], external=True))
@@ -208,7 +209,7 @@ def test_so_it_is_with_external_knowledge(effort: Refinement, data: st.DataObjec
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(DETERMINISTIC, max_examples=60)
+@settings(DETERMINISTIC, max_examples=some_of(60))
 @given(data=st.data())
 def test_full_leaves_no_single_change_that_would_be_better(name: str, data: st.DataObject) -> None:
     quarter = data.draw(quarters(MODELS[name], largest=12, least=2))
@@ -285,7 +286,7 @@ def test_a_first_record_that_completes_no_group_is_not_the_end_of_a_pattern() ->
 
 
 @EFFORT
-@settings(DETERMINISTIC, max_examples=40)
+@settings(DETERMINISTIC, max_examples=some_of(40))
 @given(data=st.data())
 def test_refined_groups_of_l_diversity_keep_l_values_that_l_cases_hold(
     effort: Refinement, data: st.DataObject

@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.suppression import Pair, keeps_last_values, least_suppressed, sums
+from support.amount import some_of
 
 UNIT = 6
 VALUES = "stuv"
@@ -90,7 +91,7 @@ def test_a_slot_may_lose_all_of_its_values_but_one(sql: Any, slot_of: list[int])
     assert found == [(*row, slot_of.count(row[2]) - 1) for row in rows]
 
 
-@settings(REPEATABLE, max_examples=60)
+@settings(REPEATABLE, max_examples=some_of(60))
 @given(quarters(), st.integers(0, 3))
 def test_of_each_value_the_least_number_of_cases_lose_it_that_makes_the_quarter_feasible(
     sql: Any, quarter: Quarter, seed: int
@@ -166,7 +167,7 @@ def breaks(quarter: Quarter, cases: set[int], k: int, gone: list[Pair]) -> bool:
     return any(quarter.theta[v] < 1 and n > quarter.theta[v] * carriers for v, n in sigma.items())
 
 
-@settings(REPEATABLE, max_examples=60)
+@settings(REPEATABLE, max_examples=some_of(60))
 @given(quarters(9, THETAS[1:]), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_whoever_joins_a_group_costs_it_no_more_values_than_need_be(
     sql: Any, quarter: Quarter, k: int, rng: Any
@@ -197,7 +198,7 @@ def test_whoever_joins_a_group_costs_it_no_more_values_than_need_be(
     assert len(gone) == min(possible) == costs[joined[left]]
 
 
-@settings(REPEATABLE, max_examples=40)
+@settings(REPEATABLE, max_examples=some_of(40))
 @given(quarters(12, THETAS[1:]), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_every_group_keeps_its_bounds_whoever_joins_it(
     sql: Any, quarter: Quarter, k: int, rng: Any

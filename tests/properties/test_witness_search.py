@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.disassociation import is_km
 from oracles.examples import REPEATABLE
+from support.amount import some_of
 
 from srsql.udfs.checks.cuts import ANONYMOUS, BROKEN, UNDECIDED
 from srsql.udfs.checks.witnesses import Chunks, Searched, search
@@ -65,7 +66,7 @@ chunks = st.builds(
 )  # fmt: skip
 
 
-@settings(REPEATABLE, max_examples=150)
+@settings(REPEATABLE, max_examples=some_of(150))
 @given(several=st.lists(chunks, max_size=2), k=st.integers(2, 5), m=st.integers(1, 8))
 def test_a_chunk_is_anonymous_exactly_if_no_small_set_of_terms_is_rare(
     several: list[Chunk], k: int, m: int
@@ -77,7 +78,7 @@ def test_a_chunk_is_anonymous_exactly_if_no_small_set_of_terms_is_rare(
     ]
 
 
-@settings(REPEATABLE, max_examples=150)
+@settings(REPEATABLE, max_examples=some_of(150))
 @given(chunk=dense, k=st.integers(2, 5), m=st.integers(1, 8), limit=st.integers(0, 3000))
 def test_whatever_the_limit_the_answer_is_true_or_there_is_none(
     chunk: Chunk, k: int, m: int, limit: int
