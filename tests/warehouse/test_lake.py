@@ -121,7 +121,7 @@ def test_a_period_is_cut_so_that_a_bucket_has_some_ten_thousand_cases(
 
 @pytest.mark.parametrize(
     "model",
-    [m if m == "ppms++" else pytest.param(m, marks=pytest.mark.thorough) for m in MODELS],
+    [m if m == "ms" else pytest.param(m, marks=pytest.mark.thorough) for m in MODELS],
 )
 def test_a_release_of_a_lake_is_the_release_of_the_file(
     place: Path, tmp_path: Path, model: str
