@@ -88,7 +88,7 @@ def internal_group_rows(
 def case_terms(
     dataset: Dataset, schema: str, name: str, apart: dict[str, str], *, drugs: bool = False
 ) -> exp.Query:
-    """Distinct (case, normalized value) of the released sensitive (or drug) columns.
+    """Distinct (case, attribute, normalized value) of the released sensitive (or drug) columns.
 
     ``apart``: the columns of which the raw rows of the released cases tell instead.
     """
@@ -101,25 +101,39 @@ def case_terms(
             parts.append(_raw_terms(dataset, attribute.table, attribute.column, quarter, name))
         if attribute.column not in published[attribute.table]:
             continue
-        shown = exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.as_(name)).distinct()
-        parts.append(_with_terms(shown, schema, attribute))
+        shown = exp.select(
+            column(dataset.case_id, "v").as_("case_id"),
+            exp.Literal.string(attribute.column).as_("attribute"),
+            _TERM.as_(name),
+        )
+        parts.append(_with_terms(shown.distinct(), schema, attribute))
     if not parts:
+        none = exp.cast(exp.null(), "VARCHAR")
         parts = [
             exp.select(
                 column(dataset.case_id, "v").as_("case_id"),
-                exp.cast(exp.null(), "VARCHAR").as_(name),
+                none.as_("attribute"),
+                none.copy().as_(name),
             )
             .from_(table(schema, dataset.report_table, alias="v"))
             .where(exp.false())
         ]
-    return union_all(parts)
+    together = union_all(parts)
+    if len({attribute.column for attribute in attributes}) == len(attributes):
+        return together
+    return exp.select("u.*").distinct().from_(together.subquery("u"))
 
 
 def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: str) -> exp.Query:
-    """(case_id, normalized value) of one column for the released cases, under their public ids."""
+    """(case_id, attribute, normalized value) of one column for the released cases, under their
+    public ids."""
     value = normal_form(column(name, "t"))
     return (
-        exp.select(column("public_case", "i").as_("case_id"), value.as_(shown))
+        exp.select(
+            column("public_case", "i").as_("case_id"),
+            exp.Literal.string(name).as_("attribute"),
+            value.as_(shown),
+        )
         .distinct()
         .from_(table(f"raw_{dataset.name}", source, alias="t"))
         .join(
@@ -255,38 +269,24 @@ def _range_nodes(dataset: Dataset, qid: Qid, query: exp.Select) -> exp.Select:
     )
 
 
-def case_symptoms(dataset: Dataset, schema: str) -> exp.Query:
-    """(case_id, attribute, symptoms): distinct released values of each sensitive attribute."""
-    parts: list[exp.Query] = []
-    published = {t.name: t.publish for t in dataset.tables}
-    for name in dict.fromkeys(a.column for a in dataset.sensitive):
-        shown = exp.select(column(dataset.case_id, "v").as_("case_id"), _TERM.copy())
-        values: list[exp.Query] = [
-            _with_terms(shown, schema, attribute)
-            for attribute in dataset.sensitive
-            if attribute.column == name and name in published[attribute.table]
-        ]
-        if values:
-            parts.append(
-                exp.select(
-                    column("case_id", "s"),
-                    exp.Literal.string(name).as_("attribute"),
-                    exp.Count(this=exp.Distinct(expressions=[column("term", "s")])).as_("symptoms"),
-                )
-                .from_(union_all(values).subquery("s"))
-                .group_by(column("case_id", "s"))
-            )
-    if not parts:
-        parts = [
-            exp.select(
-                column(dataset.case_id, "v").as_("case_id"),
-                exp.Literal.string("").as_("attribute"),
-                exp.Literal.number(0).as_("symptoms"),
-            )
-            .from_(table(schema, dataset.report_table, alias="v"))
-            .where(exp.false())
-        ]
-    return union_all(parts)
+def case_symptoms(dataset: Dataset, values: exp.Table) -> exp.Query:
+    """(case_id, attribute, symptoms): distinct released values of each sensitive attribute.
+
+    ``values``: what ``case_terms`` tells, AS v.
+    """
+    names = dict.fromkeys(attribute.column for attribute in published_sensitive(dataset))
+    attribute = column("attribute", "v")
+    shown = attribute.isin(*[exp.Literal.string(name) for name in names]) if names else exp.false()
+    return (
+        exp.select(
+            column("case_id", "v"),
+            attribute,
+            exp.Count(this=column("term", "v")).as_("symptoms"),
+        )
+        .from_(values)
+        .where(shown)
+        .group_by(column("case_id", "v"), attribute.copy())
+    )
 
 
 def _node_ranges(dataset: Dataset, qid: Qid, alias: str) -> exp.Table:

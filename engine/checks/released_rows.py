@@ -41,7 +41,7 @@ from srsql.schemas import Dataset
 OF_REPORTS = frozenset({"reports", "alpha", "values"})
 """What a comparator claims of the reports of a region, not of its cases."""
 THETA, DRUG, KNOWLEDGE = "seen_theta", "seen_drug", "seen_knowledge"
-VALUES = "seen_report_value"
+VALUES, _VALUES = "seen_report_value", "srsql_published_value"
 
 
 def check_k(evidence: Evidence) -> list[Measure]:
@@ -232,15 +232,16 @@ def check_cohorts(evidence: Evidence) -> list[Measure]:
 def check_catalog(evidence: Evidence) -> list[Measure]:
     """The catalog has the regions, terms and substantial symptoms that the views show."""
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema
+    values, symptoms = _values(evidence), case_symptoms(dataset, temporary(_VALUES, alias="v"))
     return evidence.ask(
         "check_catalog",
         literal("temp.main.srsql_identity"),
         literal("seen_end"),
-        _values(evidence),
+        values,
         literal("seen_symptom"),
         tables={
             "seen_end": region_ends(dataset, schema).sql("duckdb"),
-            "seen_symptom": case_symptoms(dataset, schema).sql("duckdb"),
+            "seen_symptom": symptoms.sql("duckdb"),
         },
     )
 
@@ -260,8 +261,8 @@ def _rows(evidence: Evidence) -> str:
 
 
 def _values(evidence: Evidence) -> str:
-    """The sensitive terms of every released case, normalized anew."""
-    return evidence.table("srsql_published_value", lambda: _case_terms(evidence, "term"))
+    """The sensitive terms of every released case, normalized anew, with their attributes."""
+    return evidence.table(_VALUES, lambda: _case_terms(evidence, "term"))
 
 
 def _case_terms(evidence: Evidence, name: str, *, drugs: bool = False) -> exp.Query:

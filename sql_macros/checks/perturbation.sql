@@ -17,11 +17,19 @@ crowd AS (
     GROUP BY m.group_id
 ),
 
+-- a threshold of 1 bounds nothing
+unbounded AS (
+    SELECT q.term_no
+    FROM srsql.threshold AS q
+    WHERE q.release_id = of_release AND q.theta_num >= q.theta_den
+),
+
 held AS (
     SELECT m.group_id, c.term_no, sum(c.weight)::HUGEINT AS weight
-    FROM srsql.member AS m
-    INNER JOIN srsql.case_term AS c ON m.release_id = c.release_id AND m.case_no = c.case_no
-    WHERE m.release_id = of_release
+    FROM srsql.case_term AS c
+    ANTI JOIN unbounded AS u ON c.term_no = u.term_no
+    INNER JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_no
+    WHERE c.release_id = of_release
     GROUP BY m.group_id, c.term_no
 ),
 
@@ -33,10 +41,7 @@ breaches AS (
     LEFT JOIN srsql.threshold AS q ON q.release_id = of_release AND h.term_no = q.term_no
     WHERE
         q.term_no IS NULL
-        OR (
-            q.theta_num < q.theta_den
-            AND h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_scale
-        )
+        OR h.weight * q.theta_den > q.theta_num::HUGEINT * g.carriers * r.weight_scale
 )
 
 SELECT

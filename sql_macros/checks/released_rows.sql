@@ -41,17 +41,20 @@ bounds AS (
     FROM query_table(thresholds_of) AS t
 ),
 
+-- a threshold of 1 is kept by whatever is shown
 shown AS (
-    SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v
+    SELECT DISTINCT v.case_id, coalesce(b.term_no, 0) AS term_no
+    FROM query_table(values_of) AS v
+    LEFT JOIN bounds AS b ON v.term = b.term
+    WHERE b.term_no IS NULL OR b.theta_num < b.theta_den
 ),
 
 holders AS (
-    SELECT c.region_no, coalesce(b.term_no, 0) AS term_no, count(*) AS cases
+    SELECT c.region_no, s.term_no, count(*) AS cases
     FROM placed AS p
     INNER JOIN crowd AS c ON p.region = c.region
     INNER JOIN shown AS s ON p.case_id = s.case_id
-    LEFT JOIN bounds AS b ON s.term = b.term
-    GROUP BY c.region_no, coalesce(b.term_no, 0)
+    GROUP BY c.region_no, s.term_no
 ),
 
 breaches AS (
@@ -257,16 +260,22 @@ people AS (
 ),
 
 held AS (
-    SELECT p.public_case, t.term
+    SELECT p.public_case, h.term_no
     FROM people AS p
     INNER JOIN srsql.case_term AS h ON h.release_id = of_release AND p.case_no = h.case_no
-    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
+),
+
+-- a value that has no number is told by its text, and held by nobody
+numbered AS (
+    SELECT DISTINCT v.case_id, t.term_no, CASE WHEN t.term_no IS NULL THEN v.term END AS unknown
+    FROM query_table(values_of) AS v
+    LEFT JOIN srsql.threshold AS t ON t.release_id = of_release AND v.term = t.term
 ),
 
 shown AS (
-    SELECT count(*) AS total, count(*) FILTER (WHERE h.term IS NULL) AS n
-    FROM (SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v) AS s
-    LEFT JOIN held AS h ON s.case_id = h.public_case AND s.term = h.term
+    SELECT count(*) AS total, count(*) FILTER (WHERE h.term_no IS NULL) AS n
+    FROM numbered AS s
+    LEFT JOIN held AS h ON s.case_id = h.public_case AND s.term_no = h.term_no
 ),
 
 symptoms AS (

@@ -3,14 +3,21 @@
 
 -- What:    the confidence of inferring each value in each group: conf(q -> s) from the cases' own
 --          values, conf(q -> s, E) with what external knowledge adds.
--- Inputs:  of_release: a release id.
+-- Inputs:  of_release: a release id; everything: false leaves out values whose theta is 1, which no
+--          confidence exceeds.
 -- Outputs: group_id, term_no, term, cases, theta, conf, conf_e, breached, breached_e (both exact).
 -- Source:  Lin 2016, Definition 1.
-CREATE OR REPLACE MACRO srsql.confidence(of_release) AS TABLE
+CREATE OR REPLACE MACRO srsql.confidence_by_theta(of_release, everything) AS TABLE
 WITH
 sizes AS (
     SELECT m.group_id, count(*) AS cases
     FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
+),
+
+bounds AS (
+    SELECT t.term_no, t.term, t.theta_num, t.theta_den
+    FROM srsql.threshold AS t
+    WHERE t.release_id = of_release AND (everything OR t.theta_num < t.theta_den)
 ),
 
 held AS (
@@ -19,26 +26,33 @@ held AS (
         c.term_no,
         coalesce(sum(c.weight) FILTER (WHERE c.direct), 0) AS own,
         sum(c.weight) AS believed
-    FROM srsql.member AS m
-    INNER JOIN srsql.case_term AS c ON m.release_id = c.release_id AND m.case_no = c.case_no
-    WHERE m.release_id = of_release
+    FROM srsql.case_term AS c
+    SEMI JOIN bounds AS b ON c.term_no = b.term_no
+    INNER JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_no
+    WHERE c.release_id = of_release
     GROUP BY m.group_id, c.term_no
 )
 
 SELECT
     h.group_id,
     h.term_no,
-    t.term,
+    b.term,
     s.cases,
-    t.theta_num / t.theta_den AS theta,
+    b.theta_num / b.theta_den AS theta,
     h.own / (s.cases * r.weight_scale) AS conf,
     h.believed / (s.cases * r.weight_scale) AS conf_e,
-    h.own * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_scale AS breached,
-    h.believed * t.theta_den > t.theta_num::HUGEINT * s.cases * r.weight_scale AS breached_e
+    h.own * b.theta_den > b.theta_num::HUGEINT * s.cases * r.weight_scale AS breached,
+    h.believed * b.theta_den > b.theta_num::HUGEINT * s.cases * r.weight_scale AS breached_e
 FROM held AS h
 INNER JOIN sizes AS s ON h.group_id = s.group_id
-INNER JOIN srsql.threshold AS t ON h.term_no = t.term_no AND t.release_id = of_release
+INNER JOIN bounds AS b ON h.term_no = b.term_no
 INNER JOIN srsql.release AS r ON r.release_id = of_release;
+
+-- What:    the same of every value.
+-- Inputs:  of_release.
+-- Outputs: as srsql.confidence_by_theta.
+CREATE OR REPLACE MACRO srsql.confidence(of_release) AS TABLE
+SELECT c.* FROM srsql.confidence_by_theta(of_release, true) AS c;
 
 -- What:    danger ratio: share of groups in which some value can be inferred with confidence above
 --          its theta, over distinct cases.
@@ -52,7 +66,7 @@ dangerous AS (
     SELECT
         count(DISTINCT c.group_id) FILTER (WHERE c.breached) AS own,
         count(DISTINCT c.group_id) FILTER (WHERE c.breached_e) AS believed
-    FROM srsql.confidence(of_release) AS c
+    FROM srsql.confidence_by_theta(of_release, false) AS c
 ),
 
 groups AS (

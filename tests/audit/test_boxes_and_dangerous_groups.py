@@ -28,6 +28,15 @@ def test_a_missing_value_and_the_root_of_a_hierarchy_say_nothing(
 ) -> None:
     found = sql.rows("SELECT srsql.box_part(?::BIGINT, ?::BIGINT, ?, ?)", [low, high, *root])
     assert found == [(expected,)]
+    asked = "SELECT srsql.says_nothing(?::BIGINT, ?::BIGINT, ?, ?)"
+    assert sql.rows(asked, [low, high, *root]) == [(expected == [ANYTHING] * 2,)]
+
+
+def test_the_places_of_a_box_stand_in_the_order_of_their_positions(sql: Any) -> None:
+    places = [(2, 3, 9, None, None), (0, None, None, None, None), (1, 0, 2, 0, 2)]
+    asked = ", ".join(["srsql.box_place(?, ?::BIGINT, ?::BIGINT, ?, ?)"] * len(places))
+    found = sql.rows(f"SELECT srsql.box_of([{asked}])", [end for place in places for end in place])
+    assert found == [([ANYTHING] * 4 + [-3, 9],)]
 
 
 @REPEATABLE

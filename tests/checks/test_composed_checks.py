@@ -17,6 +17,7 @@ from srsql.engine.checks.published_regions import (
     report_values,
 )
 from srsql.engine.checks.released_rows import inside_query, quarter_reports, released_reports
+from srsql.engine.warehouse.statements import temporary
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")
@@ -29,7 +30,7 @@ STATEMENTS: dict[str, exp.Query] = {
     "case_drugs": case_terms(FAERS, SCHEMA, "drug", {}, drugs=True),
     "report_values": report_values(FAERS, SCHEMA),
     "region_ends": region_ends(CATEGORIES, SCHEMA),
-    "case_symptoms": case_symptoms(FAERS, SCHEMA),
+    "case_symptoms": case_symptoms(FAERS, temporary("seen", alias="v")),
     "drawn_values": drawn_values_query(CATEGORIES, SCHEMA, 1),
     "inside": inside_query(FAERS, SCHEMA, 1, set()),
     "quarter_reports": quarter_reports(FAERS, "2011Q4", by_report=False),

@@ -110,6 +110,11 @@ def test_confidences_are_those_of_definition_1_and_compared_with_theta_exactly(
         assert row["conf"] == pytest.approx(float(own))
         assert row["conf_e"] == pytest.approx(float(believed[key]))
         assert (row["breached"], row["breached_e"]) == (own > theta, believed[key] > theta)
+    bounded = sql.records("FROM srsql.confidence_by_theta(1, false)")
+    assert sorted((row["group_id"], row["term"]) for row in bounded) == sorted(
+        key for key in believed if release.thetas[key[1]] < 1
+    )
+    assert all(row in rows for row in bounded)
 
 
 @REPEATABLE

@@ -113,9 +113,7 @@ positions AS MATERIALIZED (
 
 SELECT
     c.case_no,
-    flatten(
-        list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
-    ) AS box
+    srsql.box_of(list(srsql.box_place(a.position, q.low, q.high, a.root_low, a.root_high))) AS box
 FROM temp.main.srsql_audit_part_case AS c
 ANTI JOIN srsql.forgotten_case AS f ON c.case_id = f.token
 INNER JOIN positions AS a ON c.release_id = a.release_id

@@ -18,9 +18,7 @@ positions AS MATERIALIZED (
 
 SELECT
     m.case_no,
-    flatten(
-        list(srsql.box_part(q.low, q.high, a.root_low, a.root_high) ORDER BY a.position)
-    ) AS box
+    srsql.box_of(list(srsql.box_place(a.position, q.low, q.high, a.root_low, a.root_high))) AS box
 FROM temp.main.srsql_audit_member AS m
 ANTI JOIN srsql.forgotten_case AS f ON m.case_id = f.token
 CROSS JOIN positions AS a

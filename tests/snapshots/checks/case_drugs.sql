@@ -1,5 +1,6 @@
 SELECT DISTINCT
   "v"."caseid" AS case_id,
+  'drugname' AS attribute,
   "n"."term" AS drug
 FROM "release_2011q4"."drug" AS "v"
 JOIN (

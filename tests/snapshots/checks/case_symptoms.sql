@@ -1,55 +1,10 @@
 SELECT
-  "s"."case_id",
-  'indi_pt' AS attribute,
-  COUNT(DISTINCT "s"."term") AS symptoms
-FROM (
-  SELECT
-    "v"."caseid" AS case_id,
-    "n"."term"
-  FROM "release_2011q4"."indi" AS "v"
-  JOIN (
-    SELECT
-      "d"."text",
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
-    FROM (
-      SELECT
-        MIN("v"."indi_pt") AS text
-      FROM "release_2011q4"."indi" AS "v"
-      GROUP BY
-        "v"."indi_pt"
-    ) AS d
-    WHERE
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
-  ) AS "n"
-    ON "v"."indi_pt" = "n"."text"
-) AS s
+  "v"."case_id",
+  "v"."attribute",
+  COUNT("v"."term") AS symptoms
+FROM "temp"."main"."seen" AS "v"
+WHERE
+  "v"."attribute" IN ('indi_pt', 'pt')
 GROUP BY
-  "s"."case_id"
-UNION ALL
-SELECT
-  "s"."case_id",
-  'pt' AS attribute,
-  COUNT(DISTINCT "s"."term") AS symptoms
-FROM (
-  SELECT
-    "v"."caseid" AS case_id,
-    "n"."term"
-  FROM "release_2011q4"."reac" AS "v"
-  JOIN (
-    SELECT
-      "d"."text",
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
-    FROM (
-      SELECT
-        MIN("v"."pt") AS text
-      FROM "release_2011q4"."reac" AS "v"
-      GROUP BY
-        "v"."pt"
-    ) AS d
-    WHERE
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
-  ) AS "n"
-    ON "v"."pt" = "n"."text"
-) AS s
-GROUP BY
-  "s"."case_id"
+  "v"."case_id",
+  "v"."attribute"

@@ -1,5 +1,6 @@
 SELECT DISTINCT
   "i"."public_case" AS case_id,
+  'indi_pt' AS attribute,
   UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."indi_pt", '[INVISIBLE]', '', 'g'))) AS term
 FROM "raw_faers"."indi" AS "t"
 JOIN "temp"."main"."srsql_identity" AS "i"
@@ -9,6 +10,7 @@ WHERE
 UNION ALL
 SELECT DISTINCT
   "v"."caseid" AS case_id,
+  'indi_pt' AS attribute,
   "n"."term" AS term
 FROM "release_2011q4"."indi" AS "v"
 JOIN (
@@ -29,6 +31,7 @@ JOIN (
 UNION ALL
 SELECT DISTINCT
   "v"."caseid" AS case_id,
+  'pt' AS attribute,
   "n"."term" AS term
 FROM "release_2011q4"."reac" AS "v"
 JOIN (
