@@ -149,14 +149,17 @@ def _gps_prior(
 
 
 def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.ChunkedArray) -> pa.Array:
-    """``shrinkage.posterior`` of all rows: each distinct prior (there is one) with its rows."""
-    from srsql.udfs.shrinkage import Prior, posterior
+    """``shrinkage.posterior`` of all rows: each distinct prior (there is one) with its rows.
 
+    Where no prior was fitted, for want of the package that fits them, nothing else needs it.
+    """
     n, e = reals(counts), reals(expected)
     fitted = np.stack([reals(part) for part in one_array(priors).flatten()])
     defined = (e > 0) & ~np.isnan(n) & ~np.isnan(fitted).any(axis=0)
     found = np.full((3, len(n)), np.nan)
     for prior in np.unique(fitted[:, defined], axis=1).T:
+        from srsql.udfs.shrinkage import Prior, posterior
+
         chosen = defined & (fitted == prior[:, None]).all(axis=0)
         found[:, chosen] = posterior(n[chosen], e[chosen], Prior(*prior.tolist()))
     columns = [pa.array(column, pa.float64(), mask=np.isnan(column)) for column in found]

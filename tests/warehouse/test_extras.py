@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,10 @@ from srsql.engine.warehouse import extras
 @pytest.fixture
 def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(extras, "find_spec", lambda package: None)
+    for package in ("scipy", "srsql.udfs.shrinkage"):  # whoever loads it all the same has an error
+        for name in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "scipy", None)
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(60, terms=3))])
         engine.release("2011Q4", k=3, theta="1", seed=1)
