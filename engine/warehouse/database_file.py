@@ -120,8 +120,17 @@ NOW = Wait()
 def connection(limits: Limits = NO_LIMITS, **settings: Any) -> duckdb.DuckDBPyConnection:
     """A database of ours in memory, which loads no extension."""
     con = duckdb.connect(config={**OWN, **limits.settings(), **settings})
-    con.execute("SET enable_progress_bar = false")
+    show_no_progress_bar(con)
     return con
+
+
+def show_no_progress_bar(con: duckdb.DuckDBPyConnection) -> None:
+    """Turn the bar of DuckDB off where it is on.
+
+    Nowhere else: in a notebook DuckDB refuses the setting, whatever its value, without ipywidgets.
+    """
+    if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
+        con.execute("SET enable_progress_bar = false")
 
 
 def attached(

@@ -48,6 +48,7 @@ from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import written_here
 from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
 from srsql.engine.errors import one_line
+from srsql.engine.warehouse.database_file import show_no_progress_bar
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -92,7 +93,7 @@ def connection(
         con.execute("SET temp_directory = ?", [scratch])
         if memory_limit is not None:
             con.execute("SET memory_limit = ?", [memory_limit])
-        con.execute("SET enable_progress_bar = false")
+        show_no_progress_bar(con)
         con.execute("SET allowed_paths = ?", [_allowed(folders)])
         for statement in SAFE:
             con.execute(statement)
