@@ -41,7 +41,9 @@ from srsql.schemas import Dataset
 OF_REPORTS = frozenset({"reports", "alpha", "values"})
 """What a comparator claims of the reports of a region, not of its cases."""
 THETA, DRUG, KNOWLEDGE = "seen_theta", "seen_drug", "seen_knowledge"
-VALUES, _VALUES = "seen_report_value", "srsql_published_value"
+VALUES = "seen_report_value"
+CASE_VALUES = "srsql_published_value"
+"""The temporary table of the sensitive terms of every released case."""
 
 
 def check_k(evidence: Evidence) -> list[Measure]:
@@ -232,7 +234,7 @@ def check_cohorts(evidence: Evidence) -> list[Measure]:
 def check_catalog(evidence: Evidence) -> list[Measure]:
     """The catalog has the regions, terms and substantial symptoms that the views show."""
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema
-    values, symptoms = _values(evidence), case_symptoms(dataset, temporary(_VALUES, alias="v"))
+    values, symptoms = _values(evidence), case_symptoms(dataset, temporary(CASE_VALUES, alias="v"))
     return evidence.ask(
         "check_catalog",
         literal("temp.main.srsql_identity"),
@@ -262,7 +264,7 @@ def _rows(evidence: Evidence) -> str:
 
 def _values(evidence: Evidence) -> str:
     """The sensitive terms of every released case, normalized anew, with their attributes."""
-    return evidence.table(_VALUES, lambda: _case_terms(evidence, "term"))
+    return evidence.table(CASE_VALUES, lambda: _case_terms(evidence, "term"))
 
 
 def _case_terms(evidence: Evidence, name: str, *, drugs: bool = False) -> exp.Query:
