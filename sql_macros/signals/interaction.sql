@@ -127,31 +127,47 @@ CASE
     ELSE 1 - 1 / (greatest(neither, one) + greatest(neither, other) - neither + 1)
 END;
 
+-- What:    the share of a gamma distribution of scale 1 that lies below a value.
+-- Inputs:  shape above 0; log_x: the logarithm of the value, which is at most shape +
+--          10 sqrt(shape) + 50.
+-- Outputs: P(s, x) = x^s e^-x / Gamma(s + 1) (1 + x / (s + 1) + x^2 / ((s + 1) (s + 2)) + ...);
+--          terms behind the last one are below 1e-16 of the largest.
+CREATE OR REPLACE MACRO srsql.gamma_share(shape, log_x) AS list_sum(
+    list_transform(
+        range((24 * sqrt(shape))::BIGINT + 200),
+        LAMBDA n: exp((shape + n) * log_x - exp(log_x) - lgamma(shape + n + 1))
+    )
+);
+
+-- What:    one step of a bisection for the quantile of a gamma distribution of scale 1.
+-- Inputs:  ends: STRUCT(low, high), between which its logarithm lies; shape; share.
+-- Outputs: ends, half as far from each other.
+CREATE OR REPLACE MACRO srsql.gamma_bracket(ends, shape, share) AS
+CASE
+    WHEN srsql.gamma_share(shape, (ends['low'] + ends['high']) / 2) < share
+        THEN struct_pack(low := (ends['low'] + ends['high']) / 2, high := ends['high'])
+    ELSE struct_pack(low := ends['low'], high := (ends['low'] + ends['high']) / 2)
+END;
+
+-- What:    the quantile of a gamma distribution of scale 1, as a logarithm.
+-- Inputs:  shape above 0; share: of the distribution below the quantile, between 0 and 1.
+-- Outputs: STRUCT(low, high), equal to 15 digits.
+CREATE OR REPLACE MACRO srsql.log_gamma_quantile(shape, share) AS list_reduce( -- noqa: PRS
+    list_prepend(
+        struct_pack(
+            low := (ln(share) + lgamma(shape + 1)) / shape,
+            high := ln(shape + 10 * sqrt(shape) + 50)
+        ),
+        list_transform(range(64), LAMBDA i: struct_pack(low := 0::DOUBLE, high := 0::DOUBLE))
+    ),
+    LAMBDA ends, step: srsql.gamma_bracket(ends, shape, share)
+);
+
 -- What:    the quantile of a gamma distribution of scale 1.
 -- Inputs:  shape above 0; share: of the distribution below the quantile, between 0 and 1.
 -- Outputs: the quantile, to 10 digits; NULL where an input is NULL.
--- How:     the regularized incomplete gamma function P(s, x) = x^s e^-x / Gamma(s + 1)
---          (1 + x / (s + 1) + x^2 / ((s + 1) (s + 2)) + ...) is solved for ln x by bisection; terms
---          behind the last one are below 1e-16 of the largest, x being at most s + 10 sqrt(s) + 50.
-CREATE OR REPLACE MACRO srsql.gamma_quantile(shape, share) AS exp(list_reduce( -- noqa: PRS
-    list_prepend(
-        {
-            'low': (ln(share) + lgamma(shape + 1)) / shape,
-            'high': ln(shape + 10 * sqrt(shape) + 50)
-        },
-        list_transform(range(64), LAMBDA i: {'low': 0::DOUBLE, 'high': 0::DOUBLE})
-    ),
-    LAMBDA ends, ignored: CASE
-        WHEN list_sum(list_transform(
-            range((24 * sqrt(shape))::BIGINT + 200),
-            LAMBDA n: exp(
-                (shape + n) * (ends.low + ends.high) / 2 - exp((ends.low + ends.high) / 2)
-                - lgamma(shape + n + 1)
-            )
-        )) < share THEN {'low': (ends.low + ends.high) / 2, 'high': ends.high}
-        ELSE {'low': ends.low, 'high': (ends.low + ends.high) / 2}
-    END
-).high);
+CREATE OR REPLACE MACRO srsql.gamma_quantile(shape, share) AS
+exp(srsql.log_gamma_quantile(shape, share)['high']);
 
 -- What:    the measure of interaction with shrinkage of each table: of expected cases, of those
 --          that are known, and between bounds that hold whatever values of the regions are true.

@@ -9,9 +9,9 @@
 --          suppressed): so many cases of the period may have any one reaction beside those that
 --          are shown with it.
 -- Outputs: drug, reaction, period, span, and the cells as srsql.contingency and
---          srsql.with_suppressed have them. Of span 'period' are the cases that the period reports, as it has them; of
---          span 'cumulative' all cases that it or a period before reports, each once, in its latest
---          state by then. Labels of periods are in the order of time.
+--          srsql.with_suppressed have them. Of span 'period' are the cases that the period reports,
+--          as it has them; of span 'cumulative' all cases that it or a period before reports, each
+--          once, in its latest state by then. Labels of periods are in the order of time.
 -- Source:  Lin 2016, Table 1; docs/decisions.md (D360).
 CREATE OR REPLACE MACRO srsql.trend_tables(
     cases, weights, drugs, reactions, pairs, periods

@@ -1,0 +1,119 @@
+"""What is released, in the forms that pvda, openEBGM and TreeScan open."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from oracles.signals import measures
+from support.quarters import side_effects, write_quarter
+
+from srsql.engine.api.analyst import open_artifact
+from srsql.engine.api.engine import Engine
+from srsql.engine.console.field_signals import export_parts, export_table
+from srsql.engine.errors import SignalError
+
+DRUGS = ["Drug A", "Drug B", "Drug C"]
+REACTIONS = ["Bleeding", "Rash", "Pain", 'Fever, "high"']
+REPORTS = [*{r.caseid: r for r in side_effects(9, DRUGS, REACTIONS)}.values()]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("exports")
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest([write_quarter(folder, "2011Q4", REPORTS)])
+        engine.release("2011Q4", k=3, theta="1", seed=1)
+        yield engine
+
+
+def read(file: Path) -> list[list[str]]:
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))
+
+
+@pytest.mark.parametrize(
+    ("form", "header"),
+    [("pvda", ["report_id", "drug", "event"]), ("openebgm", ["id", "var1", "var2"])],
+)
+def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
+    house: Engine, tmp_path: Path, form: str, header: list[str]
+) -> None:
+    made = house.export(form, tmp_path / "out", roles=["all"])
+    first, *rows = read(tmp_path / "out" / f"{form}.csv")
+    assert first == header
+    assert made.files[0].rows == len(rows) == len({tuple(row) for row in rows})
+    everybody = {row[0] for row in rows}
+    with_drug = {row[0] for row in rows if row[1] == "DRUG A"}
+    with_reaction = {row[0] for row in rows if row[2] == "BLEEDING"}
+    a = len(with_drug & with_reaction)
+    b, c = len(with_drug) - a, len(with_reaction) - a
+    cells = a, b, c, len(everybody) - a - b - c
+    (signal,) = house.signals(drug="drug a", reaction="bleeding", roles=["all"]).signals
+    own = signal.released
+    assert (own.a, own.b, own.c, own.d) == cells
+    assert own.prr == pytest.approx(measures(*cells)["prr"])
+    released = {str(case) for (case,) in house.sql("SELECT caseid FROM released.demo")}
+    assert everybody <= released  # pseudonyms, and no id of the source
+    with open_artifact(publish(house, tmp_path)) as artifact:
+        artifact.export(form, tmp_path / "again", roles=["all"])
+    assert read(tmp_path / "again" / f"{form}.csv") == [first, *rows]
+
+
+def publish(house: Engine, folder: Path) -> Path:
+    house.publish("2011Q4", folder / "artifact")
+    return folder / "artifact"
+
+
+def test_counts_of_a_tree_are_the_cases_and_the_expected_ones(
+    house: Engine, tmp_path: Path
+) -> None:
+    made = house.export("treescan", tmp_path / "out", drug="drug a", roles=["all"])
+    counts = {name: (n, e) for name, n, e in read(tmp_path / "out" / "counts.cas")}
+    assert counts.keys() == {reaction.upper() for reaction in REACTIONS}
+    taken = [r for r in REPORTS if "Drug A" in r.drugs]
+    both = Counter(term for r in taken for term in r.pt)
+    told = Counter(term for r in REPORTS for term in r.pt)
+    for reaction in REACTIONS:
+        n, e = counts[reaction.upper()]
+        assert int(n) == both[reaction]
+        assert float(e) == pytest.approx(len(taken) * told[reaction] / len(REPORTS))
+    (root,), *nodes = read(tmp_path / "out" / "tree.tre")
+    assert dict(nodes) == dict.fromkeys(counts, root)
+    assert [file.rows for file in made.files] == [4, 5]
+    assert [row[1] for row in export_table(made)][1:] == [4, 5]
+    assert any("tree.tre: 5 rows" in part for part in export_parts(made) if type(part) is str)
+
+
+def test_a_tree_of_ones_own_has_the_reactions_where_it_says(house: Engine, tmp_path: Path) -> None:
+    tree = tmp_path / "tree.csv"
+    tree.write_text("node,parent\nAny,\nSkin,Any\nrash,Skin\nItching,Skin\n")
+    house.export("treescan", tmp_path / "out", drug="Drug A", roles=["all"], tree=tree)
+    nodes = read(tmp_path / "out" / "tree.tre")
+    assert nodes[:4] == [["Any"], ["Skin", "Any"], ["rash", "Skin"], ["Itching", "Skin"]]
+    assert sorted(nodes[4:]) == [[name, "Any"] for name in
+                                 ("BLEEDING", 'FEVER, "HIGH"', "PAIN")]  # fmt: skip
+    named = {row[0] for row in read(tmp_path / "out" / "counts.cas")}
+    assert named <= {row[0] for row in nodes}
+    assert "rash" in named
+
+
+def test_what_cannot_be_exported_is_refused_in_one_line(house: Engine, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with pytest.raises(SignalError, match="is not empty: give --to an empty folder"):
+        house.export("pvda", tmp_path / "full")
+    with pytest.raises(SignalError, match="--export treescan has counts of one drug: give --drug"):
+        house.export("treescan", tmp_path / "out")
+    with pytest.raises(SignalError, match="--export pvda has every pair: give --all"):
+        house.export("pvda", tmp_path / "out", drug="Drug A")
+    with pytest.raises(SignalError, match="--tree is of --export treescan"):
+        house.export("pvda", tmp_path / "out", tree="tree.csv")
+    with pytest.raises(SignalError, match=r"give --tree a hierarchy \(node, parent\)"):
+        house.export("treescan", tmp_path / "out", drug="Drug A", tree="absent.csv")
+    with pytest.raises(SignalError, match="--export 'excel': give one of pvda, openebgm, treescan"):
+        house.export("excel", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
