@@ -240,7 +240,7 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
     yield printable(
         f"{found.drug}{condition_text(found.counted.condition)}: p of each reaction from the "
         f"largest ratio of {found.draws:,} tables drawn with seed {found.seed}; signals have "
-        "p <= 0.05, which all of them together exceed by chance once in 20"
+        "p <= 0.05, which any of them has by chance once in 20"
     )
     if condition_text(found.counted.condition):
         yield "counted are the cases whose region decides the condition (known)"

@@ -58,14 +58,14 @@ def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
     assert own.prr == pytest.approx(measures(*cells)["prr"])
     released = {str(case) for (case,) in house.sql("SELECT caseid FROM released.demo")}
     assert everybody <= released  # pseudonyms, and no id of the source
-    with open_artifact(publish(house, tmp_path)) as artifact:
-        artifact.export(form, tmp_path / "again", roles=["all"])
-    assert read(tmp_path / "again" / f"{form}.csv") == [first, *rows]
 
 
-def publish(house: Engine, folder: Path) -> Path:
-    house.publish("2011Q4", folder / "artifact")
-    return folder / "artifact"
+def test_an_artifact_has_the_pairs_of_the_warehouse(house: Engine, tmp_path: Path) -> None:
+    house.publish("2011Q4", tmp_path / "artifact")
+    house.export("pvda", tmp_path / "own", roles=["all"])
+    with open_artifact(tmp_path / "artifact") as artifact:
+        artifact.export("pvda", tmp_path / "again", roles=["all"])
+    assert read(tmp_path / "again" / "pvda.csv") == read(tmp_path / "own" / "pvda.csv")
 
 
 def test_counts_of_a_tree_are_the_cases_and_the_expected_ones(
