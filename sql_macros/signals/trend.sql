@@ -12,7 +12,7 @@
 --          srsql.with_suppressed have them. Of span 'period' are the cases that the period reports,
 --          as it has them; of span 'cumulative' all cases that it or a period before reports, each
 --          once, in its latest state by then. Labels of periods are in the order of time.
--- Source:  Lin 2016, Table 1; docs/decisions.md (D360).
+-- Source:  Lin 2016, Table 1; docs/decisions.md (D355).
 CREATE OR REPLACE MACRO srsql.trend_tables(
     cases, weights, drugs, reactions, pairs, periods
 ) AS TABLE
