@@ -498,22 +498,36 @@ def signal_pairs(
         return read_rules(dataset, Path(rules))
     low, high, sex = (None if each is None else str(each) for each in condition)
     who = make_condition(dataset, low, high, sex)
-    return who if drug is None or reaction is None else [Rule(drug, reaction, who)]
+    if drug is None or reaction is None:
+        return who
+    return [Rule(named("drug", drug), named("reaction", reaction), who)]
+
+
+def named(what: str, name: str | None) -> str:
+    """The name of a drug or a reaction as rules have it, where None, any of them, is empty.
+
+    Raises:
+        SignalError: it is empty itself.
+    """
+    if name == "":
+        raise SignalError(f"'' is no name of a {what}: give one")
+    return name or ""
 
 
 def one_pair(
     dataset: Dataset,
-    drug: str,
-    reaction: str,
+    drug: str | None,
+    reaction: str | None,
     condition: tuple[str | float | Fraction | None, str | float | Fraction | None, str | None],
 ) -> Rule:
-    """A pair, either name of which may be empty, under a condition: least age, greatest age, sex.
+    """A pair under a condition: least age, greatest age, sex; None: any drug, any reaction.
 
     Raises:
-        SignalError: the condition makes no sense.
+        SignalError: the condition makes no sense, or a name is empty.
     """
     low, high, sex = (None if each is None else str(each) for each in condition)
-    return Rule(drug, reaction, make_condition(dataset, low, high, sex))
+    who = make_condition(dataset, low, high, sex)
+    return Rule(named("drug", drug), named("reaction", reaction), who)
 
 
 def signal_counting(

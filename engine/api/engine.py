@@ -546,7 +546,7 @@ class Engine:
                 without_drug=without_drug, without_reaction=without_reaction,
                 without_indications=without_indications,
             )  # fmt: skip
-            asked = (drug, with_drug, reaction, rule.condition)
+            asked = (drug, api.named("drug", with_drug), reaction, rule.condition)
             return interaction(self.warehouse, schema, series, asked, quarter=quarter,
                                released_only=released_only, counting=counting)  # fmt: skip
 
@@ -562,7 +562,7 @@ class Engine:
         """A drug tested over all reactions; see ``srsql signals --likelihood``."""
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
-                (series, quarter, dataset), (drug, ""), (min_age, max_age, sex),
+                (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
                 (preset, roles, level), allow_unknown=allow_unknown,
                 without_drug=without_drug, without_reaction=without_reaction,
                 without_indications=without_indications,
@@ -582,7 +582,7 @@ class Engine:
         """What is released, for another tool; see ``srsql signals --export``."""
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
-                (series, quarter, dataset), (drug or "", ""), (min_age, max_age, sex),
+                (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
                 (preset, roles, level), allow_unknown=allow_unknown,
                 without_drug=without_drug, without_reaction=without_reaction,
                 without_indications=without_indications,
@@ -653,7 +653,7 @@ class Engine:
         return series_dataset(self.warehouse, self._of(quarter, name), series)
 
     def _one_pair(
-        self, where: tuple[str, Word, Name], pair: tuple[str, str],
+        self, where: tuple[str, Word, Name], pair: tuple[Word, Word],
         who: tuple[Number, Number, Word],
         how: tuple[Word, Sequence[str] | None, Sequence[str] | None], **given: Any,
     ) -> tuple[Dataset, Rule, Counting]:  # fmt: skip

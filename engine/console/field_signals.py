@@ -101,8 +101,8 @@ def way_of(asked: dict[str, Any]) -> Way | None:
     Raises:
         SignalError: several are, or an option of one that is not.
     """
-    marks = {way: asked.pop(way.call) if way.mark else asked[way.own[0]] for way in WAYS}
-    chosen = [way for way, mark in marks.items() if mark]
+    given = {w: asked.pop(w.call) if w.mark else asked[w.own[0]] is not None for w in WAYS}
+    chosen = [way for way, mark in given.items() if mark]
     if len(chosen) > 1:
         raise SignalError(f"{chosen[0].option} and {chosen[1].option} exclude each other")
     way = chosen[0] if chosen else None
@@ -244,7 +244,7 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
     )
     if condition_text(found.counted.condition):
         yield "counted are the cases whose region decides the condition (known)"
-    yield from counted_lines(found.counted)
+    yield from counted_lines(found.counted, "the test is without them")
 
 
 def _tested_cells(own: Tested) -> list[str]:
@@ -267,7 +267,7 @@ def export_parts(found: Exported) -> Parts:
         yield printable(f"{file.path}: {file.rows:,} rows")
     if condition_text(found.counted.condition):
         yield "exported are the cases whose region decides the condition (known)"
-    yield from counted_lines(found.counted)
+    yield from counted_lines(found.counted, "files have them without it")
 
 
 def export_table(found: Exported) -> Iterator[list[Any]]:
@@ -276,8 +276,13 @@ def export_table(found: Exported) -> Iterator[list[Any]]:
     yield from ([file.path, file.rows] for file in found.files)
 
 
-def counted_lines(about: Counted) -> Iterator[str]:
-    """What was counted, and what to make of it."""
+def counted_lines(about: Counted, hidden: str = "bounds allow for them") -> Iterator[str]:
+    """What was counted, and what to make of it.
+
+    Args:
+        about: what was counted.
+        hidden: what becomes of released cases with a reaction that no row shows.
+    """
     first, last = about.quarters[0], about.quarters[-1]
     when = first if first == last else f"{first} to {last}"
     roles = f"roles {', '.join(about.roles)}" if about.roles else "every role"
@@ -290,7 +295,7 @@ def counted_lines(about: Counted) -> Iterator[str]:
     if about.suppressed:
         yield (
             f"{about.suppressed:,} released cases at most may have any one reaction although no "
-            "row shows it: bounds allow for them"
+            f"row shows it: {hidden}"
         )
     if about.dropped:
         yield f"{about.dropped:,} cases were left out of the originals, too (--missing drop)"

@@ -54,6 +54,7 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
+from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.releases import not_released, without_releases
@@ -182,6 +183,7 @@ def ask(
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
     if scope.levels:
         load_names(warehouse, scope, sides)
+    _check_names(warehouse, rules, counting)
     allowed = counting.allow_unknown
     unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed) if rules else []
     masks = Rule(counting.without_drug or "", counting.without_reaction or "", Condition())
@@ -189,12 +191,26 @@ def ask(
         unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
     suppressed = suppressed_cases(warehouse, scope)
     _check_told(warehouse, scope, counting, suppressed)
-    for rule in rules:
-        for what in ("drug", "reaction"):
-            name = getattr(rule, what)
-            if name and name.strip().upper() == getattr(masks, what).strip().upper():
-                raise SignalError(f"the {what} {name!r} is left out by --without-{what}")
     return Asked(scope, sides, tuple(unknown), suppressed)
+
+
+def _check_names(warehouse: Warehouse, rules: Sequence[Rule], counting: Counting) -> None:
+    """That names are names, and none of them of cases that are left out.
+
+    Raises:
+        SignalError: one is blank, or left out.
+    """
+    for what in ("drug", "reaction"):
+        left = getattr(counting, f"without_{what}")
+        asked = [name for rule in rules if (name := getattr(rule, what))]
+        names = asked if left is None else [left, *asked]
+        normal = dict(zip(names, normalized_texts(warehouse, names), strict=True))
+        for name in names:
+            if normal[name] is None:
+                raise SignalError(f"{name!r} is no name of a {what}: give one")
+        for name in asked:
+            if left is not None and normal[name] == normal[left]:
+                raise SignalError(f"the {what} {name!r} is left out by --without-{what}")
 
 
 def left_out(counting: Counting) -> tuple[str, ...]:

@@ -5,25 +5,30 @@
 * TreeScan: ``counts.cas`` (node, cases, expected; the Poisson model) and ``tree.tre`` (node,
   parent; the root alone) of one drug, without headers, as TreeScan has them.
 
-A case counts that surely meets the condition, with its pseudonym as the series has it. Names are
-normalized: in upper case.
+A case counts that surely meets the condition. It has a number of the file alone, in the order of
+what it tells and not of its id, so that files cannot be joined by cases, and no id leaves the house
+that an artifact may have replaced. Names are normalized: in upper case.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, Literal
 
+from sqlglot import exp
+
 from srsql.engine.errors import SignalError
 from srsql.engine.signals import Run, ask
-from srsql.engine.signals.cases import RELEASED, load_wanted
+from srsql.engine.signals.cases import RELEASED, Scope, load_wanted
 from srsql.engine.signals.counted import Counted, counted, need_rows
 from srsql.engine.signals.rules import USUAL, Counting, Rule
+from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.scratch import put_beside
+from srsql.engine.warehouse.statements import column, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
@@ -76,7 +81,8 @@ def export(
 
     Raises:
         SignalError: see ``signals``; the folder is not empty or cannot be written; TreeScan has no
-            drug; there is no such tree; or clusters tell drugs and reactions.
+            drug; there is no such tree; a release must not leave the house; or clusters tell drugs
+            and reactions.
     """
     form, folder, tree_file = writing
     if (form == "treescan") != bool(rule.drug):
@@ -88,6 +94,8 @@ def export(
     asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
                 released_only=True, counting=counting)  # fmt: skip
     need_rows(asked, "--export")
+    _need_publishable(warehouse, asked.scope)
+    named = _nodes(warehouse, tree)
     _make(folder)
     run, files = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed), []
     try:
@@ -97,10 +105,9 @@ def export(
             load_wanted(warehouse, [0], [(rule.drug, "")])
             statement = run.of_side("tree_counts", RELEASED, "weight", "drug", "reaction")
             rows = warehouse.rows(statement)
-            named = _nodes(tree)
             counts = [(named.get(name, name), *numbers) for name, *numbers in rows]
             files.append(_write(folder / "counts.cas", (), counts))
-            nodes = tree_rows(tree, [row[0] for row in rows])
+            nodes = tree_rows(tree, named, [row[0] for row in rows])
             files.append(_write(folder / "tree.tre", (), nodes))
         else:
             statement = run.of_side("reported_pairs", RELEASED, "weight", "drug", "reaction")
@@ -112,26 +119,40 @@ def export(
     return Exported(form, rule.drug or None, tuple(files), about)
 
 
-def tree_rows(tree: Hierarchy | None, reactions: Iterable[str]) -> Iterator[tuple[str, ...]]:
+def tree_rows(
+    tree: Hierarchy | None, named: Mapping[str, str], reactions: Iterable[str]
+) -> Iterator[tuple[str, ...]]:
     """The lines of a tree: its root alone, each node with its parent, then the reactions that it
     lacks under its root.
 
     Args:
         tree: None: a root, ``ROOT``, and the reactions.
+        named: normalized label of each node -> label.
         reactions: normalized.
     """
+    root = ROOT if tree is None else tree.labels[0]
+    yield (root,)
+    if tree is not None:
+        yield from ((label, tree.labels[tree.parent[n]]) for n, label in enumerate(tree.labels) if n)
+    yield from ((name, root) for name in reactions if name not in named)
+
+
+def _nodes(warehouse: Warehouse, tree: Hierarchy | None) -> dict[str, str]:
+    """Normalized label -> label, the root included, like which a reaction may be named.
+
+    Raises:
+        SignalError: two labels are one reaction.
+    """
     labels = (ROOT,) if tree is None else tree.labels
-    yield (labels[0],)
-    for node, label in enumerate(labels[1:], start=1):
-        assert tree is not None
-        yield label, labels[tree.parent[node]]
-    named = _nodes(tree)
-    yield from ((name, labels[0]) for name in reactions if name not in named)
-
-
-def _nodes(tree: Hierarchy | None) -> dict[str, str]:
-    """Normalized label -> label."""
-    return {} if tree is None else {label.strip().upper(): label for label in tree.labels}
+    found: dict[str, str] = {}
+    for label, name in zip(labels, normalized_texts(warehouse, labels), strict=True):
+        key = name or label
+        if key in found:
+            raise SignalError(
+                f"--tree: nodes {found[key]!r} and {label!r} are one reaction: keep one of them"
+            )
+        found[key] = label
+    return found
 
 
 def _tree(file: Path) -> Hierarchy:
@@ -139,6 +160,25 @@ def _tree(file: Path) -> Hierarchy:
         return load_hierarchy(file)
     except (HierarchyError, OSError, UnicodeDecodeError, csv.Error, TOMLDecodeError) as error:
         raise SignalError(f"{file}: {error}: give --tree a hierarchy (node, parent)") from None
+
+
+def _need_publishable(warehouse: Warehouse, scope: Scope) -> None:
+    """Refuse what must not leave the house, as the public manifest of a release says it.
+
+    Raises:
+        SignalError: a release is an experiment, or there to be compared with.
+    """
+    for quarter, release_id in scope.releases.items():
+        ids = {"releases": [release_id]}
+        schema = str(warehouse.value(query("signals/releases", "schemas"), ids))
+        if "publication" not in warehouse.columns(schema, "manifest"):
+            continue
+        said = exp.select(column("publication", "m")).from_(table(schema, "manifest", alias="m"))
+        if (verdict := warehouse.value(said.sql(dialect="duckdb"))) != "allowed":
+            raise SignalError(
+                f"{quarter} must not leave the house (publication: {verdict}), and exports are "
+                "made to be handed on: export another release"
+            )
 
 
 def _make(folder: Path) -> None:

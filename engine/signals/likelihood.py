@@ -160,8 +160,8 @@ def likelihood(
 
 def _tested(row: Sequence[Any], drawn: npt.NDArray[np.float64]) -> Tested:
     _, n, _, _, _, expected, log_lr, log_lr_poisson = row
-    # ratios are equal to rounding where counts are
-    p = (1 + int(np.count_nonzero(drawn >= log_lr * (1 - 1e-12)))) / (1 + len(drawn))
+    # equal ratios differ by rounding, of logarithms that are added up before they cancel
+    p = (1 + int(np.count_nonzero(drawn >= log_lr - 1e-9 * max(1, log_lr)))) / (1 + len(drawn))
     return Tested(n, expected, log_lr, log_lr_poisson, p, p <= LEVEL)
 
 

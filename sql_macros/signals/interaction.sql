@@ -7,8 +7,8 @@
 --          of two different drugs; suppressed: so many cases, a whole number, may have any one
 --          reaction beside those that are shown with it.
 -- Outputs: drug, other, reaction, and for each cell nijk (i: with the drug, j: with the other one,
---          k: with the reaction; 1 or 0) nijk (expected), nijk_lower, nijk_upper, nijk_known as
---          srsql.contingency and srsql.with_suppressed have them.
+--          k: with the reaction; 1 or 0) nijk (expected), nijk_lower and nijk_upper as
+--          srsql.contingency and srsql.with_suppressed have them; what is known is nijk_lower.
 -- Source:  Noren, Sundberg, Bate and Edwards 2008.
 CREATE OR REPLACE MACRO srsql.interaction_tables(
     weights, drugs, reactions, triples, suppressed

@@ -56,8 +56,10 @@ def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
     own = signal.released
     assert (own.a, own.b, own.c, own.d) == cells
     assert own.prr == pytest.approx(measures(*cells)["prr"])
-    released = {str(case) for (case,) in house.sql("SELECT caseid FROM released.demo")}
-    assert everybody <= released  # pseudonyms, and no id of the source
+    assert everybody == {str(number + 1) for number in range(len(everybody))}  # and no id
+    told = {number: sorted(row[1:] for row in rows if row[0] == number) for number in everybody}
+    content = [[sorted({row[k] for row in told[str(n + 1)]}) for k in (0, 1)] for n in range(len(told))]
+    assert content == sorted(content)  # what cases tell, not their ids, has them in order
 
 
 def test_an_artifact_has_the_pairs_of_the_warehouse(house: Engine, tmp_path: Path) -> None:
@@ -99,6 +101,30 @@ def test_a_tree_of_ones_own_has_the_reactions_where_it_says(house: Engine, tmp_p
     named = {row[0] for row in read(tmp_path / "out" / "counts.cas")}
     assert named <= {row[0] for row in nodes}
     assert "rash" in named
+
+
+def test_a_reaction_may_be_named_like_a_node_of_the_tree_but_no_two_nodes_like_one_reaction(
+    house: Engine, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree.csv"
+    tree.write_text("node,parent\nrash,\nPain,rash\n")
+    house.export("treescan", tmp_path / "out", drug="Drug A", roles=["all"], tree=tree)
+    nodes = read(tmp_path / "out" / "tree.tre")
+    assert [node for node in nodes if node[0].upper() == "RASH"] == [["rash"]]
+    tree.write_text("node,parent\nAny,\nRash,Any\nRASH\u200b,Any\n")
+    with pytest.raises(SignalError, match="are one reaction: keep one of them"):
+        house.export("treescan", tmp_path / "two", drug="Drug A", tree=tree)
+    assert not (tmp_path / "two").exists()
+
+
+def test_what_must_not_be_published_is_not_exported(tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS)])
+        engine.release("2011Q4", model="k-anonymity", k=3, seed=1)
+        with pytest.raises(SignalError, match="2011Q4 must not leave the house"):
+            engine.export("pvda", tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+        assert engine.trend("Drug A", "Rash").points
 
 
 def test_what_cannot_be_exported_is_refused_in_one_line(house: Engine, tmp_path: Path) -> None:

@@ -70,6 +70,16 @@ def test_an_export_names_its_files(db: Path, tmp_path: Path) -> None:
         (("--export", "pvda", "--to", "x"), "give --all for pvda and openebgm, --drug for"),
         (("--all", "--export", "treescan", "--to", "x"), "has counts of one drug: give --drug"),
         ((*PAIR, "--with-drug", "Drug Z"), "no case has the drug 'Drug Z'"),
+        ((*PAIR, "--with-drug", ""), "'' is no name of a drug: give one"),
+        (("--drug", "", "--reaction", "Rash", "--trend"), "'' is no name of a drug: give one"),
+        (("--drug", "Drug A", "--reaction", ""), "'' is no name of a reaction: give one"),
+        ((*PAIR, "--without-drug", " "), "' ' is no name of a drug: give one"),
+        ((*PAIR, "--without-drug", "drug\u200b a"), "the drug 'Drug A' is left out by"),
+        (
+            (*PAIR, "--with-drug", "\u2060", "--allow-unknown"),
+            "'\\u2060' is no name of a drug: give one",
+        ),
+        (("--drug", "", "--likelihood"), "'' is no name of a drug: give one"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(db: Path, asked: tuple[str, ...], text: str) -> None:

@@ -405,13 +405,40 @@ FROM srsql.likelihood_ratios('counted') AS r
 ORDER BY r.log_lr DESC, r.n DESC, r.reaction ASC;
 
 -- name: reported_pairs
--- Each drug with each reaction of each case that surely meets the condition.
-SELECT w.case_id, d.drug, r.reaction
-FROM temp.main.srsql_weight AS w
-INNER JOIN temp.main.srsql_drug AS d ON w.case_id = d.case_id
-INNER JOIN temp.main.srsql_reaction AS r ON w.case_id = r.case_id
-WHERE w.lower > 0
-ORDER BY w.case_id, d.drug, r.reaction;
+-- Each drug with each reaction of each case that surely meets the condition. Cases are numbered in
+-- the order of what they tell; of those that tell the same it does not matter which is first.
+WITH
+taken AS (
+    SELECT d.case_id, list(d.drug ORDER BY d.drug) AS drugs
+    FROM temp.main.srsql_drug AS d
+    GROUP BY d.case_id
+),
+
+told AS (
+    SELECT r.case_id, list(r.reaction ORDER BY r.reaction) AS reactions
+    FROM temp.main.srsql_reaction AS r
+    GROUP BY r.case_id
+),
+
+numbered AS (
+    SELECT
+        row_number() OVER (ORDER BY t.drugs, o.reactions) AS case_no,
+        t.drugs,
+        o.reactions
+    FROM temp.main.srsql_weight AS w
+    INNER JOIN taken AS t ON w.case_id = t.case_id
+    INNER JOIN told AS o ON w.case_id = o.case_id
+    WHERE w.lower > 0
+),
+
+by_drug AS (
+    SELECT n.case_no, unnest(n.drugs) AS drug, n.reactions
+    FROM numbered AS n
+)
+
+SELECT b.case_no, b.drug, unnest(b.reactions) AS reaction
+FROM by_drug AS b
+ORDER BY ALL;
 
 -- name: tree_counts
 -- The cases that surely meet the condition with the drug of the wanted pair and each reaction that
