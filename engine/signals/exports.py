@@ -133,7 +133,8 @@ def tree_rows(
     root = ROOT if tree is None else tree.labels[0]
     yield (root,)
     if tree is not None:
-        yield from ((label, tree.labels[tree.parent[n]]) for n, label in enumerate(tree.labels) if n)
+        parents = (tree.labels[node] for node in tree.parent[1:])
+        yield from zip(tree.labels[1:], parents, strict=True)
     yield from ((name, root) for name in reactions if name not in named)
 
 

@@ -57,8 +57,10 @@ def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
     assert (own.a, own.b, own.c, own.d) == cells
     assert own.prr == pytest.approx(measures(*cells)["prr"])
     assert everybody == {str(number + 1) for number in range(len(everybody))}  # and no id
-    told = {number: sorted(row[1:] for row in rows if row[0] == number) for number in everybody}
-    content = [[sorted({row[k] for row in told[str(n + 1)]}) for k in (0, 1)] for n in range(len(told))]
+    content = [
+        [sorted({row[k] for row in rows if row[0] == number}) for k in (1, 2)]
+        for number in sorted(everybody, key=int)
+    ]
     assert content == sorted(content)  # what cases tell, not their ids, has them in order
 
 
