@@ -19,7 +19,7 @@ ASKED_FOR = {
     "loss and risk": "nil il il_per_group dr nil_star il_plus il_star rr ar_rev signal_bias",
     "models": "pr eta sigma theta alpha k k_effective nc_bounding qid_bounding ear_bounding "
     "ncc_grouping carriers",
-    "signals": "prr ror ic ebgm chi2",
+    "signals": "prr ror ic ebgm chi2 omega log_likelihood_ratio",
     "terms": "km_anonymity horpart verpart refining record_chunk shared_chunk item_chunk are mre "
     "w1 w2",
     "noise": "ncp emd rate ipa epsilon calibration_paper calibration_sound exponential_mechanism",
