@@ -1,8 +1,9 @@
 """A quarter as assets of Dagster: ingested, released, audited, published.
 
 ``dagster dev -f srsql_quarters.py`` shows them. Settings are those of ``Srsql``, by default from
-the environment. A quarter is a partition, named by the day on which it begins; a release waits for
-the release of the quarter before, so that a backfill goes through a series in its order.
+the environment. A quarter is a partition, named by the day on which it begins. A release depends on
+the release of the quarter before, so that a backfill goes through a series in its order, and a run
+of a single quarter fails where that one is missing.
 """
 
 import os
@@ -55,6 +56,19 @@ def quarter_of(context: dg.AssetExecutionContext) -> str:
     return f"{begins.year}Q{(begins.month + 2) // 3}"
 
 
+def need_no_gap(engine: srsql.Engine, quarter: str) -> None:
+    """Fail where the quarter before is not released: afterwards srsql would refuse to release it."""
+    year, number = int(quarter[:4]), int(quarter[5])
+    before = f"{year}Q{number - 1}" if number > 1 else f"{year - 1}Q4"
+    rows = engine.status().releases
+    out = [row["quarter"] for row in rows if (row["series"], row["status"]) == ("main", "released")]
+    if out and max(out) < before:
+        raise dg.Failure(
+            f"the series ends with {max(out)}: release {before} before {quarter}",
+            allow_retries=False,
+        )
+
+
 @dg.asset(partitions_def=QUARTERS, group_name="srsql", kinds={"duckdb"})
 def raw_quarter(context: dg.AssetExecutionContext, settings: Srsql) -> dg.MaterializeResult:
     """The quarter's reports in the warehouse, every line of the files accounted for."""
@@ -76,6 +90,7 @@ def release(context: dg.AssetExecutionContext, settings: Srsql) -> dg.Materializ
     """The quarter as views without identities: checked from its own rows, or rolled back."""
     quarter = quarter_of(context)
     with settings.open() as engine:
+        need_no_gap(engine, quarter)
         engine.release(quarter, k=settings.k, theta=settings.theta, if_needed=True)
         measures = {(row.measure, row.scope): row for row in engine.metrics(quarter)}
     alone = measures["one_candidate", "2 of the drugs or terms, worst"]
@@ -103,6 +118,9 @@ def artifact(context: dg.AssetExecutionContext, settings: Srsql) -> dg.Materiali
     quarter = quarter_of(context)
     folder = Path(settings.published, quarter)
     with settings.open() as engine:
+        found = engine.audit(k=settings.audit_k)  # the check is not run with this asset alone
+        if not found.safe:
+            raise dg.Failure(found.verdict, allow_retries=False)
         engine.publish(quarter, folder, if_needed=True)
     verified = srsql.verify(folder)
     if not verified.passed:

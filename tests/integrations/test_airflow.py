@@ -17,6 +17,7 @@ from support.quarters import crowd, write_quarter
 RECIPE = Path(__file__).parents[2] / "integrations" / "airflow"
 PYTHON = os.environ.get("SRSQL_AIRFLOW_PYTHON")
 QUARTERS = ("2011Q3", "2011Q4")
+AFTER_A_GAP = "2012Q2"
 RUN = """
 import json, sys
 from srsql_quarters import dag
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("airflow")
-    for number, quarter in enumerate(QUARTERS):
+    for number, quarter in enumerate((*QUARTERS, AFTER_A_GAP)):
         reports = crowd(60, first=1 + 30 * number, version=1 + number)
         write_quarter(folder / "quarters", quarter, reports)
     assert PYTHON is not None
@@ -87,7 +88,7 @@ def states(place: Path, **conf: object) -> dict[str, str]:
 def test_a_series_goes_from_files_to_verified_folders(place: Path) -> None:
     for quarter in QUARTERS:
         assert states(place, quarter=quarter) == dict.fromkeys(
-            ("ingest", "release", "audit", "publish", "verify"), "success"
+            ("ingest", "need_no_gap", "release", "audit", "publish", "verify"), "success"
         )
         assert (place / "published" / quarter / "manifest.json").is_file()
 
@@ -101,6 +102,21 @@ def test_nothing_is_published_of_a_series_that_is_not_safe(place: Path) -> None:
     assert ended["release"] == "success"
     assert ended["audit"] == "failed"
     assert ended["publish"] == ended["verify"] == "upstream_failed"
+
+
+def test_a_quarter_after_a_gap_is_not_released(place: Path) -> None:
+    ended = states(place, quarter=AFTER_A_GAP)
+    assert ended["ingest"] == "success"
+    assert ended["need_no_gap"] == "failed"
+    assert ended["release"] == ended["verify"] == "upstream_failed"
+
+
+@pytest.mark.parametrize("quarter", ["2011Q4; touch hurt", "$(touch hurt)", "2011Q5", "2011Q3:2011Q4"])
+def test_nothing_but_a_quarter_becomes_a_word_of_a_command(place: Path, quarter: str) -> None:
+    ran = airflow(place, "-c", RUN, json.dumps({"quarter": quarter}))
+    assert "Invalid input for param quarter" in ran.stdout + ran.stderr
+    assert '"success"' not in ran.stdout
+    assert list(place.rglob("hurt")) == []
 
 
 def test_a_run_takes_the_last_quarter_that_ended(place: Path) -> None:

@@ -17,6 +17,7 @@ from srsql import Engine
 
 RECIPE = Path(__file__).parents[2] / "integrations" / "dagster"
 QUARTERS = {"2011-07-01": "2011Q3", "2011-10-01": "2011Q4"}
+AFTER_A_GAP = {"2012-04-01": "2012Q2"}
 RUN = """
 import json, sys
 import dagster as dg
@@ -24,9 +25,10 @@ import srsql_quarters as recipe
 
 settings = recipe.Srsql(k=3, theta="0.5", audit_k=json.loads(sys.argv[2]))
 chosen = [recipe.raw_quarter, recipe.release, recipe.artifact, recipe.audit]
+selected = sys.argv[3:] or None
 with dg.DagsterInstance.ephemeral() as instance:
     ran = dg.materialize(chosen, partition_key=sys.argv[1], resources={"settings": settings},
-                         instance=instance, raise_on_error=False)
+                         instance=instance, raise_on_error=False, selection=selected)
     print(json.dumps({
         "success": ran.success,
         "made": {event.asset_key.to_user_string(): {name: value.value for name, value
@@ -47,6 +49,13 @@ for month in (2, 5):
     print(recipe.six_weeks_after(now).partition_key)
 """
 
+CHECKED = """
+import srsql_quarters as recipe
+
+checks = recipe.quarterly.selection.resolve_checks(recipe.defs.resolve_asset_graph())
+print(*(word for key in checks for word in (key.asset_key.to_user_string(), key.name)))
+"""
+
 pytestmark = pytest.mark.skipif(
     find_spec("dagster") is None, reason="dagster is not installed (.ci/integrations has it)"
 )
@@ -55,7 +64,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dagster")
-    for number, quarter in enumerate(QUARTERS.values()):
+    for number, quarter in enumerate((QUARTERS | AFTER_A_GAP).values()):
         reports = crowd(60, first=1 + 30 * number, version=1 + number)
         write_quarter(folder / "quarters", quarter, reports)
     return folder
@@ -81,8 +90,10 @@ def dagster(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def materialized(place: Path, partition: str, audit_k: int | None = None) -> dict[str, Any]:
-    ran = dagster(place, "-c", RUN, partition, json.dumps(audit_k))
+def materialized(
+    place: Path, partition: str, *selected: str, audit_k: int | None = None
+) -> dict[str, Any]:
+    ran = dagster(place, "-c", RUN, partition, json.dumps(audit_k), *selected)
     assert ran.returncode == 0, ran.stderr
     told: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     return told
@@ -114,6 +125,25 @@ def test_nothing_is_published_of_a_series_that_is_not_safe(place: Path) -> None:
     assert not told["success"]
     assert "artifact" not in told["made"]
     assert told["checks"]["audit"][1].startswith("Unsafe: ")
+
+
+def test_an_artifact_alone_is_not_published_of_a_series_that_is_not_safe(place: Path) -> None:
+    told = materialized(place, max(QUARTERS), "artifact", audit_k=30)
+    assert not told["success"]
+    assert told["made"] == told["checks"] == {}
+
+
+def test_a_quarter_after_a_gap_is_not_released(place: Path) -> None:
+    told = materialized(place, max(AFTER_A_GAP))
+    assert not told["success"]
+    assert set(told["made"]) == {"raw_quarter"}
+    with Engine(place / "w.duckdb", read_only=True) as engine:
+        assert {row["quarter"] for row in engine.status().releases} == set(QUARTERS.values())
+
+
+def test_the_scheduled_job_has_the_check(place: Path) -> None:
+    ran = dagster(place, "-c", CHECKED)
+    assert ran.stdout.split() == ["release", "audit"], ran.stderr
 
 
 def test_the_schedule_takes_the_last_quarter_that_ended(place: Path) -> None:
