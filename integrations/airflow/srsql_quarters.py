@@ -29,7 +29,7 @@ def quarter_before(day: datetime) -> str:
 
 @task(retries=0)
 def need_no_gap(quarter: str) -> None:
-    """Fail where the quarter before is not released: afterwards srsql would refuse to release it."""
+    """Fail where the quarter before is not released: afterwards srsql would refuse it."""
     status = [*shlex.split(SRSQL), "status", "--json", "--wait", "3600"]
     told = json.loads(subprocess.run(status, check=True, stdout=subprocess.PIPE).stdout)
     rows = told["releases"]

@@ -57,7 +57,7 @@ def quarter_of(context: dg.AssetExecutionContext) -> str:
 
 
 def need_no_gap(engine: srsql.Engine, quarter: str) -> None:
-    """Fail where the quarter before is not released: afterwards srsql would refuse to release it."""
+    """Fail where the quarter before is not released: afterwards srsql would refuse it."""
     year, number = int(quarter[:4]), int(quarter[5])
     before = f"{year}Q{number - 1}" if number > 1 else f"{year - 1}Q4"
     rows = engine.status().releases

@@ -111,7 +111,9 @@ def test_a_quarter_after_a_gap_is_not_released(place: Path) -> None:
     assert ended["release"] == ended["verify"] == "upstream_failed"
 
 
-@pytest.mark.parametrize("quarter", ["2011Q4; touch hurt", "$(touch hurt)", "2011Q5", "2011Q3:2011Q4"])
+@pytest.mark.parametrize(
+    "quarter", ["2011Q4; touch hurt", "$(touch hurt)", "2011Q5", "2011Q3:2011Q4"]
+)
 def test_nothing_but_a_quarter_becomes_a_word_of_a_command(place: Path, quarter: str) -> None:
     ran = airflow(place, "-c", RUN, json.dumps({"quarter": quarter}))
     assert "Invalid input for param quarter" in ran.stdout + ran.stderr
