@@ -98,7 +98,7 @@ def site(session: nox.Session) -> None:
 def notebooks(session: nox.Session) -> None:
     """Run the notebooks (``-- --update`` writes what they print)."""
     _install(session, "test")
-    session.install("nbclient>=0.10", "ipykernel>=6")
+    session.install("nbclient>=0.10,<1", "ipykernel>=6,<8")
     session.run("python", "docs/run_notebooks.py", *session.posargs)
 
 

@@ -43,6 +43,12 @@ def test_outputs_are_text_and_name_no_path(path: Path) -> None:
             assert "/" + "tmp" not in json.dumps(output)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_works_in_an_empty_folder_so_that_it_can_be_run_again(path: Path) -> None:
+    first = next(cell for cell in cells(path) if cell["cell_type"] == "code")
+    assert "\nos.chdir(tempfile.mkdtemp())" in "".join(first["source"])
+
+
 @pytest.mark.skipif(
     not all(map(find_spec, ("nbclient", "ipykernel"))),
     reason="nbclient and ipykernel are not installed (.ci/integrations has them)",
