@@ -46,13 +46,17 @@ QUALIFY count(*) OVER (PARTITION BY age_low, wt_low, sex) = 1
 ORDER BY case_id LIMIT 1"""
 TERMS = """
 SELECT case_id, unnest(string_split(terms, ';')) FROM read_csv('{file}')"""
-WIDTH = 640
+WIDTH = 560
+COLUMNS = (12, 96, 204)
+"""Where age, weight and sex begin in a row of a panel."""
+LINE = 21
+"""From one line of small text to the next."""
 STYLE = """
 .card { fill: #ffffff; stroke: #c9d1d9 }
-text { font: 15px system-ui, sans-serif; fill: #1f2328 }
-.title { font-weight: 600; font-size: 17px }
+text { font: 16px system-ui, sans-serif; fill: #1f2328 }
+.title { font-weight: 600; font-size: 18px }
 .large { font-weight: 600; font-size: 21px }
-.quiet { fill: #59636e; font-size: 13.5px }
+.quiet { fill: #59636e; font-size: 15px }
 .found { fill: #fbe3e4; stroke: #c93c37 }
 .among { fill: #e3f1ef; stroke: #1b7f75 }
 .bad { fill: #b42318 }
@@ -134,36 +138,35 @@ def in_words(value: object) -> str:
 
 def drawn(found: Attacked) -> str:
     """The picture as SVG."""
-    half, top = WIDTH // 2, 96
+    left, right, top = 20, WIDTH // 2 + 10, 98
     rows = max(len(found.before), len(found.after))
     bottom = top + 46 + 30 * rows
     known = f"age {found.known['age']}, {found.known['wt']} kg, {found.known['sex']}"
     parts = [
-        text(24, 38, f"An attacker knows a patient: {known}.", "title"),
-        text(24, 62, "Who in the quarter can it be, and what is in the row?", "quiet"),
-        *panel(24, top, "Before: the originals", found.before, "found"),
-        *panel(half + 12, top, "After: the release", found.after, "among"),
-        text(24, bottom + 26, count(len(found.before)), "large bad"),
-        text(half + 12, bottom + 26, count(len(found.after)), "large good"),
-        *lines(24, bottom + 50, ["All in its row is known for certain:", *found.terms]),
+        text(left, 36, f"An attacker knows a patient: {known}.", "title"),
+        text(left, 62, "Which cases can it be, and what do their rows tell?", "quiet"),
+        *panel(left, top, "Before: the originals", found.before, "found"),
+        *panel(right, top, "After: the release", found.after, "among"),
+        text(left, bottom + 26, count(len(found.before)), "large bad"),
+        text(right, bottom + 26, count(len(found.after)), "large good"),
+        *lines(left, bottom + 50, ["All that it tells is certain:", *found.terms]),
     ]
     share = percent(found.likeliest / len(found.after))
-    right = f"right for {found.likeliest} of {len(found.after)} ({share})"
-    parts += lines(half + 12, bottom + 50, ["Any value is a guess, and the likeliest is", right])
-    foot = bottom + 50 + 20 * max(2, len(found.terms) + 1) + 14
-    parts += lines(
-        24,
-        foot,
-        [
-            "Not protected: drugs and terms are published as reported. Whoever also knows two of",
-            f"them is left with a single case for {percent(found.alone)} of this quarter's cases.",
-            "Synthetic (2011Q1 of srsql demo). Cases whose age, weight or sex is missing could be",
-            "anybody; they are left out on both sides.",
-        ],
-    )
-    height = foot + 20 * 4 - 4
+    told = f"is right for {found.likeliest} of {len(found.after)} ({share})."
+    parts += lines(right, bottom + 50, ["The likeliest of their values", told])
+    notes = [
+        "Not protected: drugs and terms are published as reported. Who",
+        f"also knows two of them is left with one case for {percent(found.alone)} of the",
+        "cases of this quarter (synthetic, 2011Q1 of srsql demo).",
+        "Cases whose age, weight or sex is missing could be anybody:",
+        "they are left out on both sides.",
+    ]
+    foot = bottom + 50 + LINE * (len(found.terms) + 1) + 12
+    parts += lines(left, foot, notes)
+    height = foot + LINE * (len(notes) - 1) + 18
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" role="img" '
         f'aria-label="{escape(known)}: {count(len(found.before))} before, '
         f'{count(len(found.after))} after">\n<style>{STYLE}</style>\n'
         f'<rect class="card" x="1" y="1" width="{WIDTH - 2}" height="{height - 2}" rx="8"/>\n'
@@ -175,14 +178,14 @@ def drawn(found: Attacked) -> str:
 def panel(x: int, y: int, title: str, regions: list[tuple[str, ...]], kind: str) -> list[str]:
     """One side: a row for each candidate."""
     parts = [text(x, y, title, "title")]
-    for place, name in zip((14, 100, 226), ("age", "weight, kg", "sex"), strict=True):
+    for place, name in zip(COLUMNS, ("age", "weight, kg", "sex"), strict=True):
         parts.append(text(x + place, y + 26, name, "quiet"))
     for number, region in enumerate(regions):
         at = y + 36 + 30 * number
         parts.append(
-            f'<rect class="{kind}" x="{x}" y="{at}" width="{WIDTH // 2 - 36}" height="26" rx="4"/>'
+            f'<rect class="{kind}" x="{x}" y="{at}" width="{WIDTH // 2 - 30}" height="26" rx="4"/>'
         )
-        for place, value in zip((14, 100, 226), region, strict=True):
+        for place, value in zip(COLUMNS, region, strict=True):
             parts.append(text(x + place, at + 18, value))
     return parts
 
@@ -199,7 +202,7 @@ def percent(share: float) -> str:
 
 def lines(x: int, y: int, texts: Iterable[str]) -> list[str]:
     """Small text, one line below the other."""
-    return [text(x, y + 20 * number, line, "quiet") for number, line in enumerate(texts)]
+    return [text(x, y + LINE * number, line, "quiet") for number, line in enumerate(texts)]
 
 
 def text(x: int, y: int, words: str, kind: str = "") -> str:
