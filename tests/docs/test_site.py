@@ -49,10 +49,14 @@ def test_every_page_that_stands_elsewhere_is_there(pages: ModuleType) -> None:
     assert [source for source in pages.PAGES if not (ROOT / source).is_file()] == []
 
 
-def test_a_steward_an_analyst_and_an_auditor_find_their_way_in_one_click() -> None:
+def test_a_steward_an_analyst_and_an_auditor_find_their_way_in_one_click(
+    pages: ModuleType,
+) -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
+    shown = pages.for_site(text, "index.md")
     for way in WAYS:
-        assert re.search(rf"\[{way.title()}: [^]]+\]\(notebooks/{way}\.md\)", text)
+        assert re.search(rf"\[{way.title()}: [^]]+\]\(notebooks/{way}\.ipynb\)", text)
+        assert re.search(rf"\[{way.title()}: [^]]+\]\(notebooks/{way}\.md\)", shown)
 
 
 @pytest.mark.parametrize(
