@@ -9,10 +9,12 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -24,7 +26,7 @@ import pyarrow as pa
 import pytest
 from support.baskets import Desk
 from support.files import copied
-from support.quarters import arrivals, crowd
+from support.quarters import arrivals, crowd, write_quarter
 from support.released import content
 from support.spark_workers import one_killed
 
@@ -93,7 +95,7 @@ def test_what_becomes_of_each_part_comes_back(
     assert found(SparkCarrier(session), SUMS, sums()) == DUE
     assert found(SparkCarrier(session), SUMS, iter(())) == []
     monkeypatch.setattr(spark, "WAVE", 1500)  # several jobs
-    assert len(list(spark._waves(spark._packed(table) for table in sums()))) > 2
+    assert len(list(spark._waves((spark._packed(table), 0) for table in sums()))) > 2
     assert found(SparkCarrier(session), SUMS, sums()) == DUE
 
 
@@ -169,10 +171,13 @@ class Slow:
     def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         self.jobs += 1
         if self.jobs == 1:
-            work = replace(work, statement=COUNTED.format(work.statement))
+            name = "statement" if isinstance(work, Work) else "found"
+            work = replace(work, **{name: COUNTED.format(getattr(work, name))})
         yield from self._spark.carry(work, parts)
 
 
+OWN = re.compile(r"srsql_data\..*|srsql\.(?!lake|ingestion|ingested_file)")
+"""Tables that tell neither where rows lie nor when they were ingested."""
 MODELS: dict[str, dict[str, Any]] = {
     "ms": {"theta": "0.4"},
     "ppms++": {"theta": "frequency"},
@@ -216,6 +221,31 @@ def test_a_series_is_the_same_row_by_row(
     for name in local:
         assert carried[name] == local[name], name
     assert carried.keys() == local.keys()
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_series_of_a_lake_is_the_same_row_by_row(
+    lost: bool, session: Any, kept: Path, tmp_path: Path
+) -> None:
+    """Buckets are carried, also where nothing is cut; a worker may be lost meanwhile."""
+    rng = random.Random(3)
+    sources = [write_quarter(tmp_path, q, arrivals(rng, i, 90)) for i, q in enumerate(QUARTERS)]
+    held = []
+    for name, lake in (("local", None), ("spark", tmp_path / "lake")):
+        carrier = Slow(session) if lost else SparkCarrier(session)
+        carried: dict[str, Any] = {} if lake is None else {"carrier": carrier}
+        with Engine(tmp_path / f"{name}.duckdb") as engine:
+            engine.ingest(sources, lake=lake)
+            with one_killed() if lost and lake else nullcontext([0]) as killed:
+                for quarter in QUARTERS:
+                    engine.release(quarter, model="ppms++", k=3, on_infeasible="withhold", seed=4,
+                                   ids="original", **carried)  # fmt: skip
+            assert len(killed) == 1
+            found = content(engine.con)
+            held.append({name: found[name] for name in found if OWN.match(name)})
+    assert held[0]["srsql.region"]
+    for name in held[0]:
+        assert held[1][name] == held[0][name], name
 
 
 def test_the_chunks_of_clusters_are_the_same(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
