@@ -3,9 +3,9 @@
     python -m benchmarks buckets [--cases 20000,80000] [--bucket 5000] [--memory-limit 100MB]
 
 A synthetic quarter of each size lies in a lake with about so many cases in a bucket; all buckets
-are merged by one worker process, of which DuckDB may take the limit and cannot spill. Then the largest
-size lies in as many buckets as the smallest one. Memory is the peak of the worker process, Python
-and its libraries included (some 200 MiB); what does not fit the limit is told as what went wrong.
+are merged by one worker process, of which DuckDB may take the limit and cannot spill. Then the
+largest size lies in as many buckets as the smallest one. Memory is the peak of the worker process,
+Python and its libraries included (160 MiB); what does not fit the limit is told as what went wrong.
 
 Source: SPEC section 17.
 """
