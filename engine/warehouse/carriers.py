@@ -182,6 +182,7 @@ class LocalWorkers:
     def __init__(self, workers: int, limit: str = "") -> None:
         self._workers, self._limit = workers, limit
         self._running: list[subprocess.Popen[bytes]] = []
+        self._busy: dict[Any, int] = {}
 
     def __enter__(self) -> LocalWorkers:
         """Nothing is started yet."""
@@ -196,6 +197,7 @@ class LocalWorkers:
                     _open(pipe).close()
             process.wait()
         self._running.clear()
+        self._busy.clear()
 
     def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """See :class:`Carrier`.
@@ -203,21 +205,26 @@ class LocalWorkers:
         Raises:
             WarehouseError: a worker failed or was ended.
         """
-        waiting = iter(parts)
+        try:
+            yield from self._carried(work, iter(parts))
+        finally:
+            if self._busy:  # nobody may take what they would answer for that of another work
+                self.__exit__()
+
+    def _carried(self, work: Task, waiting: Iterator[pa.Table]) -> Iterator[pa.Table]:
         idle = list(range(self._workers))
-        busy: dict[Any, int] = {}
         told: set[int] = set()
         while True:
             while idle and (part := next(waiting, None)) is not None:
                 number = idle.pop(0)
                 process = self._process(number)
+                self._busy[_open(process.stdout)] = number
                 self._send(process, (None if number in told else work, part))
                 told.add(number)
-                busy[_open(process.stdout)] = number
-            if not busy:
+            if not self._busy:
                 return
-            for pipe in wait(list(busy)):
-                number = busy.pop(pipe)
+            for pipe in wait(list(self._busy)):
+                number = self._busy.pop(pipe)
                 idle.append(number)
                 yield self._received(self._running[number])
 
