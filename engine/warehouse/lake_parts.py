@@ -9,6 +9,7 @@ Source: SPEC section 17.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ def buckets_of(warehouse: Warehouse, dataset: Dataset, quarter: str) -> list[pa.
         return []
     asked = {"dataset": dataset.name, "quarter": quarter}
     found = warehouse.con.sql(query(TOPIC, "period_parts"), params=asked).to_arrow_table()
-    return [found.slice(row, 1) for row in range(found.num_rows)]
+    return [found.take([row]) for row in range(found.num_rows)]  # a slice is sent with the whole
 
 
 def carry_buckets(
@@ -110,10 +111,10 @@ def _raw_tables(
     for file in files:
         path = folder / file["file"]
         paths.setdefault(file["table_name"], []).append(str(path))
-        if not path.is_file() or path.stat().st_size != file["bytes"]:
+        if _size(path) != file["bytes"]:
             raise WarehouseError(
-                f"{printable(str(path))} of the lake cannot be seen here: whoever carries a bucket "
-                "needs the lake under the same path"
+                f"{printable(str(path))} of the lake cannot be read here, or has another size: "
+                "whoever carries a bucket needs the lake under that path, and leave to read it"
             )
     schema = raw_table(dataset, dataset.report_table).db
     own.run(f"CREATE SCHEMA {quoted(schema)}")
@@ -124,3 +125,12 @@ def _raw_tables(
         yield
     finally:
         own.run(f"DROP SCHEMA {quoted(schema)} CASCADE")
+
+
+def _size(path: Path) -> int | None:
+    """Bytes of a file that can be read here; None: it is not there, or others' alone."""
+    try:
+        with path.open("rb") as file:
+            return file.seek(0, os.SEEK_END)
+    except OSError:
+        return None

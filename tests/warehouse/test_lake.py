@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import pickle
 import shutil
 import stat
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ from support.released import exported
 from srsql import Engine
 from srsql.engine.errors import DamagedError, ReleaseError, WarehouseError
 from srsql.engine.study.sample import count_cases, thin
+from srsql.engine.warehouse import lake as lake_module
 from srsql.engine.warehouse.carriers import Carrier, InProcess, LocalWorkers
 from srsql.engine.warehouse.catalog import registered_dataset
 from srsql.engine.warehouse.lake import buckets_for
@@ -277,6 +280,61 @@ def test_what_is_suppressed_of_super_records_by_bucket_stays_suppressed(tmp_path
     assert found[0][0]["srsql.suppressed"]
 
 
+ODD_IDS = ("7", "07", "A7", "é1", "日本", "x'y", 'q"q', "1" + "0" * 40, "-3", "1.5", "1e3")
+"""Texts that are numbers, look like some, or are none: the order of cases has to be the same."""
+ODD_TERMS = (
+    "Schmerz é",
+    'It\'s "x"',
+    "日本",
+    "rash",
+    "RASH",
+    "ﬁ",
+    "-- drop",
+    "a;b",
+    "%",
+    "\ufeffa",
+)
+
+
+@pytest.mark.parametrize("buckets", [1, 16])
+def test_ids_and_terms_of_any_text_come_back_from_buckets_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, buckets: int
+) -> None:
+    monkeypatch.setattr(lake_module, "BUCKETS", (buckets, buckets))
+    (tmp_path / "clinic.toml").write_text(clinic.TOML)
+    cases = (*ODD_IDS, *(f"P{case}" for case in range(40)), *map(str, range(60, 100)))
+    sources = []
+    for turn in range(2):
+        visits = [
+            (f"V'{case}.{turn}.{version}", case, 20 + place * 7 % 60, "MF"[place % 2], "w", "s")
+            for place, case in enumerate(cases)
+            for version in range(1 + (place + turn) % 3 // 2)
+            if (place + turn) % 4
+        ]
+        findings = [
+            (visit[0], term, "d", "doc")
+            for place, visit in enumerate(visits)
+            for term in (ODD_TERMS[place % len(ODD_TERMS)], f"term {place % 30}")
+        ]
+        strays = [("nobody's", "stray", "d", "doc"), ("", "stray", "d", "doc")]
+        sources.append(clinic.write(tmp_path / f"{turn}", visits, [*findings, *strays]))
+    found = []
+    for lake, asked in ((None, {}), (tmp_path / "lake", {"carrier": Counted()})):
+        db = tmp_path / f"{lake is None}.duckdb"
+        with Engine(db, dataset=tmp_path / "clinic.toml") as engine:
+            for source, quarter in zip(sources, QUARTERS, strict=True):
+                engine.ingest([source], period=quarter, lake=lake)
+            engine.con.execute(
+                "INSERT INTO srsql.deleted_case "
+                "SELECT 'clinic', unnest(['x''y', '07', 'P7', 'of nobody']), 1"
+            )
+            found.append(merged(engine, model="ppms++", on_infeasible="withhold", **asked))
+    asked["carrier"].__exit__()
+    assert asked["carrier"].buckets == 2 * buckets
+    assert found[0] == found[1]
+    assert found[0][0]["srsql.member"]
+
+
 @pytest.mark.thorough
 def test_super_records_by_bucket_know_what_drugs_suggest(place: Path, tmp_path: Path) -> None:
     (tmp_path / "known.csv").write_text(KNOWLEDGE)
@@ -323,18 +381,44 @@ def test_a_worker_that_is_killed_over_a_bucket_takes_the_release_back_whole(
         assert engine.release(QUARTERS[1], k=4, seed=5, model="ms", workers=2).rows["demo"] == 240
 
 
-def test_a_bucket_that_cannot_be_seen_where_it_is_carried_is_told_in_one_line(place: Path) -> None:
+@pytest.mark.parametrize("wrong", ["missing", "shorter", "another's"])
+def test_a_bucket_that_cannot_be_read_where_it_is_carried_is_told_in_one_line(
+    place: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Engine(place / "w.duckdb") as engine:
         dataset = registered_dataset(engine.warehouse, "faers")
         (first, *_) = buckets_of(engine.warehouse, dataset, QUARTERS[1])
-    work = BucketWork(dataset, place / "elsewhere", lambda own, told: None, "SELECT 1")
-    with (
-        InProcess() as carrier,
-        pytest.raises(
-            WarehouseError, match=r"elsewhere.* of the lake cannot be seen here: whoever"
-        ),
-    ):
+    elsewhere = place / "elsewhere"
+    if wrong != "missing":
+        shutil.copytree(place / "lake", elsewhere)
+    for path in elsewhere.rglob("*.parquet"):
+        path.write_bytes(path.read_bytes()[:-1] if wrong == "shorter" else path.read_bytes())
+    if wrong == "another's":
+        monkeypatch.setattr(Path, "open", refused)
+        monkeypatch.setattr(Path, "stat", refused)
+    work = BucketWork(dataset, elsewhere, lambda own, told: None, "SELECT 1")
+    told = r"elsewhere.* of the lake cannot be read here, or has another size: whoever"
+    with InProcess() as carrier, pytest.raises(WarehouseError, match=told) as found:
         list(carrier.carry(work, [first]))
+    assert "\n" not in str(found.value)
+
+
+def refused(path: Path, *_: Any, **__: Any) -> Any:
+    """A file, or the folder that it is in, is somebody else's."""
+    raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+
+def test_a_bucket_is_sent_without_the_others(place: Path) -> None:
+    with Engine(place / "w.duckdb") as engine:
+        engine.con.execute(
+            "INSERT INTO srsql.deleted_case "
+            "SELECT 'faers', r.range::VARCHAR, 1 FROM range(20_000) AS r"
+        )
+        dataset = registered_dataset(engine.warehouse, "faers")
+        buckets = buckets_of(engine.warehouse, dataset, QUARTERS[1])
+    sizes = [len(pickle.dumps(bucket, protocol=5)) for bucket in buckets]
+    whole = pa.concat_tables(buckets)
+    assert sum(sizes) < 1.2 * len(pickle.dumps(whole, protocol=5))
 
 
 def test_only_records_of_reports_are_no_reason_to_ask_a_carrier(place: Path) -> None:
