@@ -36,6 +36,7 @@ from srsql.engine.grouping import parts as parts_module
 from srsql.engine.terms import disassociate
 from srsql.engine.warehouse import spark
 from srsql.engine.warehouse.carriers import InProcess, Work
+from srsql.engine.warehouse.lake_parts import BucketWork
 from srsql.engine.warehouse.spark import SparkCarrier
 from srsql.engine.warehouse.spark_session import _session
 
@@ -223,29 +224,65 @@ def test_a_series_is_the_same_row_by_row(
     assert carried.keys() == local.keys()
 
 
-@pytest.mark.parametrize("lost", [False, True])
+LAKE_MODELS: dict[str, dict[str, Any]] = {
+    **{
+        name: {"k": 3, "on_infeasible": "withhold", "parts": "auto", "ids": "original", **options}
+        for name, options in MODELS.items()
+    },
+    "disassociation": {"k": 3},
+}
+KEYED = {"srsql.id_pseudonym", "srsql.series"}
+"""Disassociation has pseudonyms, whose key is drawn for each warehouse."""
+
+
+@pytest.mark.parametrize(
+    ("model", "lost"), [*((model, False) for model in LAKE_MODELS), ("ppms++", True)]
+)
 def test_a_series_of_a_lake_is_the_same_row_by_row(
-    lost: bool, session: Any, kept: Path, tmp_path: Path
+    model: str, lost: bool, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Buckets are carried, also where nothing is cut; a worker may be lost meanwhile."""
+    """Regions, thresholds, clusters and withheld cases; a worker may be lost meanwhile."""
+    monkeypatch.setattr(parts_module, "LEAST", 12)
+    monkeypatch.setattr(disassociate, "CARRIED_RECORDS", 20)
     rng = random.Random(3)
-    sources = [write_quarter(tmp_path, q, arrivals(rng, i, 90)) for i, q in enumerate(QUARTERS)]
+    sources = [
+        write_quarter(tmp_path, quarter, arrivals(rng, number, 90), deleted=[7, 33] * number)
+        for number, quarter in enumerate(QUARTERS)
+    ]
     held = []
     for name, lake in (("local", None), ("spark", tmp_path / "lake")):
-        carrier = Slow(session) if lost else SparkCarrier(session)
+        carrier = Seen(Slow(session) if lost else SparkCarrier(session))
         carried: dict[str, Any] = {} if lake is None else {"carrier": carrier}
         with Engine(tmp_path / f"{name}.duckdb") as engine:
             engine.ingest(sources, lake=lake)
             with one_killed() if lost and lake else nullcontext([0]) as killed:
                 for quarter in QUARTERS:
-                    engine.release(quarter, model="ppms++", k=3, on_infeasible="withhold", seed=4,
-                                   ids="original", **carried)  # fmt: skip
+                    engine.release(quarter, model=model, seed=4, **LAKE_MODELS[model], **carried)
             assert len(killed) == 1
             found = content(engine.con)
             held.append({name: found[name] for name in found if OWN.match(name)})
-    assert held[0]["srsql.region"]
-    for name in held[0]:
-        assert held[1][name] == held[0][name], name
+    local, spread = held
+    assert local.keys() == spread.keys()
+    for name in local.keys() - (KEYED if model == "disassociation" else set()):
+        assert spread[name] == local[name], name
+    due = {"srsql.region", "srsql.threshold", "srsql.member", "srsql.withheld"}
+    if model == "disassociation":
+        due = {"srsql.disassociated", "srsql_data.release_2_record_chunk", "srsql.member"}
+    assert due <= {name for name, rows in local.items() if rows}
+    assert carrier.carried == {BucketWork, Work}
+
+
+class Seen:
+    """A carrier, and what it carried."""
+
+    def __init__(self, carrier: Any) -> None:
+        self._carrier = carrier
+        self.carried: set[type[Any]] = set()
+
+    def carry(self, work: Any, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        for found in self._carrier.carry(work, parts):
+            self.carried.add(type(work))
+            yield found
 
 
 def test_the_chunks_of_clusters_are_the_same(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
