@@ -53,8 +53,9 @@ _LOST = re.compile(r"Python worker exited unexpectedly|ExecutorLostFailure", re.
 class SparkCarrier:
     """Carries parts to the workers of a Spark session, which stays open.
 
-    Parts are originals, with numbers in the place of names: whoever can read what the cluster sends
-    or keeps on its disks can read them, so it has to be guarded like the warehouse.
+    Parts are originals, with numbers in the place of names; what comes back of a bucket of a lake
+    has ids and terms as they are. Whoever can read what the cluster sends or keeps on its disks can
+    read them, so it has to be guarded like the warehouse.
 
     Args:
         session: of Spark or Spark Connect, 4.0 or later.
