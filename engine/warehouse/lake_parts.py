@@ -10,8 +10,8 @@ Source: SPEC section 17.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,16 +86,23 @@ def carry_buckets(
             the rows that the table has of all of them.
     """
     made = False
-    for found in carrier.carry(work, parts):
-        warehouse.con.register(CARRIED, found)
-        try:
-            for name, rows in take.items():
-                target = dotted("temp", "main", name)
-                how = "INSERT INTO" if made else "CREATE OR REPLACE TEMP TABLE"
-                warehouse.run(f"{how} {target} {'' if made else 'AS'} {rows}")
-        finally:
-            warehouse.con.unregister(CARRIED)
-        made = True
+    with closing(_carried(carrier, work, parts)) as coming:  # whatever goes wrong, nobody works on
+        for found in coming:
+            warehouse.con.register(CARRIED, found)
+            try:
+                for name, rows in take.items():
+                    target = dotted("temp", "main", name)
+                    how = "INSERT INTO" if made else "CREATE OR REPLACE TEMP TABLE"
+                    warehouse.run(f"{how} {target} {'' if made else 'AS'} {rows}")
+            finally:
+                warehouse.con.unregister(CARRIED)
+            made = True
+
+
+def _carried(
+    carrier: Carrier, work: BucketWork, parts: Iterable[pa.Table]
+) -> Generator[pa.Table, None, None]:
+    yield from carrier.carry(work, parts)
 
 
 @contextmanager
