@@ -198,7 +198,7 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
             request = series_request(self.warehouse, schema, quarter, options)
-            with carried(self.warehouse, request, carrier) as asked:
+            with carried(self.warehouse, schema, request, carrier) as asked:
                 return release(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.ReleaseError)
@@ -210,7 +210,7 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._of(range_ends(quarters)[0], dataset)
             request = series_request(self.warehouse, schema, quarters, options)
-            with carried(self.warehouse, request, carrier) as asked:
+            with carried(self.warehouse, schema, request, carrier) as asked:
                 return release_range(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.ReleaseError)

@@ -191,11 +191,14 @@ def test_parts_go_in_waves_and_one_that_is_too_large_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(spark, "WAVE", 10)
-    waves = [[len(part) for part in wave] for wave in spark._waves(map(bytes, (4, 4, 4, 30, 1)))]
+    parts = [(bytes(size), weight) for size, weight in ((4, 0), (4, 0), (4, 0), (30, 0), (1, 0))]
+    waves = [[len(part) for part in wave] for wave in spark._waves(parts)]
     assert waves == [[4, 4], [4], [30], [1]]
+    files = [(bytes(1), weight) for weight in (5, 3, 3, 20, 1)]  # what comes back counts as well
+    assert [len(wave) for wave in spark._waves(files)] == [2, 1, 1, 1]
     monkeypatch.setattr(spark, "LARGEST", 3 * 2**20)
     with pytest.raises(WarehouseError, match="a part takes 4 MiB, and Spark carries 3 at most"):
-        list(spark._waves([bytes(4 * 2**20)]))
+        list(spark._waves([(bytes(4 * 2**20), 0)]))
 
 
 def test_what_is_answered_is_a_table_or_one_line() -> None:
