@@ -265,6 +265,7 @@ def export_parts(found: Exported) -> Parts:
     """Which files there are."""
     for file in found.files:
         yield printable(f"{file.path}: {file.rows:,} rows")
+    yield from map(printable, found.stale)
     if condition_text(found.counted.condition):
         yield "exported are the cases whose region decides the condition (known)"
     yield from counted_lines(found.counted, "files have them without it")
@@ -276,12 +277,13 @@ def export_table(found: Exported) -> Iterator[list[Any]]:
     yield from ([file.path, file.rows] for file in found.files)
 
 
-def counted_lines(about: Counted, hidden: str = "bounds allow for them") -> Iterator[str]:
+def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
     """What was counted, and what to make of it.
 
     Args:
         about: what was counted.
-        hidden: what becomes of released cases with a reaction that no row shows.
+        hidden: what becomes of released cases with a reaction that no row shows, where there are
+            no bounds; empty: these allow for them.
     """
     first, last = about.quarters[0], about.quarters[-1]
     when = first if first == last else f"{first} to {last}"
@@ -295,7 +297,14 @@ def counted_lines(about: Counted, hidden: str = "bounds allow for them") -> Iter
     if about.suppressed:
         yield (
             f"{about.suppressed:,} released cases at most may have any one reaction although no "
-            f"row shows it: {hidden}"
+            f"row shows it: {hidden or 'bounds allow for them'}"
+        )
+    if condition_text(about.condition) and not hidden:
+        yield (
+            "a missing value counts by the condition's share of the domain, and possibly meets it"
+            if about.missing == "spread"
+            else "cases of which a value is missing, or as released was given up, that the "
+            "condition asks for are left out: bounds are of the others"
         )
     if about.dropped:
         yield f"{about.dropped:,} cases were left out of the originals, too (--missing drop)"

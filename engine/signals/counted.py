@@ -12,7 +12,7 @@ from srsql.engine.signals import (
     perturbed_quarters,
     replaced_quarters,
 )
-from srsql.engine.signals.cases import ORIGINAL
+from srsql.engine.signals.cases import ORIGINAL, suppressed_cases
 from srsql.engine.signals.rules import Condition, Counting, Missing
 from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -90,4 +90,18 @@ def need_rows(asked: Asked, option: str) -> None:
     if asked.scope.told is not None:
         raise SignalError(
             f"drugs and reactions are told of clusters, and of no row of a case: leave {option} out"
+        )
+
+
+def need_drugs(warehouse: Warehouse, asked: Asked, option: str) -> None:
+    """Refuse bounds where released cases have drugs that no row shows, for which none allow.
+
+    Raises:
+        SignalError: some have.
+    """
+    declared = asked.scope.signals
+    if suppressed_cases(warehouse, asked.scope, (declared.drug_table, declared.drug)):
+        raise SignalError(
+            "some released cases have drugs that no row shows, for which the bounds of "
+            f"{option} do not allow: leave it out"
         )

@@ -27,6 +27,7 @@ from srsql.engine.signals.cases import RELEASED, Scope, load_wanted
 from srsql.engine.signals.counted import Counted, counted, need_rows
 from srsql.engine.signals.rules import USUAL, Counting, Rule
 from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.releases import staleness
 from srsql.engine.warehouse.scratch import put_beside
 from srsql.engine.warehouse.statements import column, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -55,6 +56,8 @@ class Exported:
     drug: str | None
     """Of TreeScan, whose counts are of one drug."""
     files: tuple[ExportedFile, ...]
+    stale: tuple[str, ...]
+    """Releases with cases that have left since they were made, which the files have, in words."""
     counted: Counted
 
 
@@ -116,7 +119,12 @@ def export(
     finally:
         run.close()
     about = counted(warehouse, series, asked, rule.condition, counting)
-    return Exported(form, rule.drug or None, tuple(files), about)
+    stale = [
+        found.line
+        for release_id in asked.scope.releases.values()
+        for found in staleness(warehouse, release_id=release_id)
+    ]
+    return Exported(form, rule.drug or None, tuple(files), tuple(stale), about)
 
 
 def tree_rows(

@@ -12,7 +12,7 @@ from typing import ClassVar
 from srsql.engine.errors import SignalError
 from srsql.engine.signals import Run, ask
 from srsql.engine.signals.cases import RELEASED, load_wanted
-from srsql.engine.signals.counted import Counted, counted, need_rows
+from srsql.engine.signals.counted import Counted, counted, need_drugs, need_rows
 from srsql.engine.signals.results import Verdict
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
@@ -115,6 +115,7 @@ def interaction(
     asked = ask(warehouse, dataset, series, rules, quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
     need_rows(asked, "--with-drug")
+    need_drugs(warehouse, asked, "--with-drug")
     run, found = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed), []
     try:
         run.load()

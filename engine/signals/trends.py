@@ -20,7 +20,7 @@ from srsql.engine.signals.cases import (
     side_table,
     suppressed_cases,
 )
-from srsql.engine.signals.counted import Counted, counted, need_rows
+from srsql.engine.signals.counted import Counted, counted, need_drugs, need_rows
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.rules import USUAL, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
@@ -77,11 +77,12 @@ def trend(
         counting: how cases are counted; strata are not.
 
     Raises:
-        SignalError: see ``signals``; or clusters tell drugs and reactions.
+        SignalError: see ``signals``; or clusters tell drugs and reactions, or drugs are suppressed.
     """
     asked = ask(warehouse, dataset, series, [rule], quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
     need_rows(asked, "--trend")
+    need_drugs(warehouse, asked, "--trend")
     scope, measured = replace(asked.scope, states=True), {}
     hidden = [
         suppressed_cases(warehouse, replace(scope, releases={period: release}))

@@ -119,6 +119,21 @@ def test_a_reaction_may_be_named_like_a_node_of_the_tree_but_no_two_nodes_like_o
     assert not (tmp_path / "two").exists()
 
 
+def test_an_export_of_cases_that_have_left_says_so(tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", REPORTS)])
+        engine.release("2011Q3", k=3, theta="1", seed=1)
+        engine.publish("2011Q3", tmp_path / "artifact")
+        assert not engine.export("pvda", tmp_path / "before").stale
+        engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS[30:], deleted=[3])])
+        made = engine.export("pvda", tmp_path / "out", quarter="2011Q3")
+        (line,) = made.stale
+        assert line.startswith("2011Q3 in series main is stale (1 deleted): run 'srsql correct")
+        assert line in [*export_parts(made)]
+        with open_artifact(tmp_path / "artifact") as artifact:
+            assert not artifact.export("pvda", tmp_path / "again").stale
+
+
 def test_what_must_not_be_published_is_not_exported(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS)])

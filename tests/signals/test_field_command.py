@@ -50,6 +50,21 @@ def test_each_way_has_a_document_a_table_and_lines(
     assert "not for publication" in answer.out
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ((), "a missing value counts by the condition's share of the domain"),
+        (("--missing", "exclude"), "or as released was given up"),
+    ],
+)
+def test_bounds_under_a_condition_say_whose_they_are(
+    db: Path, asked: tuple[str, ...], told: str
+) -> None:
+    for way in (("--trend",), ("--with-drug", "drug b")):
+        answer = srsql("signals", *PAIR, *way, "--min-age", "40", *asked, "--db", db)
+        assert told in " ".join(answer.out.split())
+
+
 def test_an_export_names_its_files(db: Path, tmp_path: Path) -> None:
     answer = srsql("signals", "--all", "--export", "openebgm", "--to", tmp_path / "out", "--db", db)
     assert answer.code == 0

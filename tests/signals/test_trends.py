@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -189,6 +191,29 @@ def test_the_table_the_lines_and_the_plot_have_every_point(house: Engine, tmp_pa
     assert again.read_bytes() == drawn
     with pytest.raises(SignalError, match="give another --figure"):
         house.trend(**ASKED, figure=tmp_path / "no" / "trend.svg")
+
+
+def test_drugs_that_no_row_shows_have_no_bounds(tmp_path: Path) -> None:
+    schemas = resources.files("srsql.schemas")
+    for name in ("hierarchies", "knowledge"):
+        with resources.as_file(schemas / name) as folder:
+            shutil.copytree(folder, tmp_path / name)
+    text = (schemas / "faers.toml").read_text(encoding="utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text(
+        text.replace('[[quasi_sensitive]]\ntable = "drug"', '[[sensitive]]\ntable = "drug"')
+    )
+    reports = [
+        replace(r, drugs=(f"Drug {r.caseid % 2}", f"Own {r.caseid}")) for r in crowd(60, terms=30)
+    ]
+    with Engine(tmp_path / "w.duckdb", dataset=own) as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", reports)])
+        engine.release("2011Q4", k=3, theta="0.4", seed=1, on_infeasible="suppress",
+                       leftovers="suppress")  # fmt: skip
+        with pytest.raises(SignalError, match="have drugs that no row shows"):
+            engine.trend("Drug 1", "Reaction 01")
+        with pytest.raises(SignalError, match="of --with-drug do not allow: leave it out"):
+            engine.interaction("Drug 0", "Drug 1", "Reaction 01")
 
 
 def test_nobody_at_all_is_a_trend_of_zeros(house: Engine, tmp_path: Path) -> None:
