@@ -63,7 +63,7 @@ spanned AS (
     SELECT
         q.period,
         'cumulative' AS span,
-        sum(q.suppressed) OVER (ORDER BY q.period) AS suppressed
+        (sum(q.suppressed) OVER (ORDER BY q.period))::BIGINT AS suppressed
     FROM query_table(periods) AS q
 ),
 
@@ -74,18 +74,22 @@ cells AS (
         s.period,
         s.span,
         s.suppressed,
-        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'a'), 0) AS a,
-        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'b'), 0) AS b,
-        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'c'), 0) AS c,
-        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'd'), 0) AS d,
-        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'a'), 0) AS a_lower,
-        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'b'), 0) AS b_lower,
-        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'c'), 0) AS c_lower,
-        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'd'), 0) AS d_lower,
-        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'a'), 0) AS a_upper,
-        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'b'), 0) AS b_upper,
-        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'c'), 0) AS c_upper,
-        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'd'), 0) AS d_upper
+        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'a'), 0)::DOUBLE AS a,
+        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'b'), 0)::DOUBLE AS b,
+        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'c'), 0)::DOUBLE AS c,
+        coalesce(sum(c.expected) FILTER (WHERE c.cell = 'd'), 0)::DOUBLE AS d,
+        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'a'), 0)::BIGINT AS a_lower,
+        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'b'), 0)::BIGINT AS b_lower,
+        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'c'), 0)::BIGINT AS c_lower,
+        coalesce(sum(c.lower) FILTER (WHERE c.cell = 'd'), 0)::BIGINT AS d_lower,
+        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'a'), 0)::BIGINT AS a_upper,
+        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'b'), 0)::BIGINT AS b_upper,
+        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'c'), 0)::BIGINT AS c_upper,
+        coalesce(sum(c.upper) FILTER (WHERE c.cell = 'd'), 0)::BIGINT AS d_upper,
+        a_lower AS a_known,
+        b_lower AS b_known,
+        c_lower AS c_known,
+        d_lower AS d_known
     FROM query_table(pairs) AS p
     CROSS JOIN spanned AS s
     LEFT JOIN counted AS c
@@ -98,25 +102,5 @@ cells AS (
     GROUP BY p.drug, p.reaction, s.period, s.span, s.suppressed
 )
 
-SELECT
-    t.drug,
-    t.reaction,
-    t.period,
-    t.span,
-    t.a::DOUBLE AS a,
-    t.b::DOUBLE AS b,
-    t.c::DOUBLE AS c,
-    t.d::DOUBLE AS d,
-    t.a_lower::BIGINT AS a_lower,
-    greatest(0, t.b_lower - t.suppressed)::BIGINT AS b_lower,
-    t.c_lower::BIGINT AS c_lower,
-    greatest(0, t.d_lower - t.suppressed)::BIGINT AS d_lower,
-    (t.a_upper + least(t.suppressed, t.b_upper))::BIGINT AS a_upper,
-    t.b_upper::BIGINT AS b_upper,
-    (t.c_upper + least(t.suppressed, t.d_upper))::BIGINT AS c_upper,
-    t.d_upper::BIGINT AS d_upper,
-    t.a_lower::BIGINT AS a_known,
-    greatest(0, t.b_lower - t.suppressed)::BIGINT AS b_known,
-    t.c_lower::BIGINT AS c_known,
-    greatest(0, t.d_lower - t.suppressed)::BIGINT AS d_known
-FROM cells AS t;
+SELECT t.* EXCLUDE (suppressed)
+FROM srsql.with_suppressed('cells', suppressed) AS t;
