@@ -496,11 +496,8 @@ def signal_pairs(
                 "--rules brings its own conditions: leave --min-age, --max-age, --sex out"
             )
         return read_rules(dataset, Path(rules))
-    low, high, sex = (None if each is None else str(each) for each in condition)
-    who = make_condition(dataset, low, high, sex)
-    if drug is None or reaction is None:
-        return who
-    return [Rule(named("drug", drug), named("reaction", reaction), who)]
+    pair = one_pair(dataset, drug, reaction, condition)
+    return pair.condition if every else [pair]
 
 
 def named(what: str, name: str | None) -> str:

@@ -17,9 +17,11 @@ from srsql.engine.console.measures import (
     interval_text,
     measure_cells,
     number_text,
+    originals_lines,
+    whose_text,
 )
 from srsql.engine.errors import SignalError, printable
-from srsql.engine.parameters import arguments_of
+from srsql.engine.parameters import arguments_of, option_name
 from srsql.engine.signals.counted import Counted
 from srsql.engine.signals.exports import Exported
 from srsql.engine.signals.interactions import Interaction, InteractionMeasures
@@ -116,8 +118,7 @@ def way_of(asked: dict[str, Any]) -> Way | None:
 
 
 def _option(name: str) -> str:
-    keyword = {"every_pair": "all", "form": "export"}.get(name, name)
-    return f"--{keyword.replace('_', '-')}"
+    return option_name({"every_pair": "all", "form": "export"}.get(name, name))
 
 
 def trend_parts(found: Trend) -> Parts:
@@ -285,10 +286,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         hidden: what becomes of released cases with a reaction that no row shows, where there are
             no bounds; empty: these allow for them.
     """
-    first, last = about.quarters[0], about.quarters[-1]
-    when = first if first == last else f"{first} to {last}"
-    roles = f"roles {', '.join(about.roles)}" if about.roles else "every role"
-    yield f"{about.dataset}, series {about.series}, {when}; cases; {roles}"
+    yield whose_text(about)
     if about.without:
         yield printable(f"without the cases that have the {' or the '.join(about.without)}")
     if about.without_indications:
@@ -310,10 +308,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         yield f"{about.dropped:,} cases were left out of the originals, too (--missing drop)"
     if about.perturbed:
         yield f"drawn at random in {', '.join(about.perturbed)}: no bounds of the truth there"
-    if about.changed_since:
-        yield f"raw rows replaced since the release: {', '.join(about.changed_since)}"
-    if not about.released_only:
-        yield "computed with the originals: not for publication (--released-only is)"
+    yield from originals_lines(about)
 
 
 WAYS = (

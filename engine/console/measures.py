@@ -18,6 +18,7 @@ from srsql.engine.query.coverage import Coverage
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
+from srsql.engine.signals.counted import Counted
 from srsql.engine.signals.results import (
     Bias,
     Measures,
@@ -284,13 +285,7 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was counted, and what to make of it."""
-    quarters = found.quarters
-    when = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
-    roles = f"roles {', '.join(found.roles)}" if found.roles else "every role"
-    yield (
-        f"{found.dataset}, series {found.series}, {when}; cases, each as its latest quarter has "
-        f"it; {roles}"
-    )
+    yield whose_text(found, ", each as its latest quarter has it")
     if found.every_pair:
         yield _agreement(found)
     yield (
@@ -332,9 +327,22 @@ def signal_lines(found: Signals) -> Iterator[str]:
             f"drawn at random in {', '.join(found.perturbed)}: there (surely .. possibly) is what "
             "the drawn values decide, and no bound of the truth"
         )
-    if found.changed_since:
-        yield f"raw rows replaced since the release: {', '.join(found.changed_since)}"
-    if not found.released_only:
+    yield from originals_lines(found)
+
+
+def whose_text(about: Signals | Counted, each: str = "") -> str:
+    """Whose cases were counted; ``each``: in which state, behind a comma."""
+    first, last = about.quarters[0], about.quarters[-1]
+    when = first if first == last else f"{first} to {last}"
+    roles = f"roles {', '.join(about.roles)}" if about.roles else "every role"
+    return f"{about.dataset}, series {about.series}, {when}; cases{each}; {roles}"
+
+
+def originals_lines(about: Signals | Counted) -> Iterator[str]:
+    """What is to be known of the originals that were compared."""
+    if about.changed_since:
+        yield f"raw rows replaced since the release: {', '.join(about.changed_since)}"
+    if not about.released_only:
         yield "computed with the originals: not for publication (--released-only is)"
 
 

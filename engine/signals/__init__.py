@@ -11,6 +11,7 @@ differences from the originals disclose what was withheld.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -232,11 +233,8 @@ def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppress
         "--without-indications": counting.without_indications,
     }
     given = [option for option, wanted in asked.items() if wanted]
-    if given and scope.told is not None:
-        raise SignalError(
-            f"drugs and reactions are told of clusters, and of no row of a case: leave {given[0]} "
-            "out"
-        )
+    if given:
+        scope.need_rows(given[0])
     hidden = suppressed if counting.without_reaction is not None else 0
     if counting.without_indications:
         hidden += suppressed + suppressed_cases(warehouse, scope, indication_of(scope))
@@ -565,6 +563,27 @@ class Run:
         names = [side_table(side, name) for side in (ORIGINAL, RELEASED) for name in _SIDE_TABLES]
         for name in (*names, PAIR, BIAS):
             self.warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+
+
+@contextmanager
+def weighed(
+    warehouse: Warehouse, asked: Asked, condition: Condition, counting: Counting
+) -> Iterator[Run]:
+    """The statements of one call, while which each side has its cases and what each of them counts.
+
+    Args:
+        warehouse: may be read-only.
+        asked: which cases.
+        condition: that they meet.
+        counting: how they are counted.
+    """
+    run = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed)
+    try:
+        run.load()
+        run.weigh(condition, counting.missing, fit=False)
+        yield run
+    finally:
+        run.close()
 
 
 def results_of_pairs(sides: tuple[str, ...], *, strata: bool = False) -> exp.Select:

@@ -66,6 +66,18 @@ class Scope:
         named = (each for each in self.levels if each.key == f"{source}.{value}")
         return next(named, None)
 
+    def need_rows(self, option: str) -> None:
+        """Refuse what rows of cases must tell where clusters tell it.
+
+        Raises:
+            SignalError: they do.
+        """
+        if self.told is not None:
+            raise SignalError(
+                "drugs and reactions are told of clusters, and of no row of a case: leave "
+                f"{option} out"
+            )
+
 
 def side_table(side: str, name: str) -> str:
     """Name of a temporary table of one side."""

@@ -81,18 +81,6 @@ def counted(
     )
 
 
-def need_rows(asked: Asked, option: str) -> None:
-    """Refuse what rows of cases must tell where clusters tell it.
-
-    Raises:
-        SignalError: they do.
-    """
-    if asked.scope.told is not None:
-        raise SignalError(
-            f"drugs and reactions are told of clusters, and of no row of a case: leave {option} out"
-        )
-
-
 def need_drugs(warehouse: Warehouse, asked: Asked, option: str) -> None:
     """Refuse bounds where released cases have drugs that no row shows, for which none allow.
 

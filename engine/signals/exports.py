@@ -22,9 +22,9 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
-from srsql.engine.signals import Run, ask
+from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted
-from srsql.engine.signals.counted import Counted, counted, need_rows
+from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Counting, Rule
 from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.releases import staleness
@@ -96,14 +96,12 @@ def export(
     tree = None if tree_file is None else _tree(tree_file)
     asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
                 released_only=True, counting=counting)  # fmt: skip
-    need_rows(asked, "--export")
+    asked.scope.need_rows("--export")
     _need_publishable(warehouse, asked.scope)
     named = _nodes(warehouse, tree)
     _make(folder)
-    run, files = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed), []
-    try:
-        run.load()
-        run.weigh(rule.condition, counting.missing, fit=False)
+    files = []
+    with weighed(warehouse, asked, rule.condition, counting) as run:
         if form == "treescan":
             load_wanted(warehouse, [0], [(rule.drug, "")])
             statement = run.of_side("tree_counts", RELEASED, "weight", "drug", "reaction")
@@ -116,8 +114,6 @@ def export(
             statement = run.of_side("reported_pairs", RELEASED, "weight", "drug", "reaction")
             pairs = (row for some in warehouse.batches(statement) for row in some)
             files.append(_write(folder / f"{form}.csv", COLUMNS[form], pairs))
-    finally:
-        run.close()
     about = counted(warehouse, series, asked, rule.condition, counting)
     stale = [
         found.line

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from srsql.engine.errors import SignalError
-from srsql.engine.signals import Run, ask
+from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import RELEASED, load_wanted
-from srsql.engine.signals.counted import Counted, counted, need_drugs, need_rows
+from srsql.engine.signals.counted import Counted, counted, need_drugs
 from srsql.engine.signals.results import Verdict
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
@@ -114,12 +114,10 @@ def interaction(
     rules = [Rule(drug, reaction, condition), Rule(other, reaction, condition)]
     asked = ask(warehouse, dataset, series, rules, quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
-    need_rows(asked, "--with-drug")
+    asked.scope.need_rows("--with-drug")
     need_drugs(warehouse, asked, "--with-drug")
-    run, found = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed), []
-    try:
-        run.load()
-        run.weigh(condition, counting.missing, fit=False)
+    found = []
+    with weighed(warehouse, asked, condition, counting) as run:
         load_wanted(warehouse, [0, 1], [(rule.drug, rule.reaction) for rule in rules])
         for side in asked.sides:
             statement = run.of_side("interaction", side, "weight", "drug", "reaction")
@@ -128,7 +126,5 @@ def interaction(
             if one == two:
                 raise SignalError(f"--with-drug {other!r} is the drug itself: give another one")
             found.append(InteractionMeasures(side, *row))
-    finally:
-        run.close()
     about = counted(warehouse, series, asked, condition, counting)
     return Interaction(drug, other, reaction, tuple(found), about)

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from srsql.engine.signals import Run, ask
+from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, load_wanted
-from srsql.engine.signals.counted import Counted, counted, need_rows
+from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -120,32 +120,21 @@ def likelihood(
     quarter, released_only = asking
     asked = ask(warehouse, dataset, series, [rule], quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
-    need_rows(asked, "--likelihood")
-    run = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed)
-    rows: dict[str, list[tuple[Any, ...]]] = {}
-    try:
-        run.load()
-        run.weigh(rule.condition, counting.missing, fit=False)
+    asked.scope.need_rows("--likelihood")
+    rows: dict[str, list[_Ratio]] = {}
+    with weighed(warehouse, asked, rule.condition, counting) as run:
         load_wanted(warehouse, [0], [(rule.drug, "")])
         for side in asked.sides:
             statement = run.of_side("likelihood", side, "weight", "drug", "reaction")
-            rows[side] = warehouse.rows(statement)
-    finally:
-        run.close()
+            rows[side] = [_Ratio(*row) for row in warehouse.rows(statement)]
     nulls, found = [], {}
     for side, told in rows.items():
-        drawn = null_distribution([row[2] for row in told], told[0][3] if told else 0, draws, seed)
-        found[side] = {row[0]: _tested(row, drawn) for row in told if row[1] > 0}
-        nulls.append(
-            Null(
-                side,
-                len(told),
-                told[0][3] if told else 0,
-                told[0][4] if told else 0,
-                float(np.quantile(drawn, 1 - LEVEL)),
-                max((row[6] for row in told), default=0.0),
-            )
-        )
+        of_drug, of_all = (told[0].n_drug, told[0].n_all) if told else (0, 0)
+        drawn = null_distribution([row.n_reaction for row in told], of_drug, draws, seed)
+        found[side] = {row.reaction: _tested(row, drawn) for row in told if row.n > 0}
+        critical = float(np.quantile(drawn, 1 - LEVEL))
+        largest = max((row.log_lr for row in told), default=0.0)
+        nulls.append(Null(side, len(told), of_drug, of_all, critical, largest))
     released, original = found[RELEASED], found.get(ORIGINAL, {})
     names = [*released, *(name for name in original if name not in released)]
     return LikelihoodTest(
@@ -158,11 +147,24 @@ def likelihood(
     )
 
 
-def _tested(row: Sequence[Any], drawn: npt.NDArray[np.float64]) -> Tested:
-    _, n, _, _, _, expected, log_lr, log_lr_poisson = row
+class _Ratio(NamedTuple):
+    """A row of the statement ``likelihood``."""
+
+    reaction: str
+    n: int
+    n_reaction: int
+    n_drug: int
+    n_all: int
+    expected: float
+    log_lr: float
+    log_lr_poisson: float
+
+
+def _tested(row: _Ratio, drawn: npt.NDArray[np.float64]) -> Tested:
     # equal ratios differ by rounding, of logarithms that are added up before they cancel
-    p = (1 + int(np.count_nonzero(drawn >= log_lr - 1e-9 * max(1, log_lr)))) / (1 + len(drawn))
-    return Tested(n, expected, log_lr, log_lr_poisson, p, p <= LEVEL)
+    least = row.log_lr - 1e-9 * max(1, row.log_lr)
+    p = (1 + int(np.count_nonzero(drawn >= least))) / (1 + len(drawn))
+    return Tested(row.n, row.expected, row.log_lr, row.log_lr_poisson, p, p <= LEVEL)
 
 
 def null_distribution(

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
-from srsql.engine.signals import Run, ask
+from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import (
     ORIGINAL,
     RELEASED,
@@ -20,7 +20,7 @@ from srsql.engine.signals.cases import (
     side_table,
     suppressed_cases,
 )
-from srsql.engine.signals.counted import Counted, counted, need_drugs, need_rows
+from srsql.engine.signals.counted import Counted, counted, need_drugs
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.rules import USUAL, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
@@ -29,7 +29,6 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 Span = Literal["period", "cumulative"]
-_NO_PRIOR = dict.fromkeys(("alpha1", "beta1", "alpha2", "beta2", "p"))
 
 
 @dataclass(frozen=True)
@@ -81,17 +80,15 @@ def trend(
     """
     asked = ask(warehouse, dataset, series, [rule], quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
-    need_rows(asked, "--trend")
+    asked.scope.need_rows("--trend")
     need_drugs(warehouse, asked, "--trend")
     scope, measured = replace(asked.scope, states=True), {}
     hidden = [
         suppressed_cases(warehouse, replace(scope, releases={period: release}))
         for period, release in scope.releases.items()
     ]
-    run = Run(warehouse, scope, asked.sides, counting, asked.suppressed)
-    try:
-        run.load()
-        run.weigh(rule.condition, counting.missing, fit=False)
+    by_state = replace(asked, scope=scope, suppressed=0)  # the tables of periods allow for them
+    with weighed(warehouse, by_state, rule.condition, counting) as run:
         load_wanted(warehouse, [0], [(rule.drug, rule.reaction)])
         for side in asked.sides:
             names = ("contingency", "case", "weight", "drug", "reaction")
@@ -103,11 +100,9 @@ def trend(
                 },
             )
             statement = run.of_side("measure", side, "measure", "contingency")
-            warehouse.run(statement, {**_NO_PRIOR, "suppressed": 0})
+            warehouse.run(statement, run.shown(side, run.prior[side]))
             rows = warehouse.rows(measured_of(side).sql(dialect="duckdb"))
             measured[side] = {(period, span): Measures(*row) for period, span, *row in rows}
-    finally:
-        run.close()
     spans: Sequence[Span] = ("period", "cumulative")
     points = [
         TrendPoint(
