@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from support.scripts import DOCS, ROOT, load
 
 
 @pytest.fixture(scope="module")
-def builder() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location(
-        "build_picture", ROOT / "docs" / "build_picture.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["build_picture"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["build_picture"]
+def builder() -> ModuleType:
+    return load(DOCS / "build_picture.py")
 
 
 def test_the_picture_loads_nothing_and_has_colours_for_both_schemes(builder: ModuleType) -> None:
