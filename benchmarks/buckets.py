@@ -21,6 +21,8 @@ from time import perf_counter
 
 import pyarrow as pa
 
+from benchmarks.kernel import peak_mib
+from benchmarks.refinement import numbers
 from srsql import Engine
 from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.synth import synthesize
@@ -54,8 +56,7 @@ class Watched:
         yield from self._workers.carry(work, parts)
         for process in self._workers._running:
             with suppress(OSError):
-                status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
-                self.peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
+                self.peak = peak_mib(process.pid)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,10 +66,6 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-
-    def numbers(text: str) -> list[int]:
-        return [int(each) for each in text.split(",")]
-
     found.add_argument("--cases", type=numbers, default=[20_000, 80_000])
     found.add_argument("--bucket", type=int, default=5_000, help="cases of a bucket, about")
     found.add_argument("--memory-limit", default="100MB", help="of DuckDB in the worker")
