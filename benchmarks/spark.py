@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -96,10 +97,12 @@ def command(arguments: Sequence[str]) -> None:
     grouping.LEAST = asked.least
     with TemporaryDirectory(prefix="srsql-spark-") as name, SparkAt(asked.url, Path(name)) as spark:
         folder = Path(name)
-        kept = {which: folder / f"ingested_{which}.duckdb" for which in ("here", "spark")}
-        for which, file in kept.items():
-            lake = folder / "lake" if asked.lake and which == "spark" else None
-            with Engine(file, dataset=asked.dataset) as engine:
+        kept = dict.fromkeys(("here", "spark"), folder / "ingested.duckdb")
+        lakes: dict[str, Path | None] = {"here": None}
+        if asked.lake:
+            kept["spark"], lakes["spark"] = folder / "ingested_lake.duckdb", folder / "lake"
+        for which, lake in lakes.items():
+            with Engine(kept[which], dataset=asked.dataset) as engine:
                 periods = sorted({row.quarter for row in engine.ingest(asked.source, lake=lake)})
         began = perf_counter()
         list(spark.carry(Work("SELECT 1 AS one", {}, {}), [pa.table({"part": [0]})]))
@@ -152,8 +155,10 @@ def _released(
         print("".join(f"{cell:>12}" for cell in cells), flush=True)
 
 
-def _compared(files: dict[str, Path], keyed: frozenset[str] = frozenset()) -> dict[str, int]:
-    """How many rows two warehouses hold alike, by table, in every one of ``TABLES``.
+def _compared(files: dict[str, Path], keyed: frozenset[str] = frozenset()) -> Counter[str]:
+    """How many rows two warehouses hold alike in every one of ``TABLES``.
+
+    They are told by the name of the table, which each period has in a schema of its own.
 
     Args:
         files: of the warehouses ``here`` and ``spark``.
@@ -162,7 +167,7 @@ def _compared(files: dict[str, Path], keyed: frozenset[str] = frozenset()) -> di
     Raises:
         SystemExit: some differ, or one of them lacks a table.
     """
-    rows: dict[str, int] = {}
+    rows: Counter[str] = Counter()
     with duckdb.connect() as con:
         for name, file in files.items():
             con.execute(f"ATTACH '{file}' AS {name} (READ_ONLY)")
@@ -179,7 +184,7 @@ def _compared(files: dict[str, Path], keyed: frozenset[str] = frozenset()) -> di
             ]
             if any(differ):
                 raise SystemExit(f"{schema}.{table}: {differ} rows are in one of them only")
-            rows[table] = con.execute(f"SELECT count(*) FROM here.{place}").fetchall()[0][0]
+            rows[table] += con.execute(f"SELECT count(*) FROM here.{place}").fetchall()[0][0]
     return rows
 
 

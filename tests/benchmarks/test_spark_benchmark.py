@@ -56,3 +56,13 @@ def test_a_row_that_differs_ends_it(tmp_path: Path) -> None:
         con.execute("INSERT INTO s.same VALUES (1)")
     with pytest.raises(SystemExit, match=r"s\.same: \[0, 1\] rows are in one of them only"):
         spark._compared(files)
+
+
+def test_rows_of_a_table_that_several_schemas_have_add_up(tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.duckdb" for name in ("here", "spark")}
+    for file in files.values():
+        with duckdb.connect(file) as con:
+            for schema, rows in (("release_2011q1", 3), ("release_2011q2", 2)):
+                con.execute(f"CREATE SCHEMA {schema}")
+                con.execute(f"CREATE TABLE {schema}.demo AS SELECT 1 AS a FROM range({rows})")
+    assert spark._compared(files) == {"demo": 5}
