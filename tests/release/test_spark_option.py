@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,23 @@ class Counted(InProcess):
             yield found
 
 
+@contextmanager
+def of_a_quarter(folder: Path) -> Iterator[Engine]:
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest(write_quarter(folder, "2011Q4", crowd(60)))
+        yield engine
+
+
 @pytest.fixture
 def loaded(tmp_path: Path) -> Iterator[Engine]:
-    with Engine(tmp_path / "w.duckdb") as engine:
-        engine.ingest(write_quarter(tmp_path, "2011Q4", crowd(60)))
+    with of_a_quarter(tmp_path) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """One for all that is refused, which changes nothing."""
+    with of_a_quarter(tmp_path_factory.mktemp("untouched")) as engine:
         yield engine
 
 
@@ -95,13 +109,13 @@ def test_clusters_of_terms_are_carried_whatever_the_parts(
     ],
 )
 def test_what_would_carry_nothing_is_refused(
-    options: dict[str, Any], words: str, loaded: Engine
+    options: dict[str, Any], words: str, untouched: Engine
 ) -> None:
-    before = content(loaded.con)
+    before = content(untouched.con)
     with pytest.raises(ReleaseError) as told:
-        loaded.release("2011Q4", **{"model": "ms", **options})
+        untouched.release("2011Q4", **{"model": "ms", **options})
     assert words in str(told.value)
-    assert content(loaded.con) == before
+    assert content(untouched.con) == before
 
 
 def test_without_pyspark_the_extra_is_named(
