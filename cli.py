@@ -532,7 +532,7 @@ def synth(
     folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
     scale: float | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Write synthetic quarters in the FAERS layout."""
+    """Write synthetic quarters, or ISO weeks of them, in the FAERS layout."""
     from srsql.engine.synth import quarter_range, synthesize
 
     show_study.check_synthesis(first, last, like, cases, scale)

@@ -75,9 +75,9 @@ class Source(Strict):
     """Format of the label from the groups, e.g. ``20{0}Q{1}``; four-digit years stay."""
     deleted_files: tuple[str, ...] = ()
     """Globs of files that list withdrawn case ids, one a line, without header."""
-    period: Literal["label", "year", "quarter", "month"] = "label"
+    period: Literal["label", "year", "quarter", "month", "week", "day"] = "label"
     """What a table's ``period_column`` holds: the label itself, or a date, from which it is made
-    (2022, 2022Q4, 2022-10)."""
+    (2022, 2022Q4, 2022-10, 2022W40, 2022-10-03)."""
 
     @model_validator(mode="after")
     def _pattern_and_label(self) -> Source:

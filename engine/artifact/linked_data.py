@@ -5,8 +5,6 @@ Both are JSON-LD with a context of their own, so that nobody has to fetch one.
 
 from __future__ import annotations
 
-import calendar
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +18,7 @@ from srsql.engine.artifact.described import (
     present,
 )
 from srsql.engine.artifact.format import PROV, Manifest, Stated
+from srsql.engine.warehouse.periods import days_of
 
 EU = "http://publications.europa.eu/resource/authority/"
 HEALTH_AUTHORITY = "https://hdeu-dcat.data.health.europa.eu/resource/authority/"
@@ -45,7 +44,6 @@ PREFIXES = {
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-_PERIOD = re.compile(r"(\d{4})(?:-?(?:Q([1-4])|M?(0[1-9]|1[0-2])))?")
 
 
 # --- DCAT -----------------------------------------------------------------------------------------
@@ -177,20 +175,6 @@ def _temporal(about: About) -> Json | None:
         "dcat:startDate": _typed(ends[0], "xsd:date"),
         "dcat:endDate": _typed(ends[-1], "xsd:date"),
     }
-
-
-def days_of(label: str) -> tuple[str, str] | None:
-    """First and last day of a year, quarter or month; None: the label is another one."""
-    found = _PERIOD.fullmatch(label)
-    if found is None:
-        return None
-    year, quarter, month = int(found[1]), found[2], found[3]
-    first = int(month) if month else 3 * int(quarter) - 2 if quarter else 1
-    last = first if month else first + 2 if quarter else 12
-    if not 1 <= year <= 9999:
-        return None
-    end = calendar.monthrange(year, last)[1]
-    return f"{year:04}-{first:02}-01", f"{year:04}-{last:02}-{end}"
 
 
 def _distribution(about: About, file: str) -> Json:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
+from srsql.engine.warehouse.periods import is_batch_of
 from srsql.schemas import Dataset, builtin_names, load_dataset
 
 CHUNK = 1 << 20
@@ -30,6 +31,7 @@ _DOCUMENTS = {
     ".md",
 }
 _OURS = "srsql."
+_WEEK = re.compile(r"(?<![0-9])([0-9]{4})-?[Ww]([0-9]{2})(?![0-9])")
 _LISTED = 5
 """Files that a message names."""
 
@@ -343,10 +345,21 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
     if given == "":
         raise IngestError("the period is blank: give a label such as 2011Q4")
     if label is not None and given is not None and given != label:
+        if is_batch_of(given, label):  # files of a week that are named for their quarter
+            return given
         raise IngestError(f"{path.name} is {label} by its file names, not {given}")
-    if (label or given) is None:
-        raise IngestError(f"{path.name}: no period in its file names: give it with --period")
+    if given is None and label is None:
+        weeks = {w for name in (path.name, *(m.base for m in members)) if (w := _week(name))}
+        if len(weeks) != 1:
+            raise IngestError(f"{path.name}: no period in its file names: give it with --period")
+        return weeks.pop()
     return str(label or given)
+
+
+def _week(name: str) -> str | None:
+    """The ISO week that a name has, as 2026W07; a day may be anything, such as that of an export."""
+    match = _WEEK.search(name)
+    return f"{match[1]}W{match[2]}" if match else None
 
 
 def _label(name: str, dataset: Dataset) -> str | None:

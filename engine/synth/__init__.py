@@ -1,4 +1,4 @@
-"""Synthetic FAERS-layout quarters that imitate the real ones.
+"""Synthetic FAERS-layout quarters that imitate the real ones, and the weeks of such quarters.
 
 Every draw is a function of the seed and the case (``draws``), so a quarter needs no other quarter:
 cases, their versions and what is known of a person (``population``), sets of
@@ -42,7 +42,16 @@ import numpy as np
 
 from srsql.engine.parameters import strict
 from srsql.engine.synth import children, population
-from srsql.engine.synth.archives import Coded, Column, archive, lines
+from srsql.engine.synth.archives import (
+    Coded,
+    Column,
+    Sink,
+    archive,
+    day_number,
+    lines,
+    quarter_start,
+    some_rows,
+)
 from srsql.engine.synth.draws import Bools, Draws, Floats, Ints
 from srsql.engine.synth.population import Person, Reports, deleted_cases, persons, reports_of
 from srsql.engine.synth.quarters import (
@@ -54,11 +63,14 @@ from srsql.engine.synth.quarters import (
     columns_of,
     headers,
     index_of,
+    is_week,
     label_of,
     member_name,
     quarter_range,
+    quarters_in,
     real_counts,
 )
+from srsql.engine.warehouse.periods import days_of
 from srsql.engine.synth.vocabulary import DEATH, RULE_REACTIONS, Words, indications, reactions
 
 __all__ = ["SynthError", "quarter_range", "synthesize"]
@@ -68,6 +80,8 @@ _UNKNOWN = ("Product used for unknown indication", "Drug use for unknown indicat
 _CASE_VARIANTS = 0.0005
 _FIRST_DRUG_SEQ = 1_004_490_000
 _DRUG_SEQ_PER_REPORT = 5
+TABLES_IN_TURN = ("demo", "drug", "indi", "ther", "reac", "outc", "rpsr")
+"""Tables as ``_tables`` makes them, the reports first."""
 
 Table = tuple[str, Mapping[str, Column], int]
 """A table's name, its columns by name, and its number of rows."""
@@ -84,13 +98,14 @@ def synthesize(
     zipped: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write one archive per quarter; an equal archive that exists is kept.
+    """Write one archive per quarter, or ISO week; an equal archive that exists is kept.
 
-    A quarter is the same bytes whatever other quarters are asked for.
+    A period is the same bytes whatever other periods are asked for. The weeks of a quarter have its
+    reports, each once: the reports of a week are those of its quarters that came in it.
 
     Args:
         out: the folder of the archives.
-        quarters: their labels, such as 2011Q4.
+        quarters: their labels, such as 2011Q4, or those of weeks, such as 2024W07.
         cases: how many new cases every quarter has, plus the follow-ups of earlier ones.
         scale: instead of ``cases``: each quarter has its real row counts times ``scale``, exactly.
         seed: what every draw depends on.
@@ -103,13 +118,22 @@ def synthesize(
     Raises:
         SynthError: quarters or sizes cannot be made, or a different archive of the name is there.
     """
-    indexes = [index_of(label) for label in quarters]
-    plan = _checked(Plan(seed, cases, scale), indexes)
+    places = [quarters_in(p) if is_week(p) else [index_of(p)] for p in quarters]
+    labels = [
+        label.upper().replace("-", "") if is_week(label) else label_of(place[0])
+        for label, place in zip(quarters, places, strict=True)
+    ]
+    plan = _checked(Plan(seed, cases, scale), sorted({index for place in places for index in place}))
+    made: dict[int, list[Table]] = {}
     written = []
-    for number, index in enumerate(indexes):
+    for number, (label, indexes) in enumerate(zip(labels, places, strict=True)):
         if progress is not None:
-            progress(f"{number} of {len(indexes)} quarters; {label_of(index)}")
-        written.append(_write(Path(out), plan, index, zipped=zipped))
+            what = "weeks" if is_week(label) else "quarters"
+            progress(f"{number} of {len(labels)} {what}; {label}")
+        if is_week(label):
+            written.append(_write_week(Path(out), plan, label, indexes, made, zipped=zipped))
+        else:
+            written.append(_write(Path(out), plan, indexes[0], zipped=zipped))
     return written
 
 
@@ -128,18 +152,72 @@ def _checked(plan: Plan, indexes: list[int]) -> Plan:
 
 
 def _write(out: Path, plan: Plan, index: int, *, zipped: bool) -> Path:
-    target = out / (archive_name(index) + (".zip" if zipped else ""))
+    label = label_of(index)
+    target = out / (archive_name(index, label) + (".zip" if zipped else ""))
     draws, legacy = Draws(plan.seed), index < LEGACY_END
     with archive(target, zipped=zipped) as sink:
         for table, columns, rows in _tables(_quarter(plan, draws, index)):
             header = headers(index)[table]
             wanted: list[Column] = [columns[name] for name in columns_of(header)]
             start = byte_order_mark(index, table) + header.encode()
-            sink.add(member_name(index, table), lines(start, wanted, rows, trailing=legacy))
-        deleted = deleted_cases(plan, draws, index)
-        if deleted.size:
-            text = "".join(f"{case}\r\n" for case in np.sort(deleted).tolist())
-            sink.add(member_name(index, "delete"), [text.encode()])
+            sink.add(
+                member_name(index, label, table), lines(start, wanted, rows, trailing=legacy)
+            )
+        _add_deleted(sink, deleted_cases(plan, draws, index), member_name(index, label, "delete"))
+    return target
+
+
+def _add_deleted(sink: Sink, deleted: Ints, name: str) -> None:
+    if deleted.size:
+        text = "".join(f"{case}\r\n" for case in np.sort(deleted).tolist())
+        sink.add(name, [text.encode()])
+
+
+def _write_week(
+    out: Path,
+    plan: Plan,
+    label: str,
+    indexes: list[int],
+    made: dict[int, list[Table]],
+    *,
+    zipped: bool,
+) -> Path:
+    """Write the reports of a week: those rows of its quarters whose reports came in it.
+
+    The list of deleted cases of a quarter comes with the first week that begins in it.
+
+    Args:
+        out: the folder of the archives.
+        plan: how many reports quarters have.
+        label: of the week, such as 2024W07.
+        indexes: the numbers of the quarters that it lies in.
+        made: tables of quarters, kept from one week to the next; others than these go.
+        zipped: whether archives are zips.
+    """
+    monday, sunday = map(day_number, days_of(label) or ("", ""))
+    draws, last = Draws(plan.seed), indexes[-1]
+    for index in set(made) - set(indexes):
+        del made[index]
+    for index in indexes:
+        made.setdefault(index, list(_tables(_quarter(plan, draws, index))))
+    target = out / (archive_name(last, label) + (".zip" if zipped else ""))
+    with archive(target, zipped=zipped) as sink:
+        for place, table in enumerate(TABLES_IN_TURN):
+            header, text = headers(last)[table], []
+            for index in indexes:
+                reports = made[index][0][1]
+                came = np.asarray(reports["received"])
+                inside = np.asarray(reports["primaryid"])[(came >= monday) & (came <= sunday)]
+                name, columns, _ = made[index][place]
+                assert name == table
+                rows = np.flatnonzero(np.isin(np.asarray(columns["primaryid"]), inside))
+                wanted = [some_rows(columns[name], rows) for name in columns_of(header)]
+                start = byte_order_mark(index, table) + header.encode() if not text else b""
+                text += lines(start, wanted, len(rows), trailing=last < LEGACY_END)
+            sink.add(member_name(last, label, table), text)
+        if monday - int(quarter_start(last)) in range(7):
+            name = member_name(last, label, "delete")
+            _add_deleted(sink, deleted_cases(plan, draws, last), name)
     return target
 
 
@@ -180,7 +258,8 @@ def _tables(quarter: _Quarter) -> Iterator[Table]:
     """Yield the seven tables one after another, so that only one is in memory as text."""
     reports, everyone = quarter.reports, np.arange(len(quarter.reports))
     demo = population.demo(quarter.draws, reports, quarter.person, quarter.isr)
-    yield "demo", {**quarter.ids(everyone), "caseversion": reports.version, **demo}, len(reports)
+    counted = {"caseversion": reports.version, "received": population.received_on(reports)}
+    yield "demo", {**quarter.ids(everyone), **counted, **demo}, len(reports)
     loads = children.loads(quarter.draws, reports)
     yield from _drug_tables(quarter, loads[0])
     sizes = children.exact_sizes(loads[1], quarter.count("reac"), children.MOST_REACTIONS)

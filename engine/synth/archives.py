@@ -49,9 +49,20 @@ class Joined:
 
     parts: tuple[Column, ...]
 
+    def take(self, rows: Ints) -> Joined:
+        """Return the column for some rows."""
+        return Joined(tuple(some_rows(part, rows) for part in self.parts))
+
 
 Column = Coded | Joined | Ints | str
 """What becomes one field of a line; a plain string is the same on every line."""
+
+
+def some_rows(column: Column, rows: Ints) -> Column:
+    """Return a column for some rows."""
+    if isinstance(column, str):
+        return column
+    return column.take(rows)
 
 
 def render(column: Column, start: int, stop: int) -> pa.Array | pa.Scalar:
@@ -122,6 +133,11 @@ def quarter_start(index: Ints | int) -> Ints:
     return (months.astype("datetime64[D]") - _DAY_ZERO).astype(np.int64)
 
 
+def day_number(day: str) -> int:
+    """Return the number of a day (see ``quarter_start``) that is written YYYY-MM-DD."""
+    return int((np.datetime64(day, "D") - _DAY_ZERO).astype(np.int64))
+
+
 def dates(days: Ints, shown: Bools, precision: Ints | int = 0) -> Coded:
     """Return dates as the archives write them.
 
@@ -178,12 +194,13 @@ def lines(header: bytes, columns: list[Column], rows: int, *, trailing: bool) ->
     """Yield a table's bytes.
 
     Args:
-        header: its first line, without its end.
+        header: its first line, without its end; empty: none, where lines follow on others.
         columns: its columns, which are joined by ``$``.
         rows: how many lines follow.
         trailing: whether every line ends in ``$``.
     """
-    yield header + b"\r\n"
+    if header:
+        yield header + b"\r\n"
     end = "$\r\n" if trailing else "\r\n"
     for start in range(0, rows, _SLICE):
         stop = min(start + _SLICE, rows)

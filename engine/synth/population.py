@@ -294,7 +294,7 @@ def _sex(draws: Draws, reports: Reports, person: Person, known: Bools) -> Column
 def _when(draws: Draws, reports: Reports, isr: Ints) -> dict[str, Column]:
     begun = 90 * draws.unit(reports.keys, "day", reports.born)
     first = quarter_start(reports.born) + begun.astype(np.int64)
-    received = quarter_start(reports.index) + (90 * reports.progress).astype(np.int64)
+    received = received_on(reports)
     a, b, c, d = fields(draws.bits(reports.keys, "dates"), 4)
     lag = fields(draws.bits(reports.keys, "lag", reports.version), 2)
     event = first - 3 - (-150 * np.log(1 - a)).astype(np.int64)
@@ -309,6 +309,11 @@ def _when(draws: Draws, reports: Reports, isr: Ints) -> dict[str, Column]:
         "death_dt": dates(event + 5, d < 0.004),
         "image": Joined((isr, "-", coded([*"0123456789X"], isr % 11))),
     }
+
+
+def received_on(reports: Reports) -> Ints:
+    """Return the day on which each report came (see ``quarter_start``)."""
+    return quarter_start(reports.index) + (90 * reports.progress).astype(np.int64)
 
 
 def _direct(draws: Draws, reports: Reports) -> Bools:

@@ -1,4 +1,4 @@
-"""The quarters of FAERS: labels, row counts, how many cases begin and return, layouts of files.
+"""The quarters of FAERS, and the weeks of them: labels, row counts, how many cases begin and return, layouts of files.
 
 The headers of each era are exactly as the archives have them.
 """
@@ -10,10 +10,12 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 from importlib import resources
 
 from srsql.engine.errors import SrsqlError
+from srsql.engine.warehouse.periods import days_of
 
 LEGACY_END = 2012 * 4 + 3
 """Index of the first quarter of the current layout (2012Q4)."""
@@ -24,6 +26,7 @@ FIRST = 2004 * 4
 TABLES = ("demo", "drug", "reac", "outc", "rpsr", "ther", "indi")
 
 _LABEL = re.compile(r"(\d{4})[Qq]([1-4])")
+_WEEK = re.compile(r"\d{4}-?[Ww]\d{2}")
 _FIRST_CASE = 4_060_000
 _FIRST_ISR = 4_262_000
 _COUNTRY_SINCE = 2005 * 4 + 2
@@ -70,6 +73,46 @@ class SynthError(SrsqlError):
     """A synthetic quarter cannot be made; nothing of it was written."""
 
 
+def weeks_of(first: str, last: str) -> list[str]:
+    """Return the labels ``YYYYWww`` of the ISO weeks from ``first`` to ``last``, both included."""
+    start, end = (date.fromisoformat(_monday(label)) for label in (first, last))
+    if start > end:
+        raise SynthError(f"the range {first} to {last} is reversed; put the earlier week first")
+    mondays = (start + timedelta(weeks=n) for n in range((end - start).days // 7 + 1))
+    return [f"{m.isocalendar().year}W{m.isocalendar().week:02}" for m in mondays]
+
+
+def _monday(label: str) -> str:
+    days = days_of(label.strip()) if is_week(label) else None
+    if days is None:
+        raise SynthError(f"{label!r} is not an ISO week; write it like 2024W07")
+    return days[0]
+
+
+def is_week(label: str) -> bool:
+    """Return whether a label is written as that of an ISO week is."""
+    return _WEEK.fullmatch(label.strip()) is not None
+
+
+def quarters_in(week: str) -> list[int]:
+    """Return the numbers of the quarters that have days of an ISO week: one, or two.
+
+    Raises:
+        SynthError: the archives of the two look otherwise.
+    """
+    days = days_of(week)
+    assert days is not None
+    found = sorted({int(day[:4]) * 4 + (int(day[5:7]) - 1) // 3 for day in days})
+    if len({tuple(headers(index).items()) for index in found}) > 1:
+        raise SynthError(
+            f"{week} lies in {' and '.join(map(label_of, found))}, whose files have other columns: "
+            "make weeks that do not, or quarters"
+        )
+    for index in found:
+        index_of(label_of(index))
+    return found
+
+
 def index_of(label: str) -> int:
     """Return the number of a quarter (four a year) for its label ``YYYYQn``."""
     match = _LABEL.fullmatch(label.strip())
@@ -87,7 +130,9 @@ def label_of(index: int) -> str:
 
 
 def quarter_range(first: str, last: str) -> list[str]:
-    """Return the labels from ``first`` to ``last``, both included."""
+    """Return the labels from ``first`` to ``last``, both included: quarters, or ISO weeks."""
+    if is_week(first) or is_week(last):
+        return weeks_of(first, last)
     start, end = index_of(first), index_of(last)
     if start > end:
         raise SynthError(f"the range {first} to {last} is reversed; put the earlier quarter first")
@@ -214,17 +259,22 @@ def columns_of(header: str) -> list[str]:
     return [_CANONICAL.get(name, name) for name in names]
 
 
-def archive_name(index: int) -> str:
-    """Return the archive's name without its ending, such as ``aers_ascii_2011q4``."""
+def archive_name(index: int, label: str) -> str:
+    """Return the archive's name without its ending, such as ``aers_ascii_2011q4``.
+
+    Args:
+        index: the number of the quarter, or of the last one that a week lies in.
+        label: of the period.
+    """
     kind = "aers" if index < LEGACY_END else "faers"
-    return f"{kind}_ascii_{label_of(index).lower()}"
+    return f"{kind}_ascii_{label.lower()}"
 
 
-def member_name(index: int, table: str) -> str:
+def member_name(index: int, label: str, table: str) -> str:
     """Return the name of a table's file inside the archive, such as ``ascii/DEMO11Q4.TXT``."""
     ending = "TXT" if index < LEGACY_END else "txt"
     folder = "deleted" if table == "delete" else "ascii"
-    return f"{folder}/{table.upper()}{label_of(index)[2:]}.{ending}"
+    return f"{folder}/{table.upper()}{label[2:]}.{ending}"
 
 
 def byte_order_mark(index: int, table: str) -> bytes:

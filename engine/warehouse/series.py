@@ -58,6 +58,8 @@ IDS = {
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"([0-9]+)")
+_DIGIT = re.compile(r"[0-9]")
+_LIKE_A_PERIOD = re.compile(r"[0-9]{4}([- ]?([Qq][0-9]|[Ww][0-9]{2})|-[0-9]{2}-[0-9]{2})")
 
 
 @dataclass(frozen=True)
@@ -206,16 +208,38 @@ def find_series(warehouse: Warehouse, dataset: Dataset, name: str) -> Series | N
 def misplaced(warehouse: Warehouse, dataset: str, label: str) -> str | None:
     """Why ``label`` cannot stand beside the periods that the warehouse has of the dataset.
 
-    As text ``10`` comes before ``9``: its release would count as the earlier one, and whoever is in
-    it as old in the other.
+    Periods of two kinds, or two spellings, have no order and no next one in common: whoever is in
+    one would count as old in the other, or not, as the text of the labels has it. As text ``10``
+    comes before ``9``, too. Labels without a calendar (``NonDomestic``) may stand beside others.
     """
-    for (other,) in warehouse.rows(query(TOPIC, "periods"), {"dataset": dataset}):
-        if other != label and (_numbered(label) < _numbered(other)) != (label < other):
+    kind = warehouse.value(query(TOPIC, "kind"), {"label": label})
+    if kind is None and _LIKE_A_PERIOD.fullmatch(label):
+        return (
+            f"period {label!r} is on no calendar: give a quarter such as 2026Q1, an ISO week such "
+            "as 2026W07 (52 or 53 a year), or a day such as 2026-02-13"
+        )
+    for other, its in warehouse.rows(query(TOPIC, "periods"), {"dataset": dataset}):
+        if other == label:
+            continue
+        if kind and its and (kind, _spelling(label)) != (its, _spelling(other)):
+            is_a = f"of one kind, and these are a {kind} and a {its}"
+            why = is_a if kind != its else "written alike"
+            return (
+                f"period {label!r} beside {other!r}: all periods of a dataset are {why}: give "
+                "--period in the kind and spelling of the others, or load it into another "
+                "warehouse (--db)"
+            )
+        if (_numbered(label) < _numbered(other)) != (label < other):
             return (
                 f"period {label!r} beside {other!r}: periods are in the order of their text, so "
                 "numbers in them need as many digits each, such as 09 and 10"
             )
     return None
+
+
+def _spelling(label: str) -> str:
+    """How a label is written, whatever its numbers are."""
+    return _DIGIT.sub("0", label)
 
 
 def _numbered(label: str) -> list[tuple[int, str]]:

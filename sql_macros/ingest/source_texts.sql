@@ -43,8 +43,8 @@ CREATE OR REPLACE MACRO srsql.identifier(written, ends, is_integer) AS (
 );
 
 -- What:    the labels of the periods that the texts of a period column are of.
--- Inputs:  texts(text), distinct; rule: what they are (label, year, quarter, month; a date as
---          2022-10-14, 20221014, 202210); ends.
+-- Inputs:  texts(text), distinct; rule: what they are (label, year, quarter, month, week, day; a
+--          date as 2022-10-14, 20221014 or, where that tells the period, 202210); ends.
 -- Outputs: text, label (NULL where the text is of no period).
 -- Source:  SPEC section 2 (period), docs/embedding.md (key source.period).
 CREATE OR REPLACE MACRO srsql.period_labels(texts, rule, ends) AS TABLE
@@ -62,10 +62,19 @@ parts AS (
         t.name,
         regexp_extract(
             t.name,
-            '^([0-9]{4})(?:-?(0[1-9]|1[0-2])(?:-?[0-9]{2}(?:[ T].*)?)?)?$',
-            ['year', 'month']
+            '^([0-9]{4})(?:-?(0[1-9]|1[0-2])(?:-?([0-9]{2})(?:[ T].*)?)?)?$',
+            ['year', 'month', 'day']
         ) AS part
     FROM trimmed AS t
+),
+
+dated AS (
+    SELECT
+        p.text,
+        p.name,
+        p.part,
+        try_cast(p.part.year || '-' || p.part.month || '-' || p.part.day AS DATE) AS date
+    FROM parts AS p
 )
 
 SELECT
@@ -75,6 +84,13 @@ SELECT
         WHEN rule = 'year' THEN nullif(p.part.year, '')
         WHEN p.part.month = '' THEN NULL
         WHEN rule = 'month' THEN p.part.year || '-' || p.part.month
-        ELSE p.part.year || 'Q' || ((try_cast(p.part.month AS INTEGER) + 2) // 3)
+        WHEN rule = 'quarter'
+            THEN p.part.year || 'Q' || ((try_cast(p.part.month AS INTEGER) + 2) // 3)
+        WHEN rule = 'week'
+            THEN
+                lpad(isoyear(p.date)::VARCHAR, 4, '0')
+                || 'W'
+                || lpad(weekofyear(p.date)::VARCHAR, 2, '0')
+        ELSE strftime(p.date, '%Y-%m-%d')
     END AS label
-FROM parts AS p;
+FROM dated AS p;

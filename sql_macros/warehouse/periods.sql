@@ -1,20 +1,49 @@
--- The calendar of periods, read off their labels: years (2022), quarters (2022Q4) and months
--- (2022-10). A label of another form has no calendar; there the order of labels is all there is.
+-- The calendar of periods, read off their labels: years (2022), quarters (2022Q4), months (2022-10),
+-- ISO weeks (2022W40) and days (2022-10-03). A label of another form has no calendar; there the order
+-- of labels is all there is.
 
--- What:    how many months a period has: 12, 3 or 1; NULL: its label has no calendar.
-CREATE OR REPLACE MACRO srsql.period_months(label) AS
+-- What:    how many weeks from the first one of year 1 begin before the first week of a year: a week
+--          begins on Monday and belongs to the year that has its Thursday, so that the first week of
+--          a year is the one that has January 4. The first day of year 1 is a Monday.
+-- Source:  ISO 8601-1:2019, section 5.5 (week date).
+CREATE OR REPLACE MACRO srsql.weeks_before(year) AS
+(date_trunc('week', make_date(year, 1, 4))::DATE - DATE '0001-01-01') // 7;
+
+-- What:    what a period is: 'year', 'quarter', 'month', 'week' or 'day'; NULL: its label has no
+--          calendar, as those of days and weeks that there are not (2022-02-30, 2022W53).
+CREATE OR REPLACE MACRO srsql.period_kind(label) AS
 CASE
-    WHEN regexp_full_match(label, '[0-9]{4}') THEN 12
-    WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Qq][1-4]') THEN 3
-    WHEN regexp_full_match(label, '[0-9]{4}-(0[1-9]|1[0-2])') THEN 1
+    WHEN regexp_full_match(label, '[0-9]{4}') THEN 'year'
+    WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Qq][1-4]') THEN 'quarter'
+    WHEN regexp_full_match(label, '[0-9]{4}-(0[1-9]|1[0-2])') THEN 'month'
+    WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Ww](0[1-9]|[1-4][0-9]|5[0-3])')
+        THEN
+            CASE
+                WHEN
+                    try_cast(label[-2:] AS INTEGER)
+                    <= srsql.weeks_before(try_cast(label[:4] AS INTEGER) + 1)
+                    - srsql.weeks_before(try_cast(label[:4] AS INTEGER))
+                    THEN 'week'
+            END
+    WHEN
+        regexp_full_match(label, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
+        AND try_cast(label AS DATE) IS NOT NULL
+        THEN 'day'
 END;
 
--- What:    the months between year 0 and the begin of a period; NULL: its label has no calendar.
-CREATE OR REPLACE MACRO srsql.period_begin(label) AS
-CASE srsql.period_months(label)
-    WHEN 12 THEN 12 * try_cast(label[:4] AS INTEGER)
-    WHEN 3 THEN 12 * try_cast(label[:4] AS INTEGER) + 3 * (try_cast(label[-1:] AS INTEGER) - 1)
-    WHEN 1 THEN 12 * try_cast(label[:4] AS INTEGER) + try_cast(label[-2:] AS INTEGER) - 1
+-- What:    the number of a period among all of its kind, which is higher by one for the next one;
+--          NULL: its label has no calendar.
+CREATE OR REPLACE MACRO srsql.period_number(label) AS
+CASE srsql.period_kind(label)
+    WHEN 'year' THEN try_cast(label[:4] AS BIGINT)
+    WHEN 'quarter' THEN 4 * try_cast(label[:4] AS BIGINT) + try_cast(label[-1:] AS INTEGER) - 1
+    WHEN 'month' THEN 12 * try_cast(label[:4] AS BIGINT) + try_cast(label[-2:] AS INTEGER) - 1
+    WHEN 'week'
+        THEN
+            srsql.weeks_before(try_cast(label[:4] AS INTEGER))
+            + try_cast(label[-2:] AS INTEGER)
+            - 1
+    WHEN 'day' THEN try_cast(label AS DATE) - DATE '0001-01-01'
 END;
 
 -- What:    whether a period is the one just after another one; of labels that have no calendar in
@@ -24,31 +53,38 @@ END;
 CREATE OR REPLACE MACRO srsql.follows_on(earlier, later) AS
 coalesce(
     CASE
-        WHEN srsql.period_months(earlier) = srsql.period_months(later)
-            THEN
-                srsql.period_begin(later)
-                = srsql.period_begin(earlier) + srsql.period_months(earlier)
+        WHEN srsql.period_kind(earlier) = srsql.period_kind(later)
+            THEN srsql.period_number(later) = srsql.period_number(earlier) + 1
     END,
     true
 );
+
+-- What:    the label of a period by its kind and number, written as another label of the kind is.
+CREATE OR REPLACE MACRO srsql.period_label(kind, number, like_label) AS
+CASE kind
+    WHEN 'year' THEN lpad(number::VARCHAR, 4, '0')
+    WHEN 'quarter'
+        THEN
+            lpad((number // 4)::VARCHAR, 4, '0') || like_label[5:-2] || (number % 4 + 1)::VARCHAR
+    WHEN 'month'
+        THEN lpad((number // 12)::VARCHAR, 4, '0') || '-' || lpad((number % 12 + 1)::VARCHAR, 2, '0')
+    WHEN 'week'
+        THEN
+            lpad(isoyear(DATE '0001-01-01' + (7 * number)::INTEGER)::VARCHAR, 4, '0')
+            || like_label[5:-3]
+            || lpad(weekofyear(DATE '0001-01-01' + (7 * number)::INTEGER)::VARCHAR, 2, '0')
+    WHEN 'day' THEN strftime(DATE '0001-01-01' + number::INTEGER, '%Y-%m-%d')
+END;
 
 -- What:    the labels of the periods between two others, in the form of the earlier one; none if
 --          the two have no calendar in common.
 CREATE OR REPLACE MACRO srsql.periods_between(earlier, later) AS
 CASE
-    WHEN srsql.period_months(earlier) = srsql.period_months(later)
+    WHEN srsql.period_kind(earlier) = srsql.period_kind(later)
         THEN
             list_transform(
-                range(
-                    srsql.period_begin(earlier) + srsql.period_months(earlier),
-                    srsql.period_begin(later),
-                    srsql.period_months(earlier)
-                ),
-                LAMBDA m: lpad((m // 12)::VARCHAR, 4, '0') || CASE srsql.period_months(earlier)
-                    WHEN 12 THEN ''
-                    WHEN 3 THEN earlier[5:-2] || (m % 12 // 3 + 1)::VARCHAR
-                    ELSE '-' || lpad((m % 12 + 1)::VARCHAR, 2, '0')
-                END
+                range(srsql.period_number(earlier) + 1, srsql.period_number(later)),
+                LAMBDA n: srsql.period_label(srsql.period_kind(earlier), n, earlier)
             )
     ELSE []
 END;

@@ -20,7 +20,7 @@ from support.quarters import crowd, write_quarter
 from srsql import Engine, verify
 from srsql.engine.artifact.described import About
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.linked_data import days_of
+from srsql.engine.warehouse.periods import days_of
 from srsql.engine.errors import PublishError
 
 DOCUMENTS = ("datapackage.json", "croissant.json", "dcat.jsonld", "prov.jsonld", "methods.md")

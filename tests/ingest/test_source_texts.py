@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,7 @@ def test_an_id_is_what_is_between_white_space(sql: Any, written: str | None, int
     assert found == expected
 
 
-@pytest.mark.parametrize("rule", ["label", "year", "quarter", "month"])
+@pytest.mark.parametrize("rule", ["label", "year", "quarter", "month", "week", "day"])
 @given(text=st.none() | TEXTS | st.sampled_from(["2022-10-14", "20221014", "202210", "2022"]))
 def test_a_period_is_read_off_a_label_or_a_date(sql: Any, rule: str, text: str | None) -> None:
     sql.table("srsql_period_key", "text VARCHAR", [(text,)])
@@ -56,13 +58,20 @@ def test_a_period_is_read_off_a_label_or_a_date(sql: Any, rule: str, text: str |
         [rule, SPACES],
     )
     name = (text or "").strip(SPACE)
-    date = re.fullmatch(r"([0-9]{4})(?:-?(0[1-9]|1[0-2])(?:-?[0-9]{2}(?:[ T].*)?)?)?", name)
-    year, month = (date[1], date[2]) if date else ("", None)
+    date = re.fullmatch(r"([0-9]{4})(?:-?(0[1-9]|1[0-2])(?:-?([0-9]{2})(?:[ T].*)?)?)?", name)
+    year, month, day = (date[1], date[2], date[3]) if date else ("", None, None)
+    told, week = None, None
+    if day:
+        with suppress(ValueError):  # a day that there is not
+            told = datetime.date(int(year), int(month or 0), int(day))
+            week = told.isocalendar()
     quarter = f"{year}Q{(int(month) + 2) // 3}" if month else None
     expected = {
         "label": name or None,
         "year": year or None,
         "quarter": quarter,
         "month": f"{year}-{month}" if month else None,
+        "week": week and f"{week.year:04}W{week.week:02}",
+        "day": told and told.isoformat(),
     }
     assert found == expected[rule]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, timedelta
 from itertools import pairwise
 
 import duckdb
@@ -12,18 +14,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import srsql
-from srsql.engine.warehouse.series import gaps, period_numbers, without_calendar
+from srsql.engine.warehouse.periods import days_of
+from srsql.engine.warehouse.series import gaps, misplaced, period_numbers, without_calendar
 
 FORMS = {
-    12: re.compile(r"(\d{4})"),
-    3: re.compile(r"(\d{4})[- ]?[Qq]([1-4])"),
-    1: re.compile(r"(\d{4})-(0[1-9]|1[0-2])"),
+    "year": re.compile(r"(\d{4})"),
+    "quarter": re.compile(r"(\d{4})[- ]?[Qq]([1-4])"),
+    "month": re.compile(r"(\d{4})-(0[1-9]|1[0-2])"),
+    "week": re.compile(r"(\d{4})[- ]?[Ww](\d{2})"),
+    "day": re.compile(r"(\d{4})-(\d{2})-(\d{2})"),
 }
+YEARS = st.integers(1990, 2030)
 LABELS = st.one_of(
-    st.builds("{:04d}".format, st.integers(1990, 2030)),
-    st.builds("{:04d}Q{}".format, st.integers(1990, 2030), st.integers(1, 4)),
-    st.builds("{:04d}-{:02d}".format, st.integers(1990, 2030), st.integers(1, 12)),
-    st.sampled_from(["NonDomestic", "2022Q5", "2022-13", "22Q1", "wave 3", ""]),
+    st.builds("{:04d}".format, YEARS),
+    st.builds("{:04d}Q{}".format, YEARS, st.integers(1, 4)),
+    st.builds("{:04d}-{:02d}".format, YEARS, st.integers(1, 12)),
+    st.builds("{:04d}W{:02d}".format, YEARS, st.integers(1, 53)),
+    st.builds("{:04d}W{:02d}".format, st.integers(2019, 2021), st.integers(50, 53)),
+    st.builds("{:04d}-{:02d}-{:02d}".format, YEARS, st.integers(1, 12), st.integers(1, 31)),
+    st.dates(date(2019, 12, 28), date(2020, 3, 2)).map(date.isoformat),
+    st.sampled_from(["NonDomestic", "2022Q5", "2022-13", "22Q1", "wave 3", "2022W00", ""]),
 )
 
 
@@ -33,38 +43,112 @@ def engine() -> Iterator[srsql.Engine]:
         yield srsql.Engine(con)
 
 
-def read(label: str) -> tuple[int, int] | None:
-    """How many months a period has, and the first of them; None: no calendar knows its label."""
-    for months, form in FORMS.items():
+def read(label: str) -> tuple[str, list[date]] | None:
+    """What a period is, and its days; None: no calendar knows its label."""
+    for kind, form in FORMS.items():
         if found := form.fullmatch(label):
-            year, *part = map(int, found.groups())
-            return months, 12 * year + (months * (part[0] - 1) if part else 0)
+            with suppress(ValueError):
+                return kind, days(kind, *map(int, found.groups()))
     return None
 
 
-def between(earlier: str, later: str) -> list[int] | None:
-    """First months of the periods between two; None: they have no calendar in common."""
+def days(kind: str, year: int, part: int = 1, day: int = 1) -> list[date]:
+    if kind == "day":
+        return [date(year, part, day)]
+    if kind == "week":
+        return [date.fromisocalendar(year, part, n) for n in range(1, 8)]
+    months = {"year": 12, "quarter": 3, "month": 1}[kind]
+    first = months * (part - 1) + 1
+    every = [date(year, 1, 1) + timedelta(n) for n in range(366)]
+    return [d for d in every if d.year == year and first <= d.month < first + months]
+
+
+def between(earlier: str, later: str) -> list[str] | None:
+    """Labels of the periods between two; None: they have no calendar in common."""
     a, b = read(earlier), read(later)
     if a is None or b is None or a[0] != b[0]:
         return None
-    return list(range(a[1] + a[0], b[1], a[0]))
+    found, at = [], a[1][-1] + timedelta(1)
+    while at < b[1][0]:
+        found.append(label_of(a[0], at))
+        at = read(found[-1])[1][-1] + timedelta(1)  # type: ignore[index]
+    return found
+
+
+def label_of(kind: str, day: date) -> str:
+    week = day.isocalendar()
+    return {
+        "year": f"{day.year}",
+        "quarter": f"{day.year}Q{(day.month + 2) // 3}",
+        "month": f"{day.year}-{day.month:02}",
+        "week": f"{week.year}W{week.week:02}",
+        "day": day.isoformat(),
+    }[kind]
 
 
 @given(LABELS, LABELS)
 def test_what_is_between_two_periods_is_what_plain_python_counts(
     engine: srsql.Engine, one: str, other: str
 ) -> None:
-    ((months, begin, follows, listed),) = engine.sql(
-        "SELECT srsql.period_months($1), srsql.period_begin($1), srsql.follows_on($1, $2),"
-        " srsql.periods_between($1, $2)",
+    ((kind, follows, number, after, listed),) = engine.sql(
+        "SELECT srsql.period_kind($1), srsql.follows_on($1, $2), srsql.period_number($1),"
+        " srsql.period_number($2), srsql.periods_between($1, $2)",
         [one, other],
     )
-    assert (months, begin) == (read(one) or (None, None))
-    expected = between(one, other)
-    assert [entry and entry[1] for entry in map(read, listed)] == (expected or [])
     own, its = read(one), read(other)
-    same = own is not None and its is not None and own[0] == its[0]
-    assert follows == (not same or (own or (0, 0))[1] + (own or (0, 0))[0] == (its or (0, 0))[1])
+    assert kind == (own and own[0])
+    assert (number is None) == (own is None)
+    expected = between(one, other)
+    assert listed == (expected or [])
+    if expected is None or own is None or its is None:
+        assert follows
+        return
+    assert follows == (its[1][0] == own[1][-1] + timedelta(1))
+    if its[1][0] > own[1][0]:
+        assert after - number == len(expected) + 1
+
+
+@given(LABELS)
+def test_the_days_of_a_period_are_those_of_its_label(label: str) -> None:
+    found = read(label)
+    assert days_of(label) == (found and (found[1][0].isoformat(), found[1][-1].isoformat()))
+
+
+def test_a_year_has_52_or_53_weeks_which_follow_on_each_other(engine: srsql.Engine) -> None:
+    """The weeks of ISO 8601: 2020 and 2026 have 53, and December 29, 2025 is of 2026."""
+    asked = [("2020W53", "2021W01"), ("2025W52", "2026W01"), ("2026W53", "2027W01")]
+    for one, other in asked:
+        assert engine.sql("SELECT srsql.follows_on($1, $2)", [one, other]) == [(True,)]
+    assert engine.sql("SELECT srsql.follows_on('2020W52', '2021W01')") == [(False,)]
+    assert engine.sql("SELECT srsql.period_kind('2025W53')") == [(None,)]
+    assert days_of("2026W01") == ("2025-12-29", "2026-01-04")
+    assert gaps(engine.warehouse, ["2020W51", "2021W02", "2021W03"]) == [
+        "2020W52 to 2021W01 (3 periods) are missing between 2020W51 and 2021W02"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("there", "label", "told"),
+    [
+        ("2026Q1", "2026W07", "one kind, and these are a week and a quarter"),
+        ("2026-02", "2026-02-13", "one kind, and these are a day and a month"),
+        ("2026W06", "2026-W07", "written alike"),
+        ("2026W06", "2026W54", "on no calendar"),
+        ("2026-02-13", "2026-02-30", "on no calendar"),
+        ("2026W06", "2026W07", None),
+        ("NonDomestic", "2026", None),
+        ("batch 9", "batch 10", "as many digits each"),
+    ],
+)
+def test_periods_of_a_dataset_are_of_one_kind_and_written_alike(
+    engine: srsql.Engine, there: str, label: str, told: str | None
+) -> None:
+    engine.sql("DELETE FROM srsql.ingestion")
+    engine.sql("INSERT INTO srsql.ingestion VALUES (1, 'd', ?, '', '', '', false)", [there])
+    found = misplaced(engine.warehouse, "d", label)
+    engine.sql("DELETE FROM srsql.ingestion")
+    assert (found is None) == (told is None)
+    assert told is None or (found is not None and told in found and "\n" not in found)
 
 
 @given(st.sets(LABELS, min_size=1, max_size=8))

@@ -50,11 +50,21 @@ DELETE FROM srsql.series AS s
 WHERE s.dataset = $dataset AND s.series = $series;
 
 -- name: periods
--- Every period that was ingested or released, in the order of their labels.
-SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset
-UNION
-SELECT r.quarter FROM srsql.release AS r WHERE r.dataset = $dataset
-ORDER BY ALL;
+-- Every period that was ingested or released, in the order of their labels, with its kind (NULL: its
+-- label has no calendar).
+WITH known AS (
+    SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset
+    UNION
+    SELECT r.quarter FROM srsql.release AS r WHERE r.dataset = $dataset
+)
+
+SELECT k.quarter, srsql.period_kind(k.quarter) AS kind
+FROM known AS k
+ORDER BY k.quarter;
+
+-- name: kind
+-- What a period is by its label $label; NULL: no calendar knows it.
+SELECT srsql.period_kind($label);
 
 -- name: next_period
 -- The period just after $quarter, if the warehouse has it: by the calendar of the labels, else the
@@ -101,7 +111,7 @@ ORDER BY p.label;
 -- Those of the periods $labels of which no calendar tells what comes next.
 SELECT l.label
 FROM (SELECT unnest($labels::VARCHAR[]) AS label) AS l
-WHERE srsql.period_months(l.label) IS NULL
+WHERE srsql.period_kind(l.label) IS NULL
 ORDER BY l.label;
 
 -- name: parameters
