@@ -65,6 +65,10 @@ class ReleaseFacts:
     """The release, or another one of its series, suppressed sensitive values of cases."""
     attacks: tuple[str, ...] = ()
     """The attacks on a series that the model withstands."""
+    max_delay: int | None = None
+    """Periods that a case may wait at most for a group; None: none waits."""
+    takes_in: bool = False
+    """Cases that waited are among those of the release's period."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,14 @@ SOME_NODES = Applicability(
 STAYING = Applicability(
     "rows of cases of a model that withstands persistence",
     lambda facts: facts.case_rows and "p" in facts.attacks,
+)
+HOLDING_BACK = Applicability(
+    "rows of cases in a series that holds cases back",
+    lambda facts: facts.case_rows and facts.max_delay is not None,
+)
+TAKING_IN = Applicability(
+    "rows of cases, some of which may have waited, of a model that withstands attacks on a series",
+    lambda facts: facts.case_rows and facts.takes_in and bool(facts.attacks),
 )
 DEFENDED = Applicability(
     "what withstands attacks on a series",

@@ -347,6 +347,14 @@ CREATE TABLE IF NOT EXISTS srsql.withheld (
     reason VARCHAR NOT NULL
 );
 
+-- Those of the withheld cases that wait: their reports are among those of the next period that the
+-- series releases (--max-delay). since: the first period whose reports of the case wait.
+CREATE TABLE IF NOT EXISTS srsql.waiting (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    since VARCHAR NOT NULL
+);
+
 -- What a release withstands when it is joined with the others of its series: the attacks of SPEC
 -- section 9 that its model defends against, and alpha as an exact fraction (NULL: no alpha).
 CREATE TABLE IF NOT EXISTS srsql.defended_attack (

@@ -41,6 +41,9 @@ class Dataset(Strict):
     """Rows are released under ids of cases (see :meth:`without_terms`)."""
     clustered: bool = Field(default=False, exclude=True)
     """Whole rows are taken apart: a case has one row, with its region and its cluster."""
+    intake: str = Field(default="", exclude=True)
+    """What temporary views with the raw rows of a series that holds cases back are called, before
+    the names of the tables; empty: the raw tables are as they were ingested."""
 
     @property
     def fingerprint(self) -> str:
@@ -82,6 +85,10 @@ class Dataset(Strict):
                 "hierarchies": self.hierarchies | self.groups,
             }
         )
+
+    def taken_from(self, intake: str) -> Dataset:
+        """The same dataset with its raw rows from views of that name (see ``intake``)."""
+        return self.model_copy(update={"intake": intake})
 
     def table(self, name: str) -> Table:
         """The table of that name."""

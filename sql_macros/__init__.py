@@ -6,6 +6,7 @@ statements of the steps of that layer.
 
 MACRO_FILES: tuple[str, ...] = (
     "warehouse/periods.sql",
+    "warehouse/waiting.sql",
     "warehouse/lake.sql",
     "warehouse/levels.sql",
     "ingest/source_texts.sql",
@@ -25,6 +26,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/linkage.sql",
     "risk/medical.sql",
     "risk/risk.sql",
+    "risk/delay.sql",
     "risk/singling_out.sql",
     "risk/row_candidates.sql",
     "risk/certain_inference.sql",
@@ -36,6 +38,7 @@ MACRO_FILES: tuple[str, ...] = (
     "release/versions.sql",
     "audit/attack.sql",
     "audit/exclusion.sql",
+    "checks/waiting.sql",
     "audit/covering.sql",
     "audit/cells.sql",
     "audit/evidence.sql",

@@ -75,6 +75,7 @@ from srsql.engine.warehouse.releases import (
 )
 from srsql.engine.warehouse.runs import recorded
 from srsql.engine.warehouse.series import MAIN
+from srsql.engine.warehouse.waiting import with_waiting
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -650,7 +651,8 @@ class Engine:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)
 
     def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
-        return series_dataset(self.warehouse, self._of(quarter, name), series)
+        schema = series_dataset(self.warehouse, self._of(quarter, name), series)
+        return with_waiting(self.warehouse, schema, series)
 
     def _one_pair(
         self, where: tuple[str, Word, Name], pair: tuple[Word, Word],
@@ -667,4 +669,5 @@ class Engine:
 
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
         schema = self._of(quarter, name)
-        return schema, released_id(self.warehouse, schema, quarter, series)
+        found = released_id(self.warehouse, schema, quarter, series)
+        return with_waiting(self.warehouse, schema, series, found), found

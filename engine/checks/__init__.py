@@ -219,9 +219,10 @@ def require_proof(check: Check[Evidence], rows: Sequence[Measure]) -> None:
 def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     """What the catalog alone says of a release; of somebody else's release it knows no bound."""
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
-    model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses = (
-        found
-    )
+    (
+        model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses,
+        max_delay, takes_in,
+    ) = found  # fmt: skip
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
         bounds=frozenset() if model == IMPORTED or lattice else bounds,
@@ -233,4 +234,6 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         term_format=term_format,
         suppressed_values=suppresses,
         attacks=tuple(attacks),
+        max_delay=max_delay,
+        takes_in=takes_in,
     )

@@ -25,6 +25,7 @@ from srsql.engine.warehouse.layout import (
     SOURCE,
     Built,
     derived,
+    raw_table,
     region_columns,
     row_columns,
     source_of,
@@ -100,10 +101,11 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     if name == ROWS:  # the informative column was published, or was refused, when it was chosen
         return {(SOURCE, shown) for shown in row_columns(dataset)}
     published = dataset.table(name).publish
+    raw = raw_table(dataset, name).name
     allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
-    allowed |= {(name, shown) for shown in published} | {(SERIAL, "ordinal")}
+    allowed |= {(raw, shown) for shown in published} | {(SERIAL, "ordinal")}
     # whether a published term is a placeholder, or suppressed, decides if it is shown
-    allowed |= {(name, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
+    allowed |= {(raw, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
     if name == dataset.report_table:
         allowed |= {(REGION, shown) for shown in region_columns(dataset)}
         if dataset.clustered:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import (
     check_row,
     column,
@@ -135,7 +136,7 @@ def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: st
             value.as_(shown),
         )
         .distinct()
-        .from_(table(f"raw_{dataset.name}", source, alias="t"))
+        .from_(raw_table(dataset, source, alias="t"))
         .join(
             table("temp", "main", "srsql_identity", alias="i"),
             on=column(dataset.report_id, "t").eq(column("report_id", "i")),
@@ -204,7 +205,7 @@ def original_values(dataset: Dataset, quarter: str) -> exp.Query:
     ids = [column(name, "i") for name in ("public_report", "public_case")]
     parts: list[exp.Query] = [
         _values_of(attribute, ids, normal_form(column(attribute.column, "t")))
-        .from_(table(f"raw_{dataset.name}", attribute.table, alias="t"))
+        .from_(raw_table(dataset, attribute.table, alias="t"))
         .join(
             temporary("srsql_identity", alias="i"),
             on=column(dataset.report_id, "t").eq(column("report_id", "i")),

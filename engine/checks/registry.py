@@ -135,6 +135,22 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of_making=True,
     ),
     Check(
+        "check_waiting",
+        of.HOLDING_BACK,
+        "Every case that waits is withheld, in no release since its reports wait, and has not waited "
+        "as long as it may.",
+        "decision D391",
+        rows.check_waiting,
+    ),
+    Check(
+        "check_delay",
+        of.TAKING_IN,
+        "Whoever knows that a case waited, and from which period on, rules out those of its group "
+        "that were released meanwhile: k cases are left, and no value beyond its threshold.",
+        "SPEC section 9; decision D392",
+        rows.check_delay,
+    ),
+    Check(
         "check_inside",
         of.REGIONS,
         "Every original value of a released case lies in the region that is published of it.",

@@ -26,6 +26,7 @@ from srsql.engine.checks.published_regions import (
     report_values,
 )
 from srsql.engine.measures import Measure
+from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.releases import terms_without_rows
 from srsql.engine.warehouse.statements import (
     check_row,
@@ -169,6 +170,16 @@ def check_common(evidence: Evidence) -> list[Measure]:
     )
 
 
+def check_waiting(evidence: Evidence) -> list[Measure]:
+    """Who waits, and how long."""
+    return evidence.ask("check_waiting", int(evidence.facts.max_delay or 0))
+
+
+def check_delay(evidence: Evidence) -> list[Measure]:
+    """What is left of the groups of those who waited."""
+    return evidence.ask("check_delay")
+
+
 def check_complete(evidence: Evidence) -> list[Measure]:
     """Released and withheld reports together are those of the quarter.
 
@@ -289,7 +300,7 @@ def quarter_reports(dataset: Dataset, quarter: str, *, by_report: bool) -> exp.Q
             exp.cast(column(dataset.report_id, "t"), "VARCHAR").as_("report_id"),
             exp.cast(column(case_id, "t"), "VARCHAR").as_("case_id"),
         )
-        .from_(table(f"raw_{dataset.name}", dataset.report_table, alias="t"))
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
         .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
     )
 
@@ -334,7 +345,7 @@ def inside_query(dataset: Dataset, schema: str, release_id: int, drawn: set[int]
             on=column(dataset.report_id, "v").eq(column("public_report", "i")),
         )
         .join(
-            table(f"raw_{dataset.name}", dataset.report_table, alias="t"),
+            raw_table(dataset, dataset.report_table, alias="t"),
             on=column(dataset.report_id, "t").eq(column("report_id", "i")),
         )
         .where(column("quarter", "t").eq(column("quarter", "v")))

@@ -102,6 +102,10 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  {facts['cases']['new']:,} new cases, {facts['cases']['old']:,} seen before"
     for reason, counts in facts["withheld"].items():
         yield f"  withheld, {reason}: {counts['cases']:,} cases, {counts['reports']:,} reports"
+    if waiting := sum(counts["cases"] for counts in facts.get("waiting", {}).values()):
+        yield f"  {waiting:,} of those withheld wait for the next period (--max-delay)"
+    if facts.get("taken_in"):
+        yield f"  {facts['taken_in']:,} cases of earlier periods waited for this one"
     for name, count in facts["values_given_up"].items():
         yield f"  {name} released as missing although known for {count:,} cases"
     if gone := facts.get("suppressed"):

@@ -29,6 +29,7 @@ from srsql.engine.warehouse.releases import (
 )
 from srsql.engine.warehouse.series import Series, create_views, find_series, schema_of
 from srsql.engine.warehouse.statements import column, dotted, query, table
+from srsql.engine.warehouse.waiting import taking_in
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -78,8 +79,8 @@ def confirm(
     with warehouse.transaction():
         _need_current(warehouse, series, quarter, release_id, manifest.get("made_after", []))
         model_dataset = as_released(warehouse, dataset, release_id)
-        draft = Release(
-            warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k
+        draft = taking_in(
+            Release(warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k)
         )
         if perturbed_positions(warehouse, release_id) or terms_without_rows(warehouse, release_id):
             told = released_terms(warehouse, release_id)

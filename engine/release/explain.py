@@ -136,6 +136,10 @@ def explain(
     for case_no, group, _ in places:
         groups.append(told.size(group))
         parts += told.region(group, case_no, case_id, why)
+    why += [
+        f"it waited since {since}: a report of that period is among those released here"
+        for (since,) in told.rows("taken_in", case_id=case_id)
+    ]
     if not places:
         outcome, reason, reasons = told.withheld(case_id)
         why += reasons
@@ -295,6 +299,11 @@ class _Told:
         case_no, reason = rows[0]
         entry = terms().get(f"withheld_{reason}")
         why = [" ".join(entry.text.split())] if entry else []
+        why += [
+            f"it waits since {since}: its reports are among those of the next period that the "
+            "series releases"
+            for (since,) in self.rows("waits", case_id=case_id)
+        ]
         return "withheld", reason, [*why, *self._behind(reason, case_no, case_id)]
 
     def _behind(self, reason: str, case_no: int | None, case_id: str) -> Iterator[str]:

@@ -51,7 +51,9 @@ class Figures:
     ids: str
     """Which ids its series has."""
     told: dict[str, Any] = field(default_factory=dict)
-    """What the private manifest alone tells of its place in the series."""
+    """What the private manifest alone tells of its place in the series, and of who waits why."""
+    pool: dict[str, str | int] = field(default_factory=dict)
+    """What the public manifest tells of cases that wait; empty: none may."""
 
 
 @dataclass(frozen=True)

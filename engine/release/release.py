@@ -82,6 +82,7 @@ from srsql.engine.release.terms import (
     visible_part,
 )
 from srsql.engine.release.views import build_tables
+from srsql.engine.release.waiting import need_pool, wait
 from srsql.engine.risk import singling_out
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
@@ -102,6 +103,7 @@ from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingeste
 from srsql.engine.warehouse.series import Series, create_views, gaps, next_quarter, open_series
 from srsql.engine.warehouse.spark_session import SparkAt
 from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.waiting import carried_from, has_waited, taking_in
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.kernels import load_kernels
@@ -134,7 +136,8 @@ def release(
     if there is not None:
         return there
     after = next_quarter(warehouse, dataset, request.quarter)
-    need_periods(warehouse, dataset, request.quarter, after)
+    earlier = carried_from(warehouse, dataset, request.series, request.quarter)
+    need_periods(warehouse, dataset, request.quarter, after, *earlier)
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
@@ -147,11 +150,14 @@ def release(
                 warehouse, dataset, request.series, family, usual_ids(request), request.quarter
             )
             need_pseudonyms(request, series)
+            need_pool(request, series, waits=has_waited(warehouse, series))
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
             _need_consent_to_change(request)
             remove_draft(warehouse, series, request.quarter)
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
+            current = taking_in(current)
+            dataset, visible_dataset = current.dataset, current.visible_dataset
             with clock.stage("kernels (compiled on first use)"):
                 load_kernels(_kernels(request, visible_dataset))
             grouping, infeasible = _prepare(current, request, clock)
@@ -167,7 +173,7 @@ def release(
                     request.quarter,
                     grouping.k,
                     model.leftovers,
-                    may_be_empty=request.may_be_empty,
+                    may_be_empty=request.may_be_empty or request.max_delay is not None,
                 )
             with clock.stage("regions"):
                 model.generalize(current, grouping.draw)
@@ -180,6 +186,7 @@ def release(
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})
+                pool = wait(current, request)
                 if request.takes_rows_apart:
                     release_thresholds(current)
                 if model.budget_limit is not None:
@@ -192,7 +199,9 @@ def release(
                 )
             with clock.stage("views"):
                 told = _told(current, request, series) | limited
-                figures = Figures(grouping.k, infeasible, exposed, series.ids, told)
+                figures = Figures(
+                    grouping.k, infeasible, exposed, series.ids, told | pool[1], pool[0]
+                )
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
                 released = _expose(current, request, released)
@@ -401,6 +410,8 @@ def _buckets_carrier(current: Release, request: Request) -> AbstractContextManag
     warehouse = current.warehouse
     if not request.carries_buckets or not lies_in_lake(warehouse, current.dataset):
         return nullcontext(None)
+    if current.dataset.intake:  # reports of waiting cases lie in buckets of other periods
+        return nullcontext(None)
     if request.carrier is not None or request.workers == 1:
         return nullcontext(request.carrier)
     return local_carrier(warehouse, request.workers)
@@ -502,6 +513,7 @@ def _publish(
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     facts[RELEASE_DATE] = request.date
+    facts |= figures.pool
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:
         facts["terms_inferred"] = terms_inferred(current, request.terms)

@@ -47,6 +47,8 @@ from srsql.engine.warehouse.spark_session import ADDRESSES
 
 Progress = Callable[[str], None]
 MOST_WORKERS = 64
+MOST_DELAY = 3660
+"""Ten years of days."""
 FREQUENCY = "frequency"
 _THETA = "a number or fraction, frequency, or levels:FILE"
 _SS_RULE = "mean+sd, mean+2sd, or counts such as pt>=10,indi_pt>=5"
@@ -124,6 +126,13 @@ class Request:
         keyword="ss_rule",
         help=f"Substantially many symptoms: {_SS_RULE}",
         weaker="different",
+    )
+    max_delay: int | None = parameter(
+        None,
+        takes=Whole(1, MOST_DELAY),
+        help="Hold back a case that no group has room for, and try again in the next period, so "
+        "many periods at most; then it is withheld",
+        usual="no case waits",
     )
     terms: DisassociationParameters | None = None
     """Which terms are told apart from records, and how."""
@@ -211,6 +220,10 @@ class Request:
     def __post_init__(self) -> None:
         """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
+        if self.max_delay is not None and (why := self._why_none_waits()):
+            raise ReleaseError(
+                f"--max-delay holds back cases that no group has room for, and {why}: leave it out"
+            )
         for option, choice in self._choices.items():
             if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
                 what = "terms apart from rows" if self.terms else f"the model {self.model.name}"
@@ -218,6 +231,19 @@ class Request:
                     f"{option} suppress is for values that rows of cases show and theta bounds, "
                     f"which is not so with {what}: use {option} withhold"
                 )
+
+    def _why_none_waits(self) -> str:
+        """Why no case can wait; empty: some may."""
+        model = self.model
+        if not model.releases_case_rows or model.record_unit == "report":
+            return f"{model.name} does not group cases"
+        if model.perturbs_values:
+            return f"{model.name} does not tell how many are withheld"
+        if "p" in model.defended_attacks:
+            return f"{model.name} promises who is in consecutive releases, which waiting changes"
+        if self.terms is not None:
+            return "terms that are told apart from rows are of the cases of one period"
+        return ""
 
     @property
     def makes_clusters(self) -> bool:

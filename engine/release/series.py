@@ -89,6 +89,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
+            "waiting",
             "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
             "external_knowledge", "perturbation", "perturbed", "disassociated",
             "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group", "release",
@@ -267,11 +268,18 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
     if warehouse.path is not None:
         wal = warehouse.path.with_name(warehouse.path.name + ".wal")
         size = sum(file.stat().st_size for file in (warehouse.path, wal) if file.exists())
+    delays = {
+        (dataset, series): f"{waiting:,} cases wait; those released waited {median or 0} period(s) "
+        f"in the median, 95 % at most {most or 0}"
+        for dataset, series, waiting, median, most in warehouse.rows(
+            query("release/status", "delays")
+        )
+    }
     return Status(
         path=str(warehouse.path) if warehouse.path else None,
         bytes_on_disk=size,
         quarters=_dicts(warehouse, query("release/status", "quarters")),
-        releases=_releases(warehouse),
+        releases=_releases(warehouse, hold_back=bool(delays)),
         stale=[each.line for each in staleness(warehouse) if each.status == "released"],
         budget=[
             {
@@ -294,6 +302,7 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
                 "ids": one.ids,
                 "parameters": chosen_text(one.parameters),
                 "gaps": "; ".join(one.gaps),
+                **({"waiting": delays.get((one.dataset, one.series), "")} if delays else {}),
             }
             for one in every_series(warehouse)
         ],
@@ -302,10 +311,13 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
     )
 
 
-def _releases(warehouse: Warehouse) -> list[dict[str, Any]]:
-    """Every release with what has left it since: by reason, or empty."""
+def _releases(warehouse: Warehouse, *, hold_back: bool) -> list[dict[str, Any]]:
+    """Every release with what has left it since: by reason, or empty; how many cases wait is told
+    where some do, or did."""
     stale = {each.release_id: each.cases for each in staleness(warehouse)}
     rows = _dicts(warehouse, query("release/status", "releases"))
+    for row in () if hold_back else rows:
+        del row["waiting_cases"]
     return [row | {"stale": stale.get(row.pop("release_id"), {})} for row in rows]
 
 

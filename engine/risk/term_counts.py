@@ -13,6 +13,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.released_terms import (
     ALL,
     PublishedNodes,
@@ -194,9 +195,9 @@ def raw_values(dataset: Dataset, release_id: int, name: str, source: str) -> exp
     )
     return (
         exp.select()
-        .from_(table(f"raw_{dataset.name}", source, alias="t"))
+        .from_(raw_table(dataset, source, alias="t"))
         .join(
-            table(f"raw_{dataset.name}", dataset.report_table, alias="r"),
+            raw_table(dataset, dataset.report_table, alias="r"),
             on=exp.and_(
                 column(dataset.report_id, "r").eq(column(dataset.report_id, "t")),
                 column("quarter", "r").eq(column("quarter", "t")),

@@ -374,8 +374,17 @@ def _cases(scope: Scope, side: str) -> exp.Query:
             .where(column("release_id", "w").isin(*map(exp.convert, scope.releases.values())))
             .where(column("reason", "w").isin(*map(exp.Literal.string, NOT_COMPARED)))
         )
+        waiting = (  # of the period that they are released in, or withheld for good
+            exp.select(column("quarter", "r"), column("case_id", "w"))
+            .from_(table("srsql", "waiting", alias="w"))
+            .join(
+                table("srsql", "release", alias="r"),
+                on=column("release_id", "w").eq(column("release_id", "r")),
+            )
+            .where(column("release_id", "w").isin(*map(exp.convert, scope.releases.values())))
+        )
         cases = cases.join(
-            withdrawn.subquery("withdrawn"),
+            union_all([withdrawn, waiting]).subquery("withdrawn"),
             on=exp.and_(
                 column("quarter", "t").eq(column("quarter", "withdrawn")),
                 exp.cast(case_id.copy(), "VARCHAR").eq(column("case_id", "withdrawn")),

@@ -8,12 +8,17 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import table
+from srsql.engine.warehouse.statements import table, temporary
 from srsql.schemas import Dataset, Qid, Table
 
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
-    """The ingested rows of one source table, all periods together."""
+    """The ingested rows of one source table, all periods together.
+
+    Of a series that holds cases back: as its releases take them (see ``waiting``).
+    """
+    if dataset.intake:
+        return temporary(f"{dataset.intake} {name}", alias=alias)
     return table(f"raw_{dataset.name}", name, alias=alias)
 
 

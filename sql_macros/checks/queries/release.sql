@@ -34,7 +34,9 @@ SELECT
             e.dataset = r.dataset
             AND e.series = r.series
             AND (e.status <> 'draft' OR e.release_id = r.release_id)
-    ) AS suppresses
+    ) AS suppresses,
+    (r.private_manifest ->> '$.max_delay')::INTEGER AS max_delay,
+    (SELECT count(*) > 0 FROM srsql.taken_in(r.release_id)) AS takes_in
 FROM srsql.release AS r
 CROSS JOIN terms AS t
 WHERE r.release_id = $release;

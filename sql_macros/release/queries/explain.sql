@@ -52,6 +52,16 @@ SELECT w.case_no, w.reason
 FROM srsql.withheld AS w
 WHERE w.release_id = $release_id AND w.case_id = $case_id;
 
+-- name: waits
+-- Since when a withheld case waits, if it does.
+SELECT w.since
+FROM srsql.waiting AS w
+WHERE w.release_id = $release_id AND w.case_id = $case_id;
+
+-- name: taken_in
+-- Since when a case waited that the release took in.
+SELECT t.since FROM srsql.taken_in($release_id) AS t WHERE t.case_id = $case_id;
+
 -- name: left_since
 -- Why a case has left since the release was made.
 SELECT l.reason

@@ -148,6 +148,15 @@ WHERE
     w.case_id = f.case_id
     AND w.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
 
+-- name: name_waiting
+-- The token stands for the case among those that wait.
+UPDATE srsql.waiting AS w
+SET case_id = f.token
+FROM temp.main.srsql_forget_case AS f
+WHERE
+    w.case_id = f.case_id
+    AND w.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
+
 -- name: name_charges
 -- The token stands for the case in the budget ledger.
 UPDATE srsql.budget_ledger AS b

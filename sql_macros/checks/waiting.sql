@@ -1,0 +1,139 @@
+-- Checks of a series that holds cases back; they share nothing with what makes it.
+
+-- What:    every case that waits is withheld in the release, in no group of it, and has not waited
+--          as many periods as a case may; nobody who waited through the release before is in
+--          a release between.
+-- Inputs:  most: periods that a case may wait; of_release.
+-- Outputs: one uniform row over the cases that wait.
+-- Source:  docs/decisions.md, D391.
+CREATE OR REPLACE MACRO srsql.check_waiting(most, of_release) AS TABLE
+WITH
+own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
+
+series_release AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.release AS r
+    INNER JOIN own AS o ON r.dataset = o.dataset AND r.series = o.series
+    WHERE r.quarter <= o.quarter AND (r.status <> 'draft' OR r.release_id = of_release)
+),
+
+quarters AS (SELECT DISTINCT s.quarter FROM series_release AS s),
+
+judged AS (
+    SELECT
+        w.case_id,
+        EXISTS (
+            SELECT 1 FROM srsql.withheld AS h
+            WHERE h.release_id = of_release AND h.case_id = w.case_id
+        ) AS is_withheld,
+        EXISTS (
+            SELECT 1
+            FROM srsql.member AS m
+            INNER JOIN series_release AS s ON m.release_id = s.release_id
+            WHERE m.case_id = w.case_id AND s.quarter >= w.since
+        ) AS is_released,
+        coalesce(
+            srsql.period_number(o.quarter) - srsql.period_number(w.since),
+            (
+                SELECT count(*) FROM quarters AS q
+                WHERE q.quarter >= w.since AND q.quarter < o.quarter
+            )
+        ) AS waited
+    FROM srsql.waiting AS w
+    CROSS JOIN own AS o
+    WHERE w.release_id = of_release
+),
+
+figures AS (
+    SELECT
+        count(*) FILTER (WHERE NOT j.is_withheld OR j.is_released OR j.waited >= most) AS wrong,
+        count(*) AS cases
+    FROM judged AS j
+)
+
+SELECT unnest(srsql.check_row(of_release, 'check_waiting', 'cases', f.wrong, f.cases, most))
+FROM figures AS f;
+
+-- What:    whoever knows the first period of the reports of a case, and so that it waited until this
+--          release, rules out those of its group that were released meanwhile: k cases are left, and
+--          of them no value is more frequent than its threshold.
+-- Inputs:  of_release.
+-- Outputs: one uniform row over groups and the periods from which some member waited.
+-- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D392.
+CREATE OR REPLACE MACRO srsql.check_delay(of_release) AS TABLE
+WITH
+own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
+
+earlier AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.exposed_release AS r
+    INNER JOIN own AS o ON r.dataset = o.dataset AND r.series = o.series AND r.quarter < o.quarter
+),
+
+-- By the releases before alone: who was waiting in the last of them, and from when on.
+waited AS (
+    SELECT DISTINCT w.case_id, w.since
+    FROM srsql.waiting AS w
+    INNER JOIN earlier AS e ON w.release_id = e.release_id
+    WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l)
+),
+
+members AS MATERIALIZED (
+    SELECT m.case_no, m.case_id, m.group_id FROM srsql.member AS m WHERE m.release_id = of_release
+),
+
+windows AS MATERIALIZED (
+    SELECT DISTINCT m.group_id, w.since
+    FROM members AS m
+    INNER JOIN waited AS w ON m.case_id = w.case_id
+),
+
+latest_before AS (
+    SELECT m.case_no, max(e.quarter) AS quarter
+    FROM members AS m
+    INNER JOIN srsql.member AS b ON m.case_id = b.case_id
+    INNER JOIN earlier AS e ON b.release_id = e.release_id
+    GROUP BY m.case_no
+),
+
+remaining AS MATERIALIZED (
+    SELECT w.group_id, w.since, m.case_no
+    FROM windows AS w
+    INNER JOIN members AS m ON w.group_id = m.group_id
+    LEFT JOIN latest_before AS l ON m.case_no = l.case_no
+    WHERE l.quarter IS NULL OR l.quarter < w.since
+),
+
+sizes AS (
+    SELECT w.group_id, w.since, count(r.case_no) AS cases
+    FROM windows AS w
+    LEFT JOIN remaining AS r ON w.group_id = r.group_id AND w.since = r.since
+    GROUP BY w.group_id, w.since
+),
+
+too_frequent AS (
+    SELECT DISTINCT h.group_id, h.since
+    FROM (
+        SELECT r.group_id, r.since, c.term_no, sum(c.weight) AS weight
+        FROM remaining AS r
+        INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND r.case_no = c.case_no
+        GROUP BY r.group_id, r.since, c.term_no
+    ) AS h
+    INNER JOIN sizes AS s ON h.group_id = s.group_id AND h.since = s.since
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
+    CROSS JOIN own AS o
+    WHERE srsql.exceeds(h.weight, t.theta_num, t.theta_den, s.cases, o.weight_scale)
+),
+
+figures AS (
+    SELECT
+        count(*) FILTER (WHERE s.cases < o.k OR f.group_id IS NOT NULL) AS wrong,
+        count(*) AS windows
+    FROM sizes AS s
+    CROSS JOIN own AS o
+    LEFT JOIN too_frequent AS f ON s.group_id = f.group_id AND s.since = f.since
+)
+
+SELECT unnest(srsql.check_row(of_release, 'check_delay', 'windows', f.wrong, f.windows, o.k))
+FROM figures AS f
+CROSS JOIN own AS o;

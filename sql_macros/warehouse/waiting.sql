@@ -1,0 +1,83 @@
+-- The hold-back pool of a series: cases that a release withholds for want of a group wait, and their
+-- reports are among those of the next period that the series releases.
+
+-- What:    how many periods lie between two of a series: by their calendar, else by how many of the
+--          series' own periods do.
+-- Inputs:  earlier, later: labels; periods: the labels of the series' releases.
+CREATE OR REPLACE MACRO srsql.periods_apart(earlier, later, periods) AS
+coalesce(
+    CASE
+        WHEN srsql.period_kind(earlier) = srsql.period_kind(later)
+            THEN srsql.period_number(later) - srsql.period_number(earlier)
+    END,
+    len(list_filter(list_distinct(periods), LAMBDA p: p >= earlier AND p < later))
+)::BIGINT;
+
+-- What:    into which period the reports of waiting cases go.
+-- Inputs:  of_dataset, of_series; own_release: a draft that counts as if it were out (NULL: none).
+-- Outputs: case_id, since: the first period whose reports wait; held_in: the last; batch: the period
+--          released next (NULL: none yet). A case that waits on goes into each period in turn.
+CREATE OR REPLACE MACRO srsql.carried_cases(of_dataset, of_series, own_release) AS TABLE
+WITH known AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.release AS r
+    WHERE
+        r.dataset = of_dataset
+        AND r.series = of_series
+        AND (r.status <> 'draft' OR coalesce(r.release_id = own_release, false))
+),
+
+following AS (
+    SELECT k.quarter, lead(k.quarter) OVER (ORDER BY k.quarter) AS batch
+    FROM (SELECT DISTINCT n.quarter FROM known AS n) AS k
+)
+
+SELECT DISTINCT w.case_id, w.since, k.quarter AS held_in, f.batch
+FROM srsql.waiting AS w
+INNER JOIN known AS k ON w.release_id = k.release_id
+INNER JOIN following AS f ON k.quarter = f.quarter;
+
+-- What:    the cases that a release takes in from the period released before it.
+-- Inputs:  of_release.
+-- Outputs: case_id, since: the first period whose reports waited.
+CREATE OR REPLACE MACRO srsql.taken_in(of_release) AS TABLE
+WITH own AS (
+    SELECT r.dataset, r.series, r.quarter FROM srsql.release AS r WHERE r.release_id = of_release
+),
+
+earlier AS (
+    SELECT e.release_id, e.quarter
+    FROM srsql.exposed_release AS e
+    INNER JOIN own AS o ON e.dataset = o.dataset AND e.series = o.series AND e.quarter < o.quarter
+)
+
+SELECT DISTINCT w.case_id, w.since
+FROM srsql.waiting AS w
+INNER JOIN earlier AS e ON w.release_id = e.release_id
+WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l);
+
+-- What:    how long the cases of a release waited.
+-- Inputs:  of_release.
+-- Outputs: case_no, case_id, group_id, since: the first period that reports it and was waiting;
+--          delay: periods from there to the release (0: it did not wait).
+CREATE OR REPLACE MACRO srsql.member_delays(of_release) AS TABLE
+WITH periods AS (
+    SELECT own.quarter, list(DISTINCT r.quarter) AS labels
+    FROM srsql.release AS own
+    INNER JOIN srsql.release AS r ON own.dataset = r.dataset AND own.series = r.series
+    WHERE own.release_id = of_release
+    GROUP BY own.quarter
+)
+
+SELECT
+    m.case_no,
+    m.case_id,
+    m.group_id,
+    coalesce(t.since, p.quarter) AS since,
+    CASE
+        WHEN t.since IS NULL THEN 0 ELSE srsql.periods_apart(t.since, p.quarter, p.labels)
+    END AS delay
+FROM srsql.member AS m
+CROSS JOIN periods AS p
+LEFT JOIN srsql.taken_in(of_release) AS t ON m.case_id = t.case_id
+WHERE m.release_id = of_release;
