@@ -13,8 +13,8 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
-WITH_ARGUMENTS = {"batches", "buckets", "faers", "frontier", "guessing", "minimality", "parts", "refinement",
-                  "same_release", "spark", "stay", "term_counts"}  # fmt: skip
+WITH_ARGUMENTS = {"batches", "buckets", "faers", "frontier", "guessing", "minimality", "parts",
+                  "refinement", "same_release", "spark", "stay", "term_counts"}  # fmt: skip
 
 
 def available() -> list[str]:

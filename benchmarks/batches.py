@@ -4,7 +4,8 @@ The year is one whose 52 weeks have just the synthetic reports of its four quart
 Each row releases the whole year as a series of its own. NIL is that of all released cases together;
 withheld and waiting are shares of the year's reports: those that no release has, and those of them
 that still wait when the year is over. Days are those from the receipt of a released report to the
-end of the period that it is released in; periods are how many of them the cases of a release waited.
+end of the period that it is released in; periods are how many of them the cases of a release
+waited.
 The command fails if a released group is in danger, or if a report is in two releases. Seconds are
 those of the processor, without ingestion.
 """

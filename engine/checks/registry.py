@@ -137,8 +137,8 @@ CHECKS: tuple[Check[Evidence], ...] = (
     Check(
         "check_waiting",
         of.HOLDING_BACK,
-        "Every case that waits is withheld, in no release since its reports wait, and has not waited "
-        "as long as it may.",
+        "Every case that waits is withheld, in no release since its reports wait, and has not "
+        "waited as long as it may.",
         "decision D391",
         rows.check_waiting,
     ),

@@ -295,10 +295,14 @@ def synth_options(command: Command) -> Command:
             type=click.Path(path_type=Path),
             help="Folder to write to.",
         ),
-        click.option("--from", "first", help="First quarter, such as 2011Q1, or ISO week, such as 2024W01."),
+        click.option(
+            "--from", "first", help="First quarter, such as 2011Q1, or ISO week, such as 2024W01."
+        ),
         click.option("--to", "last", help="Last quarter or week."),
         click.option("--like", help="One quarter with the row counts of the real one."),
-        click.option("--cases", type=click.IntRange(1), help="New cases per quarter, also of weeks."),
+        click.option(
+            "--cases", type=click.IntRange(1), help="New cases per quarter, also of weeks."
+        ),
         click.option(
             "--scale",
             type=click.FloatRange(0, 10, min_open=True),

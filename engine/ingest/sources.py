@@ -357,7 +357,7 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
 
 
 def _week(name: str) -> str | None:
-    """The ISO week that a name has, as 2026W07; a day may be anything, such as that of an export."""
+    """The ISO week that a name has, as 2026W07; a day may be that of an export."""
     match = _WEEK.search(name)
     return f"{match[1]}W{match[2]}" if match else None
 

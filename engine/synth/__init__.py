@@ -70,8 +70,8 @@ from srsql.engine.synth.quarters import (
     quarters_in,
     real_counts,
 )
-from srsql.engine.warehouse.periods import days_of
 from srsql.engine.synth.vocabulary import DEATH, RULE_REACTIONS, Words, indications, reactions
+from srsql.engine.warehouse.periods import days_of
 
 __all__ = ["SynthError", "quarter_range", "synthesize"]
 
@@ -123,7 +123,9 @@ def synthesize(
         label.upper().replace("-", "") if is_week(label) else label_of(place[0])
         for label, place in zip(quarters, places, strict=True)
     ]
-    plan = _checked(Plan(seed, cases, scale), sorted({index for place in places for index in place}))
+    plan = _checked(
+        Plan(seed, cases, scale), sorted({index for place in places for index in place})
+    )
     made: dict[int, list[Table]] = {}
     written = []
     for number, (label, indexes) in enumerate(zip(labels, places, strict=True)):
@@ -160,9 +162,7 @@ def _write(out: Path, plan: Plan, index: int, *, zipped: bool) -> Path:
             header = headers(index)[table]
             wanted: list[Column] = [columns[name] for name in columns_of(header)]
             start = byte_order_mark(index, table) + header.encode()
-            sink.add(
-                member_name(index, label, table), lines(start, wanted, rows, trailing=legacy)
-            )
+            sink.add(member_name(index, label, table), lines(start, wanted, rows, trailing=legacy))
         _add_deleted(sink, deleted_cases(plan, draws, index), member_name(index, label, "delete"))
     return target
 

@@ -1,4 +1,4 @@
-"""The quarters of FAERS, and the weeks of them: labels, row counts, how many cases begin and return, layouts of files.
+"""The quarters of FAERS, and weeks of them: labels, counts of rows and cases, layouts of files.
 
 The headers of each era are exactly as the archives have them.
 """

@@ -28,9 +28,7 @@ def has_waited(warehouse: Warehouse, series: Series) -> bool:
 
 
 def _any_waits(warehouse: Warehouse, dataset: str, series: str) -> bool:
-    return bool(
-        warehouse.value(query(TOPIC, "any_waits"), {"dataset": dataset, "series": series})
-    )
+    return bool(warehouse.value(query(TOPIC, "any_waits"), {"dataset": dataset, "series": series}))
 
 
 def taking_in(release: Release) -> Release:

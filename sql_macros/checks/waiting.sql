@@ -22,15 +22,17 @@ quarters AS (SELECT DISTINCT s.quarter FROM series_release AS s),
 judged AS (
     SELECT
         w.case_id,
-        EXISTS (
-            SELECT 1 FROM srsql.withheld AS h
-            WHERE h.release_id = of_release AND h.case_id = w.case_id
+        w.case_id IN (
+            SELECT h.case_id FROM srsql.withheld AS h WHERE h.release_id = of_release
         ) AS is_withheld,
-        EXISTS (
-            SELECT 1
-            FROM srsql.member AS m
-            INNER JOIN series_release AS s ON m.release_id = s.release_id
-            WHERE m.case_id = w.case_id AND s.quarter >= w.since
+        coalesce(
+            w.since <= (
+                SELECT max(s.quarter)
+                FROM srsql.member AS m
+                INNER JOIN series_release AS s ON m.release_id = s.release_id
+                WHERE m.case_id = w.case_id
+            ),
+            false
         ) AS is_released,
         coalesce(
             srsql.period_number(o.quarter) - srsql.period_number(w.since),
@@ -54,9 +56,9 @@ figures AS (
 SELECT unnest(srsql.check_row(of_release, 'check_waiting', 'cases', f.wrong, f.cases, most))
 FROM figures AS f;
 
--- What:    whoever knows the first period of the reports of a case, and so that it waited until this
---          release, rules out those of its group that were released meanwhile: k cases are left, and
---          of them no value is more frequent than its threshold.
+-- What:    whoever knows the first period of the reports of a case, and so that it waited until
+--          this release, rules out those of its group that were released meanwhile: k cases are
+--          left, and of them no value is more frequent than its threshold.
 -- Inputs:  of_release.
 -- Outputs: one uniform row over groups and the periods from which some member waited.
 -- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D392.

@@ -1,10 +1,10 @@
--- The calendar of periods, read off their labels: years (2022), quarters (2022Q4), months (2022-10),
--- ISO weeks (2022W40) and days (2022-10-03). A label of another form has no calendar; there the order
--- of labels is all there is.
+-- The calendar of periods, read off their labels: years (2022), quarters (2022Q4), months
+-- (2022-10), ISO weeks (2022W40) and days (2022-10-03). A label of another form has no calendar;
+-- there the order of labels is all there is.
 
--- What:    how many weeks from the first one of year 1 begin before the first week of a year: a week
---          begins on Monday and belongs to the year that has its Thursday, so that the first week of
---          a year is the one that has January 4. The first day of year 1 is a Monday.
+-- What:    how many weeks from the first one of year 1 begin before the first week of a year: a
+--          week begins on Monday and belongs to the year that has its Thursday, so that the first
+--          week of a year is the one that has January 4. The first day of year 1 is a Monday.
 -- Source:  ISO 8601-1:2019, section 5.5 (week date).
 CREATE OR REPLACE MACRO srsql.weeks_before(year) AS
 (date_trunc('week', make_date(year, 1, 4))::DATE - DATE '0001-01-01') // 7;
@@ -67,7 +67,10 @@ CASE kind
         THEN
             lpad((number // 4)::VARCHAR, 4, '0') || like_label[5:-2] || (number % 4 + 1)::VARCHAR
     WHEN 'month'
-        THEN lpad((number // 12)::VARCHAR, 4, '0') || '-' || lpad((number % 12 + 1)::VARCHAR, 2, '0')
+        THEN
+            lpad((number // 12)::VARCHAR, 4, '0')
+            || '-'
+            || lpad((number % 12 + 1)::VARCHAR, 2, '0')
     WHEN 'week'
         THEN
             lpad(isoyear(DATE '0001-01-01' + (7 * number)::INTEGER)::VARCHAR, 4, '0')

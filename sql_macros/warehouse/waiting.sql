@@ -1,5 +1,5 @@
--- The hold-back pool of a series: cases that a release withholds for want of a group wait, and their
--- reports are among those of the next period that the series releases.
+-- The hold-back pool of a series: cases that a release withholds for want of a group wait, and
+-- their reports are among those of the next period that the series releases.
 
 -- What:    how many periods lie between two of a series: by their calendar, else by how many of the
 --          series' own periods do.
@@ -15,8 +15,8 @@ coalesce(
 
 -- What:    into which period the reports of waiting cases go.
 -- Inputs:  of_dataset, of_series; own_release: a draft that counts as if it were out (NULL: none).
--- Outputs: case_id, since: the first period whose reports wait; held_in: the last; batch: the period
---          released next (NULL: none yet). A case that waits on goes into each period in turn.
+-- Outputs: case_id, since: the first period whose reports wait; held_in: the last; batch: the
+--          period released next (NULL: none yet). A case that waits on goes into each in turn.
 CREATE OR REPLACE MACRO srsql.carried_cases(of_dataset, of_series, own_release) AS TABLE
 WITH known AS (
     SELECT r.release_id, r.quarter

@@ -1,4 +1,4 @@
-"""Cases that no group has room for wait for the next period: what becomes of them and their rows."""
+"""Cases that no group has room for wait for the next period: what becomes of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from support.quarters import Report, crowd, next_version, write_quarter
 from support.released import rows
 
+from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.verify import verify
 from srsql.engine.errors import ReleaseError
 
 ONE, TWO, THREE = "2026W52", "2026W53", "2027W01"
@@ -77,8 +77,7 @@ def test_a_case_waits_and_is_released_with_those_who_come_later(
     engine.publish(f"{ONE}:{TWO}", tmp_path / "both")
     assert verify([tmp_path / "both"]).passed
     points = {
-        (point.span, point.period): point
-        for point in engine.trend("Drug 1", "Reaction 01").points
+        (point.span, point.period): point for point in engine.trend("Drug 1", "Reaction 01").points
     }
     cells = {key: point.original and sum(cells_of(point.original)) for key, point in points.items()}
     assert cells == {

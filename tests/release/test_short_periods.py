@@ -8,8 +8,8 @@ import pytest
 from support.quarters import crowd, next_version, write_quarter
 from support.released import rows
 
+from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.verify import verify
 from srsql.engine.errors import IngestError, ReleaseError
 from srsql.engine.synth import SynthError, quarter_range
 

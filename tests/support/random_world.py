@@ -1,4 +1,4 @@
-"""A random world of reports, and its releases as an attacker has them: released views and raw files."""
+"""A random world of reports, and its releases as an attacker has them."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ DELETE FROM srsql.series AS s
 WHERE s.dataset = $dataset AND s.series = $series;
 
 -- name: periods
--- Every period that was ingested or released, in the order of their labels, with its kind (NULL: its
--- label has no calendar).
+-- Every period that was ingested or released, in the order of their labels, with its kind (NULL:
+-- its label has no calendar).
 WITH known AS (
     SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset
     UNION

@@ -1,0 +1,98 @@
+"""Who waits, how long, and what that leaves of a group: by a catalog that is written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import duckdb
+import pytest
+
+import srsql
+
+ONE, TWO, THREE = "2020W53", "2021W01", "2021W02"
+
+
+@pytest.fixture
+def engine() -> Iterator[srsql.Engine]:
+    with duckdb.connect() as con:
+        yield srsql.Engine(con)
+
+
+def put(engine: srsql.Engine, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    for row in rows:
+        engine.sql(f"INSERT INTO srsql.{name} VALUES ({', '.join('?' * len(row))})", list(row))
+
+
+def release(number: int, week: str, status: str = "released") -> tuple[Any, ...]:
+    return (number, "d", "s", week, "ppms++", status, 3, 3, 1, "", 1, '{"max_delay": 2}')
+
+
+def members(number: int, cases: str) -> list[tuple[Any, ...]]:
+    return [(number, place, case, 0, 1, True) for place, case in enumerate(cases)]
+
+
+def found(engine: srsql.Engine, call: str) -> dict[str, tuple[Any, ...]]:
+    rows = engine.sql(f"SELECT c.* FROM srsql.{call} AS c")
+    return {f"{row[1]} {row[2]}": row[3:6] for row in rows}
+
+
+def two_weeks(engine: srsql.Engine) -> None:
+    """``a`` waits from the first week to the second; ``d`` was released in the first."""
+    put(engine, "release", [release(1, ONE), release(2, TWO)])
+    put(engine, "withheld", [(1, 9, "a", 1, "no_group_fits")])
+    put(engine, "waiting", [(1, "a", ONE)])
+    put(engine, "member", [*members(1, "d"), *members(2, "abcd")])
+    put(engine, "threshold", [(2, 0, "X", 1, 2, 2, True)])
+
+
+def test_where_the_reports_of_a_case_that_waits_go(engine: srsql.Engine) -> None:
+    two_weeks(engine)
+    put(engine, "release", [release(3, THREE, "draft")])
+    put(engine, "waiting", [(2, "e", TWO), (3, "e", TWO)])
+    carried = "SELECT c.* FROM srsql.carried_cases('d', 's', ?) AS c ORDER BY ALL"
+    assert engine.sql(carried, [None]) == [("a", ONE, ONE, TWO), ("e", TWO, TWO, None)]
+    assert engine.sql(carried, [3]) == [
+        ("a", ONE, ONE, TWO), ("e", TWO, TWO, THREE), ("e", TWO, THREE, None),
+    ]  # fmt: skip
+    for number, expected in ((1, []), (2, [("a", ONE)]), (3, [("e", TWO)])):
+        assert engine.sql(f"SELECT t.* FROM srsql.taken_in({number}) AS t") == expected
+    apart = "SELECT srsql.periods_apart($1, $2, ['batch 1', 'batch 2', 'batch 4'])"
+    assert engine.sql(apart, [ONE, THREE]) == [(2,)]
+    assert engine.sql(apart, ["batch 1", "batch 4"]) == [(2,)]
+
+
+def test_delays_are_those_of_the_released_cases(engine: srsql.Engine) -> None:
+    two_weeks(engine)
+    delays = engine.sql("SELECT d.case_id, d.delay FROM srsql.member_delays(2) AS d ORDER BY 1")
+    assert delays == [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
+    assert found(engine, "delay_rate(2)") == {
+        "delay median": (1, 4, 0),
+        "delay 95 %": (1, 4, 1),
+        "waiting cases": (0, 4, 0),
+        "known_report_period groups": (1, 1, 1),
+    }
+    assert found(engine, "delay_rate(1)")["waiting cases"] == (1, 2, 0.5)
+
+
+def test_who_waits_is_withheld_in_no_release_and_not_too_long(engine: srsql.Engine) -> None:
+    two_weeks(engine)
+    assert found(engine, "check_waiting(2, 1)") == {"check_waiting cases": (0, 1, 0)}
+    put(engine, "waiting", [(2, "f", ONE)])
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 1  # not withheld
+    put(engine, "withheld", [(2, 8, "f", 1, "infeasible")])
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 0
+    assert found(engine, "check_waiting(1, 2)")["check_waiting cases"][0] == 1  # too long
+    put(engine, "member", members(1, "f"))
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 1  # released meanwhile
+
+
+def test_those_who_were_released_meanwhile_are_ruled_out(engine: srsql.Engine) -> None:
+    two_weeks(engine)
+    assert found(engine, "check_delay(2)") == {"check_delay windows": (0, 1, 0)}
+    assert found(engine, "check_delay(1)")["check_delay windows"][:2] == (0, 0)
+    put(engine, "case_term", [(2, 0, 0, 1, True), (2, 1, 0, 1, True)])
+    assert found(engine, "check_delay(2)")["check_delay windows"][0] == 1  # 2 of 3 have X
+    engine.sql("DELETE FROM srsql.case_term")
+    put(engine, "member", members(1, "c"))
+    assert found(engine, "check_delay(2)")["check_delay windows"][0] == 1  # a and b are left
