@@ -651,8 +651,8 @@ class Engine:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)
 
     def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
-        schema = series_dataset(self.warehouse, self._of(quarter, name), series)
-        return with_waiting(self.warehouse, schema, series)
+        shown = series_dataset(self.warehouse, self._of(quarter, name), series)
+        return with_waiting(self.warehouse, shown, series)
 
     def _one_pair(
         self, where: tuple[str, Word, Name], pair: tuple[Word, Word],

@@ -316,8 +316,9 @@ def _releases(warehouse: Warehouse, *, hold_back: bool) -> list[dict[str, Any]]:
     where some do, or did."""
     stale = {each.release_id: each.cases for each in staleness(warehouse)}
     rows = _dicts(warehouse, query("release/status", "releases"))
-    for row in () if hold_back else rows:
-        del row["waiting_cases"]
+    if not hold_back:
+        for row in rows:
+            del row["waiting_cases"]
     return [row | {"stale": stale.get(row.pop("release_id"), {})} for row in rows]
 
 

@@ -198,12 +198,13 @@ def _write_week(
     draws, last = Draws(plan.seed), indexes[-1]
     for index in set(made) - set(indexes):
         del made[index]
-    for index in indexes:
-        made.setdefault(index, list(_tables(_quarter(plan, draws, index))))
+    for index in set(indexes) - set(made):
+        made[index] = list(_tables(_quarter(plan, draws, index)))
     target = out / (archive_name(last, label) + (".zip" if zipped else ""))
     with archive(target, zipped=zipped) as sink:
         for place, table in enumerate(TABLES_IN_TURN):
-            header, text = headers(last)[table], []
+            header = headers(last)[table]
+            text: list[bytes] = []
             for index in indexes:
                 reports = made[index][0][1]
                 came = np.asarray(reports["received"])
