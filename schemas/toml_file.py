@@ -83,6 +83,9 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
             except (OSError, ValueError, csv.Error) as error:
                 raise SchemaError(f"{origin}: key qid.{qid.name}.{key}: {error}") from None
             trees[key][qid.name] = tree
+    lost = _lost_labels(dataset, trees["hierarchy"])
+    if lost:
+        raise SchemaError(f"{origin}: {lost}")
     return dataset.model_copy(update={"hierarchies": trees["hierarchy"], "groups": trees["groups"]})
 
 
@@ -99,6 +102,19 @@ def _validated(raw: dict[str, Any], text: str) -> Dataset | str:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "schema"
         return f"key {key}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _lost_labels(dataset: Dataset, trees: dict[str, Hierarchy]) -> str:
+    """What is wrong with the first hierarchy that lacks a class of its derived column; or nothing."""
+    for qid in dataset.qid:
+        made = dataset.derived_of(qid.column)
+        for label in (made and qid.kind == "categorical" and made.labels) or ():
+            if label not in trees[qid.name].number and label not in qid.aliases:
+                return (
+                    f"key qid.{qid.name}.hierarchy: no node {label!r}, which is a class of the "
+                    f"derived column {qid.column!r}: its classes are {', '.join(made.labels)}"
+                )
+    return ""
 
 
 def _check_groups(qid: Qid, tree: Hierarchy) -> None:

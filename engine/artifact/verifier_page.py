@@ -95,6 +95,8 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         columns[f"{table.name}.{dataset.report_id}"] = "report id"
         for name in table.publish:
             plain = "serial number" if name in table.serial else "published as it is"
+            if table.name == dataset.report_table and dataset.derived_of(name):
+                plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
     report = dataset.report_table
     columns[f"{report}.quarter"] = "period"

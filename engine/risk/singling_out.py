@@ -26,6 +26,7 @@ from srsql.engine.warehouse.statements import (
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.derived import claim_text, rule_text
 
 KERNELS = "srsql.udfs.risk.singling_out"
 """As ``load_kernels`` takes them."""
@@ -200,15 +201,26 @@ def columns_beside(visible_dataset: Dataset) -> dict[str, str]:
     return {
         "protected": ", ".join(protected) or "none",
         "published_verbatim": ", ".join(verbatim_columns(visible_dataset)) or "none",
+        **({"derived": told} if (told := derived_text(visible_dataset)) else {}),
     }
 
 
+def derived_text(visible_dataset: Dataset) -> str:
+    """Each derived column that is shown, with its rule and what is claimed; empty: none is."""
+    return "; ".join(
+        f"{each.name}: {rule_text(each)} ({claim_text(each, visible_dataset.published)})"
+        for each in visible_dataset.told_derived
+    )
+
+
 def verbatim_columns(visible_dataset: Dataset) -> list[str]:
-    """``table.column`` of what is published as the reports have it, ids and regions left out."""
+    """``table.column`` of what is published as the reports have it, ids, regions and derived columns
+    left out."""
     ids = {visible_dataset.case_id, visible_dataset.report_id}
     return [
         f"{source.name}.{name}"
         for source in visible_dataset.row_tables
         for name in source.publish
         if name not in ids
+        and not (source.name == visible_dataset.report_table and visible_dataset.derived_of(name))
     ]

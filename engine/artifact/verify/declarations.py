@@ -23,9 +23,11 @@ from fractions import Fraction
 
 import duckdb
 
+from srsql.engine.artifact.derivations import derived_claims
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
 from srsql.engine.artifact.verify import OTHER, OWN, REWORDED, suppressed_cases
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
+from srsql.engine.artifact.verify.derivations import derived_differences
 from srsql.engine.warehouse.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
@@ -128,6 +130,7 @@ def differences(manifest: Manifest, trees: Trees, dataset: Dataset) -> list[str]
         dataset: with the tables that have rows there.
     """
     faults = [*_table_faults(manifest, dataset), *_attribute_faults(manifest, dataset)]
+    faults += derived_differences(manifest, dataset, derived_claims(dataset))
     return faults + (list(_tree_faults(trees, dataset)) if manifest.report_table else [])
 
 
@@ -170,6 +173,8 @@ def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
             columns["cluster"] = ("BIGINT", "cluster", None)
     for name in table.publish:
         role = "serial number" if name in table.serial else "published as it is"
+        if table.name == dataset.report_table and any(d.name == name for d in dataset.derived):
+            role = "derived"
         for kind, attributes in (
             ("quasi-sensitive", dataset.quasi_sensitive),
             ("sensitive", dataset.sensitive),
