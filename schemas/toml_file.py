@@ -33,9 +33,10 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
     Raises:
         SchemaError: unknown name, unreadable file, or a key that is missing or wrong.
     """
-    if str(name_or_path) in builtin_names():
+    shipped = str(name_or_path).replace("-", "_")  # no name has a hyphen
+    if shipped in builtin_names():
         folder: Path | Traversable = resources.files("srsql.schemas")
-        file = folder / f"{name_or_path}.toml"
+        file = folder / f"{shipped}.toml"
     else:
         path = Path(name_or_path)
         if not path.is_file():
@@ -105,14 +106,15 @@ def _validated(raw: dict[str, Any], text: str) -> Dataset | str:
 
 
 def _lost_labels(dataset: Dataset, trees: dict[str, Hierarchy]) -> str:
-    """What is wrong with the first hierarchy that lacks a class of its derived column; or nothing."""
+    """What is wrong with the first hierarchy that lacks a class of its column; or nothing."""
     for qid in dataset.qid:
         made = dataset.derived_of(qid.column)
-        for label in (made and qid.kind == "categorical" and made.labels) or ():
+        labels = made.labels if made is not None and qid.kind == "categorical" else None
+        for label in labels or ():
             if label not in trees[qid.name].number and label not in qid.aliases:
                 return (
                     f"key qid.{qid.name}.hierarchy: no node {label!r}, which is a class of the "
-                    f"derived column {qid.column!r}: its classes are {', '.join(made.labels)}"
+                    f"derived column {qid.column!r}: its classes are {', '.join(labels or ())}"
                 )
     return ""
 

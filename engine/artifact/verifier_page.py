@@ -98,6 +98,8 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
             if table.name == dataset.report_table and dataset.derived_of(name):
                 plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
+        for name in table.optional:
+            columns.setdefault(f"{table.name}.{name}", "published as it is")
     report = dataset.report_table
     columns[f"{report}.quarter"] = "period"
     trees: list[tuple[str, list[tuple[str, str]]]] = []

@@ -66,7 +66,7 @@ def source_rows(dataset: Dataset, made: Derived, place: Place = raw_table) -> st
     """
     parts: list[exp.Query] = []
     for name, source in ((dataset.report_table, None), *made.sources):
-        text = exp.cast(exp.null(), "VARCHAR") if source is None else column(source, "t")
+        text: exp.Expr = exp.cast(exp.null(), "VARCHAR") if source is None else column(source, "t")
         if source is not None and isinstance(made, (Occurs, Number)):
             text = normalized(text)
         rows = exp.select(

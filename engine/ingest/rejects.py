@@ -211,14 +211,12 @@ def store_derived(
             if table != declared.name:
                 continue
             date = column(source, "t")
+            told: str = "day"
             if isinstance(each, Period):
                 unread, told = is_null(column(each.name, "t")), each.step
             else:
                 day = exp.Anonymous(this="day_of", expressions=[date.copy(), text_of(SPACES)])
-                unread, told = (
-                    is_null(exp.Dot(this=exp.to_identifier("srsql"), expression=day)),
-                    "day",
-                )
+                unread = is_null(exp.Dot(this=exp.to_identifier("srsql"), expression=day))
             reason = exp.Case().when(
                 exp.and_(known(trimmed(date)), unread), text_of(f"no date that tells its {told}")
             )

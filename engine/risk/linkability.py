@@ -212,13 +212,17 @@ def _published(
     names = {store_of(release_id, each.name): each for each in dataset.tables}
     found = warehouse.rows(query(TOPIC, "stores"), {"store": STORE, "names": list(names)})
     role = (dataset.signals.drug_table, dataset.signals.role) if dataset.signals else None
-    tables = [names[name] for (name,) in found]
-    return {
-        each.name: tuple(
-            name for name in each.publish if name not in each.serial and (each.name, name) != role
+    shown: dict[str, tuple[str, ...]] = {}
+    for (store,) in found:
+        each = names[store]
+        optional = [name for name in each.optional if name not in each.publish]
+        there = set(warehouse.columns(STORE, store)) if set(each.optional) else set(each.publish)
+        shown[each.name] = tuple(
+            name
+            for name in (*each.publish, *optional)
+            if name in there and name not in each.serial and (each.name, name) != role
         )
-        for each in tables
-    }
+    return shown
 
 
 def case_rows(dataset: Dataset, side: int, store: str, drawn: Collection[int]) -> exp.Select:

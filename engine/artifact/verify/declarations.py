@@ -59,7 +59,7 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
     """The dataset of that name and version that ships, with the tables that have rows here."""
     if manifest.dataset not in builtin_names():
         return None
-    dataset = load_dataset(manifest.dataset)
+    dataset = with_shown(manifest, load_dataset(manifest.dataset))
     if dataset.version != manifest.dataset_version:
         return None
     if manifest.terms is None:
@@ -67,6 +67,13 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
     rows = manifest.report_table is not None
     apart = None if manifest.terms.whole_rows else manifest.terms.attributes
     return dataset.without_terms(apart, rows=rows)
+
+
+def with_shown(manifest: Manifest, dataset: Dataset) -> Dataset:
+    """The dataset with those of its optional columns published that the artifact has."""
+    there = {f"{table.name}.{c.name}" for table in manifest.tables for c in table.columns}
+    known = [f"{table.name}.{name}" for table in dataset.tables for name in table.optional]
+    return dataset.with_columns([name for name in known if name in there])
 
 
 def every_term_published(manifest: Manifest) -> bool:

@@ -43,7 +43,7 @@ _DERIVED: TypeAdapter[Derived] = TypeAdapter(Derived)
 
 
 def derived_check(con: duckdb.DuckDBPyConnection, manifest: Manifest, trees: Trees) -> Check | None:
-    """Rules and claims of derived columns against tables, hierarchies and rows; None: there are none.
+    """Rules and claims of derived columns against tables, hierarchies and rows; None: no such.
 
     Args:
         con: into which the tables were loaded.
