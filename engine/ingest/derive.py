@@ -66,9 +66,10 @@ def source_rows(dataset: Dataset, made: Derived, place: Place = raw_table) -> st
     """
     parts: list[exp.Query] = []
     for name, source in ((dataset.report_table, None), *made.sources):
-        text: exp.Expr = exp.cast(exp.null(), "VARCHAR") if source is None else column(source, "t")
-        if source is not None and isinstance(made, (Occurs, Number)):
-            text = normalized(text)
+        text: exp.Expression = exp.cast(exp.null(), "VARCHAR")
+        if source is not None:
+            text = column(source, "t")
+            text = normalized(text) if isinstance(made, (Occurs, Number)) else text
         rows = exp.select(
             column(dataset.report_id, "t").as_("report"), exp.alias_(text, "text")
         ).from_(place(dataset, name, "t"))

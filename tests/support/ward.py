@@ -105,7 +105,7 @@ QUARTERS = [f"{year}Q{quarter}" for year in range(2015, 2023) for quarter in ran
 
 
 def write_ward(folder: Path) -> Path:
-    nodes = [f"{year},Any" for year in range(2015, 2023)]
+    nodes = ["2015-2022,Any", *(f"{year},2015-2022" for year in range(2015, 2023))]
     nodes += [f"{name},{name[:4]}" for name in QUARTERS]
     (folder / "quarters.csv").write_text("\n".join(["node,parent", "Any,", *nodes]))
     (folder / "ward.toml").write_text(TOML)

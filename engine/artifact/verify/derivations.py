@@ -29,7 +29,7 @@ PERIODS = {
     "month": r"[0-9]{4}-(0[1-9]|1[0-2])",
 }
 """Step -> how its periods are written, from coarse to fine."""
-DAY = r".*[0-9]{4}-?[0-9]{2}-?[0-9]{2}.*"
+DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{8}.*"
 KEYS = {
     "period": {"step"},
     "elapsed": {"classes", "labels"},
