@@ -52,9 +52,9 @@ WHERE
     );
 
 -- What:    which regions cover which points of their own pattern: each region is entered under the
---          tiles of its shape that it touches, each point looked up once per shape. Tiles are of the
---          six positions of a pattern at which its regions differ most, so that a region touches 64
---          at most; what lies in a tile is compared at all positions.
+--          tiles of its shape that it touches, each point looked up once per shape. Tiles are of
+--          the six positions of a pattern where its regions differ most, so that a region touches
+--          64 at most; what lies in a tile is compared at all positions.
 -- Inputs:  points(point_no, pattern, box); places(place_no, pattern, box).
 -- Outputs: point_no, place_no.
 CREATE OR REPLACE MACRO srsql.covering(points, places) AS TABLE
@@ -73,7 +73,8 @@ spreads AS (
         e.position,
         row_number() OVER (
             PARTITION BY e.pattern
-            ORDER BY count(DISTINCT [e.box[2 * e.position - 1], e.box[2 * e.position]]) DESC, e.position
+            ORDER BY
+                count(DISTINCT [e.box[2 * e.position - 1], e.box[2 * e.position]]) DESC, e.position
         ) AS place
     FROM ends AS e
     GROUP BY e.pattern, e.position
@@ -93,8 +94,8 @@ shaped AS (
         p.box,
         c.positions,
         list_transform(
-            srsql.shape(p.box),
-            LAMBDA digits, nth: CASE WHEN list_contains(c.positions, nth) THEN digits ELSE -1 END
+            list_zip(srsql.shape(p.box), range(1, len(p.box) // 2 + 1)),
+            LAMBDA s: CASE WHEN list_contains(c.positions, s[2]) THEN s[1] ELSE -1 END
         ) AS shape
     FROM query_table(places) AS p
     INNER JOIN chosen AS c ON p.pattern = c.pattern
@@ -136,8 +137,9 @@ tiles AS (
         )) AS tile
     FROM corners AS c
     WHERE list_bool_and(list_transform(
-        c.positions,
-        LAMBDA p, nth: c.first_tile[p] + ((c.corner >> (nth - 1)) & 1) <= c.last_tile[p]
+        range(1, len(c.positions) + 1),
+        LAMBDA n: c.first_tile[c.positions[n]] + ((c.corner >> (n - 1)) & 1)
+        <= c.last_tile[c.positions[n]]
     ))
 ),
 

@@ -183,7 +183,7 @@ def a_sex_more(folder: Path) -> None:
 
 
 def of_a_later_declaration(folder: Path) -> None:
-    rewritten(folder, lambda told: told.update(dataset_version=2), report=False)
+    rewritten(folder, lambda told: told.update(dataset_version=3), report=False)
 
 
 def with_another_fingerprint(folder: Path) -> None:
@@ -285,7 +285,7 @@ REFUSED = [
     (weights_as_they_are, "declaration", "demo.wt is published as it is (VARCHAR), not absent"),
     (ages_to_a_thousand, "declaration", "age has another kind, unit, granularity or domain"),
     (a_sex_more, "declaration", "the hierarchy of sex is another one"),
-    (of_a_later_declaration, "declaration", "ships no version 2 of dataset 'faers'"),
+    (of_a_later_declaration, "declaration", "ships no version 3 of dataset 'faers'"),
     (a_table_more, "declaration", "table ther is not released"),
     (another_report, "report", "report.html is not what the released rows"),
     (a_file_more, "manifest", "originals.csv is no file of an artifact"),

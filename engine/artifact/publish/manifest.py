@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from srsql.engine.artifact.catalogues import catalogues
-from srsql.engine.artifact.derivations import derived_claims
+from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import (
     counts_sql,

@@ -23,7 +23,7 @@ from fractions import Fraction
 
 import duckdb
 
-from srsql.engine.artifact.derivations import derived_claims
+from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
 from srsql.engine.artifact.verify import OTHER, OWN, REWORDED, suppressed_cases
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
