@@ -118,7 +118,7 @@ def test_an_id_that_is_report_and_case_at_once_is_one_column(tmp_path: Path) -> 
 
 
 def test_an_unknown_dataset_is_answered_with_the_names_there_are() -> None:
-    with pytest.raises(SchemaError, match=r"'fears'.*faers, omop, vaers"):
+    with pytest.raises(SchemaError, match=r"'fears'.*faers, faers_wide, omop, vaers"):
         load_dataset("fears")
 
 
