@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Occurs, Place
+from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
 from srsql.schemas.roles import Name, Qid, Sensitive, Signals, Source, Strict, Table
 
@@ -28,6 +28,8 @@ class Dataset(Strict):
     id_type: Literal["integer", "text"] = "integer"
     source: Source
     tables: tuple[Table, ...]
+    earlier_versions: tuple[int, ...] = ()
+    """Versions before this one that differ from it in nothing but optional columns."""
     derived: tuple[Derived, ...] = ()
     """Coarse columns of the report table, made at ingestion."""
     qid: tuple[Qid, ...]
@@ -69,7 +71,7 @@ class Dataset(Strict):
 
     def _read(self) -> dict[str, Any]:
         """What decides how data are read and what of them is published."""
-        dump = self.model_dump(exclude={"signals", "title", "version"})
+        dump = self.model_dump(exclude={"signals", "title", "version", "earlier_versions"})
         for qid in dump["qid"]:
             del qid["groups"]
         for table in dump["tables"]:
@@ -362,6 +364,14 @@ class Dataset(Strict):
                 "number is not told"
             )
 
+    def _read_from(self, derived: Derived) -> set[tuple[str, str]]:
+        """Where in the files a column is made from: table and name there, in lower case."""
+        return {
+            (name, text)
+            for name, column in derived.sources
+            for text in _sources(self.table(name), column) or {column}
+        }
+
     def _check_derived_together(self) -> None:
         """Columns that tell of one thing twice would tell it finer than each of them claims."""
         published = set(self.table(self.report_table).publish)
@@ -369,7 +379,15 @@ class Dataset(Strict):
         for place, first in enumerate(self.derived):
             for second in self.derived[place + 1 :]:
                 pair = {first.name, second.name}
-                if not set(first.sources) & set(second.sources) or not pair & published:
+                if not self._read_from(first) & self._read_from(second):
+                    continue
+                if first.dates != second.dates:
+                    raise ValueError(
+                        f"derived.{second.name}: {first.name} and {second.name} are made from one "
+                        "column, which is a date to one of them alone: of a date only periods and "
+                        "elapsed days are made"
+                    )
+                if not pair & published:
                     continue
                 if pair & regions:
                     raise ValueError(
@@ -377,10 +395,7 @@ class Dataset(Strict):
                         "column, and one of them is a quasi-identifier, which the other would tell "
                         "as it is: take it out of publish"
                     )
-                finer = not isinstance(first, Occurs) and PUBLISHED not in (
-                    first.claim,
-                    second.claim,
-                )
+                finer = PUBLISHED not in (first.claim, second.claim)
                 if pair <= published and type(first) is type(second) and finer:
                     raise ValueError(
                         f"derived.{second.name}: {first.name} tells the same in other classes, and "

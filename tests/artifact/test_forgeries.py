@@ -186,6 +186,14 @@ def of_a_later_declaration(folder: Path) -> None:
     rewritten(folder, lambda told: told.update(dataset_version=3), report=False)
 
 
+def ages_to_a_thousand_in_version_1(folder: Path) -> None:
+    def change(told: dict[str, Any]) -> None:
+        told.update(dataset_version=1)
+        told["attributes"][0].update(high="1000")
+
+    rewritten(folder, change, report=False)
+
+
 def with_another_fingerprint(folder: Path) -> None:
     rewritten(folder, lambda told: told.update(dataset_fingerprint="0" * 64))
 
@@ -284,6 +292,7 @@ REFUSED = [
     (reactions_as_they_are_of_another_version, "declaration", "reac.pt is published as it is"),
     (weights_as_they_are, "declaration", "demo.wt is published as it is (VARCHAR), not absent"),
     (ages_to_a_thousand, "declaration", "age has another kind, unit, granularity or domain"),
+    (ages_to_a_thousand_in_version_1, "declaration", "age has another kind, unit, granularity or"),
     (a_sex_more, "declaration", "the hierarchy of sex is another one"),
     (of_a_later_declaration, "declaration", "ships no version 3 of dataset 'faers'"),
     (a_table_more, "declaration", "table ther is not released"),

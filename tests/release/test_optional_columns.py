@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from support.quarters import crowd, write_quarter
 
 from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.errors import ReleaseError
+from srsql.engine.errors import DatasetError, ReleaseError
 
 OPTIONS = {"k": 3, "theta": "0.5", "seed": 1, "on_infeasible": "withhold", "allow_linkable": True}
 
@@ -77,3 +78,15 @@ def test_rows_that_are_taken_apart_show_none(db: Path) -> None:
     ):
         engine.release("2011Q2", series="apart", columns="drug.route", terms="disassociate",
                        term_attributes="drugname", **OPTIONS)  # fmt: skip
+
+
+def test_a_declaration_keeps_what_a_release_shows(db: Path, tmp_path: Path) -> None:
+    text = (resources.files("srsql.schemas") / "faers.toml").read_text(encoding="utf-8")
+    for name in ("sex.csv", "age_groups.csv"):
+        (tmp_path / "hierarchies").mkdir(exist_ok=True)
+        tree = (resources.files("srsql.schemas") / "hierarchies" / name).read_bytes()
+        (tmp_path / "hierarchies" / name).write_bytes(tree)
+    (tmp_path / "faers.toml").write_text(text.replace('"route", ', "", 1), encoding="utf-8")
+    source = write_quarter(tmp_path, "2011Q3", crowd(60, first=201))
+    with Engine(db) as engine, pytest.raises(DatasetError, match=r"the optional column drug[.]rou"):
+        engine.ingest([source], dataset=str(tmp_path / "faers.toml"))

@@ -35,7 +35,7 @@ no = ["patient_id"]
 files = ["taken*.csv"]
 publish = ["drug", "code"]
 optional = ["route"]
-columns = ["visit_id", "patient_id", "drug", "begun", "code", "route"]
+columns = ["visit_id", "patient_id", "drug", "begun", "code", "route", "start", "lot"]
 
 [tables.finding]
 files = ["finding*.csv"]
@@ -196,6 +196,22 @@ def test_what_is_told_of_drugs_goes_where_drugs_are_told_apart(tmp_path: Path) -
            'start = "taken.begun"\nend = "visit.told"\nclasses = [10, 20]\n'
            'claim = "sources withheld"')],
          "schema: derived.many: onset tells the same in other classes"),
+        ([('name = "many"\nrule = "number"\nsource = "taken.drug"\nclasses = [2, 5]\n'
+           'claim = "sources published"', 'name = "many"\nrule = "elapsed"\n'
+           'start = "taken.start"\nend = "visit.ward"\nclasses = [10, 20]\n'
+           'claim = "sources withheld"'),
+          ('publish = ["ward", "onset"', 'publish = ["onset"'), ('ward = []', 'ward = ["told"]')],
+         "schema: derived.many: onset tells the same in other classes"),
+        ([('name = "many"\nrule = "number"\nsource = "taken.drug"\nclasses = [2, 5]\n'
+           'claim = "sources published"', 'name = "many"\nrule = "occurs"\n'
+           'source = "visit.told"\nvalues = ["20221014"]\nclaim = "sources withheld"')],
+         "schema: derived.many: onset and many are made from one column, which is a date to one"),
+        ([('name = "many"\nrule = "number"\nsource = "taken.drug"\nclasses = [2, 5]\n'
+           'claim = "sources published"', 'name = "many"\nrule = "occurs"\n'
+           'source = "taken.lot"\nvalues = ["A"]\nclaim = "sources withheld"\n\n[[derived]]\n'
+           'name = "other"\nrule = "occurs"\nsource = "taken.lot"\nvalues = ["B"]\n'
+           'claim = "sources withheld"'), ('"onset", "many"]', '"onset", "many", "other"]')],
+         "schema: derived.other: many tells the same in other classes"),
         ([('optional = ["route"]', 'optional = ["drug"]')],
          "schema: tables.taken.optional: 'drug' is named twice"),
         ([('optional = ["route"]', 'optional = ["patient_id"]')],

@@ -56,10 +56,17 @@ WITHIN = (
 
 
 def shipped_dataset(manifest: Manifest) -> Dataset | None:
-    """The dataset of that name and version that ships, with the tables that have rows here."""
+    """The dataset of that name and version that ships, with the tables that have rows here.
+
+    Of an earlier version that had no optional columns, it is that of today without them.
+    """
     if manifest.dataset not in builtin_names():
         return None
     dataset = with_shown(manifest, load_dataset(manifest.dataset))
+    if manifest.dataset_version in dataset.earlier_versions:
+        dataset = load_dataset(manifest.dataset).model_copy(
+            update={"version": manifest.dataset_version}
+        )
     if dataset.version != manifest.dataset_version:
         return None
     if manifest.terms is None:
