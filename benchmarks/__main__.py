@@ -14,8 +14,8 @@ import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
 WITH_ARGUMENTS = {"buckets", "candidates", "faers", "frontier", "guessing", "linked", "minimality",
-                  "parts", "refinement", "same_release", "spark", "stay", "term_counts",
-                  "whole_rows"}  # fmt: skip
+                  "parts", "quasi_identifiers", "refinement", "same_release", "spark", "stay",
+                  "term_counts", "whole_rows"}  # fmt: skip
 
 
 def available() -> list[str]:

@@ -303,7 +303,8 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
                 f"the warehouse holds {', '.join(known)}: say which one with --dataset"
             )
         name = known[0] if known else FAERS
-    return registered_dataset(warehouse, str(name)) if str(name) in known else dataset_at(name)
+    plain = str(name).replace("-", "_")  # no name has a hyphen
+    return registered_dataset(warehouse, plain) if plain in known else dataset_at(name)
 
 
 def dataset_at(name: str | Path) -> Dataset:

@@ -56,6 +56,7 @@ MEANING = {
     "quasi-sensitive": "as reported",
     "serial number": "numbers the rows of a report; not unique over reports",
     "published as it is": "as reported",
+    "derived": "a class made from other columns by the rule that the manifest tells (derived)",
     "cluster": "cluster of records",
     "records": "records in the cluster; a chunk has so many subrecords, most may be empty",
     "joint cluster": "clusters that share chunks",

@@ -84,8 +84,9 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         dataset: one that ships.
 
     Returns:
-        ``name``, ``version``, ``columns`` (name with table, role), ``attributes`` as manifests tell
-        them, and ``trees`` (attribute, its nodes with their parents).
+        ``name``, ``version``, ``earlier`` (versions that lack optional columns alone), ``optional``
+        (their names with table), ``columns`` (name with table, role), ``attributes`` as manifests
+        tell them, and ``trees`` (attribute, its nodes with their parents).
     """
     special = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
     special |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
@@ -95,7 +96,11 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         columns[f"{table.name}.{dataset.report_id}"] = "report id"
         for name in table.publish:
             plain = "serial number" if name in table.serial else "published as it is"
+            if table.name == dataset.report_table and dataset.derived_of(name):
+                plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
+        for name in table.optional:
+            columns.setdefault(f"{table.name}.{name}", "published as it is")
     report = dataset.report_table
     columns[f"{report}.quarter"] = "period"
     trees: list[tuple[str, list[tuple[str, str]]]] = []
@@ -111,6 +116,8 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "version": dataset.version,
+        "earlier": list(dataset.earlier_versions),
+        "optional": [f"{table.name}.{name}" for table in dataset.tables for name in table.optional],
         "columns": list(columns.items()),
         "attributes": [_attribute(qid) for qid in dataset.qid],
         "trees": trees,

@@ -19,6 +19,7 @@ from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
+from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
 if TYPE_CHECKING:  # it brings matplotlib
@@ -233,6 +234,17 @@ def warn_of_ids(made: Released | Range) -> None:
     if any(one.manifest.get("ids") == ORIGINAL for one in releases):
         current_session().note(
             f"warning: series {printable(releases[0].series)} shows original ids. {IDS[ORIGINAL]}"
+        )
+
+
+def warn_of_columns(made: Released | Range) -> None:
+    """Say in one line on stderr that no bound holds for the optional columns of a release."""
+    releases = made.released if isinstance(made, Range) else [made]
+    for columns in sorted({one.manifest.get(OPTIONAL_COLUMNS, "") for one in releases} - {""}):
+        current_session().note(
+            f"warning: series {printable(releases[0].series)} publishes {columns} as the reports "
+            "have them: no k and no threshold bounds what they tell, 'srsql metrics' measures whom "
+            "they single out (one_candidate_by_column)"
         )
 
 

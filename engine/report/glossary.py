@@ -6,7 +6,7 @@ from typing import Any
 
 from srsql.engine.checks.registry import CHECKS
 from srsql.engine.report.page import Fact
-from srsql.engine.risk.singling_out import PERCENT, verbatim_columns
+from srsql.engine.risk.singling_out import PERCENT, derived_text, verbatim_columns
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import Term, term, terms
 
@@ -47,6 +47,7 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
     return {
         "protected": [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else [],
         "verbatim": verbatim_columns(visible_dataset),
+        "derived": derived_text(visible_dataset),
         "shares": {
             name: manifest[name] for name in (*PERCENT, "measured_cases") if name in manifest
         },

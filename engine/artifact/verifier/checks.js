@@ -272,9 +272,10 @@ const decimal = told => told === null || told === undefined ? null : Decimal.of(
  * @returns {Check | null} Null: the dataset is a user's, or of another version. */
 function checkDeclaration({part, trees}) {
   const shipped = SHIPPED.find(dataset => dataset.name === part.dataset
-    && dataset.version === part.dataset_version);
+    && (dataset.version === part.dataset_version || dataset.earlier.includes(part.dataset_version)));
   if (!shipped) return null;
   const check = new Check("declaration", 0), roles = new Map(shipped.columns);
+  if (shipped.version !== part.dataset_version) for (const name of shipped.optional) roles.delete(name);
   const apart = (part.terms?.attributes ?? []).map(name => name.split("/")[0]);
   for (const table of part.tables) {
     if (part.terms && TERM_TABLES.has(table.name)) continue;

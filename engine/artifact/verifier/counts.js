@@ -23,7 +23,7 @@ const MOST_GROUPS = 1000;
  * @param {Manifest} part
  * @returns {Group[]} */
 function namedColumns(part) {
-  const roles = ["sensitive", "quasi-sensitive", "published as it is"];
+  const roles = ["sensitive", "quasi-sensitive", "published as it is", "derived"];
   return part.tables.flatMap(table => table.columns
     .filter(column => roles.includes(column.role) && column.type === "VARCHAR")
     .map(column => ({table: table.name, column: column.name})));

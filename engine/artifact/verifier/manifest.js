@@ -5,7 +5,7 @@ const THRESHOLDS = "value-thresholds.csv", HIERARCHIES = "value-hierarchies.csv"
 const CATALOGUES = ["datapackage.json", "croissant.json", "dcat.jsonld", "prov.jsonld", "methods.md"];
 const VERSION = 4, MOST_OF_MANIFEST = 2 ** 26;
 const ROLES = ["report id", "case id", "period", "lower bound", "upper bound", "node", "sensitive",
-  "quasi-sensitive", "serial number", "published as it is", "cluster", "records", "joint cluster",
+  "quasi-sensitive", "serial number", "published as it is", "derived", "cluster", "records", "joint cluster",
   "chunk", "subrecord", "record", "term"];
 /** @type {Map<string, string[]>} Table of terms that are told apart -> its first columns. */
 const TERM_TABLES = new Map([
@@ -29,7 +29,8 @@ const TERM_TABLES = new Map([
  *   counts: {released_cases: number, released_reports: number, withheld_cases?: number | null,
  *     withheld_reports?: number | null},
  *   report_table: string | null, terms?: {attributes: string[], cases?: number | null} | null,
- *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean}} Manifest
+ *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean,
+ *   derived?: unknown}} Manifest
  * @typedef {{parts: Manifest[], several: boolean, files: Map<string, string>,
  *   ids: Map<string, Dictionary>}} Artifact
  */
@@ -124,6 +125,7 @@ const QUARTER = {
       type: text(/^(BIGINT|VARCHAR|DECIMAL\(18, ([0-9]|1[0-8])\))$/), role: oneOf(...ROLES),
       "attribute?": orNull(text(NAME))}))})),
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
+  "derived?": UNREAD,
 };
 const ONE = record({...QUARTER, files: FILES});
 const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEXT,
