@@ -111,7 +111,7 @@ ARGUMENTS: Mapping[str, Argument] = {
         "the file, or where they lie",
         Instance((str, Path), "the path of a folder"),
     ),
-    # release, confirm, correct, publish
+    # release, confirm, correct, publish, export
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     "date": Argument(declared(Request)["date"].help, "today", Day()),

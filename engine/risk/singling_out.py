@@ -53,6 +53,9 @@ PERCENT = {
 MEASURED = "measured_cases"
 """The column with the number of these cases."""
 PUBLIC_SHARES = (*PERCENT, MEASURED)
+ITEMS = "known_items"
+"""Column of the public manifest: what known items are, where they are no drugs or terms."""
+DRUGS_OR_TERMS = "drugs or terms"
 _ITEM = "srsql_known_item"
 _SUPPRESSES = "SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = ?"
 _MACROS = (
@@ -234,13 +237,32 @@ def _without_suppressed(shown: exp.Select, release_id: int) -> exp.Select:
 
 
 def columns_beside(visible_dataset: Dataset) -> dict[str, str]:
-    """Which columns the public manifest calls protected, and which are published verbatim."""
+    """Which columns the public manifest calls protected, and which are published verbatim.
+
+    Where no drugs are among these, ``ITEMS`` says what known items are instead.
+    """
     protected = [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else []
+    items = items_named(visible_dataset)
     return {
         "protected": ", ".join(protected) or "none",
         "published_verbatim": ", ".join(verbatim_columns(visible_dataset)) or "none",
         **({"derived": told} if (told := derived_text(visible_dataset)) else {}),
+        **({} if items == DRUGS_OR_TERMS else {ITEMS: items}),
     }
+
+
+def items_named(visible_dataset: Dataset) -> str:
+    """What known items are, in words: drugs or terms, or the values of tables by their names."""
+    published = {
+        (source.name, name) for source in visible_dataset.row_tables for name in source.publish
+    }
+    drugs, terms = (
+        [a.table for a in attributes if (a.table, a.column) in published]
+        for attributes in (visible_dataset.quasi_sensitive, visible_dataset.sensitive)
+    )
+    if drugs or not terms:
+        return DRUGS_OR_TERMS
+    return f"values of {' or '.join(dict.fromkeys(terms))}"
 
 
 def derived_text(visible_dataset: Dataset) -> str:
