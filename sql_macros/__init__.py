@@ -10,6 +10,7 @@ MACRO_FILES: tuple[str, ...] = (
     "warehouse/levels.sql",
     "ingest/source_texts.sql",
     "grouping/super_record.sql",
+    "grouping/persons.sql",
     "grouping/thresholds.sql",
     "grouping/kernel_lists.sql",
     "grouping/grouping.sql",

@@ -13,6 +13,7 @@ from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
+from srsql.engine.grouping.duplicates import Duplicates
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.correct import Correction
@@ -40,6 +41,7 @@ INGESTED_COLUMNS = [
     "orphans",
 ]
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
+DUPLICATES_COLUMNS = ["match probability", "pairs", "persons of several cases", "their cases", "most"]
 LOOKUP_COLUMNS = ["asked", "kind", "pseudonym", "case", "report", "released in"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
 LISTED = 10
@@ -72,6 +74,24 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
             yield f"  {file.file}: {count:,} x {reason}"
     if item.deleted_cases:
         yield f"  {item.deleted_cases:,} cases on the DELETED list"
+
+
+def duplicates_parts(found: Duplicates) -> Parts:
+    """How many cases may be one person, at each threshold."""
+    rows = (
+        [f"{at.threshold:g}", *(f"{n:,}" for n in (at.pairs, at.clusters, at.cases, at.largest))]
+        for at in found.at
+    )
+    yield Table(f"suspected duplicates of {found.dataset}", DUPLICATES_COLUMNS, rows)
+    yield (
+        f"{found.cases:,} cases searched by {found.library} (seed {found.seed}); {found.pairs:,} "
+        f"pairs of at least {found.least:g} are kept. Compared: "
+        f"{', '.join(found.compared.values())}, drugs, reactions"
+    )
+    yield (
+        "suspected, not proved: releases from now on tell their k by persons, and "
+        "'srsql release --count persons' keeps it"
+    )
 
 
 def release_parts(released: Released) -> Parts:

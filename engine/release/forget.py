@@ -192,6 +192,7 @@ def _forgotten(
     for name, statement in ERASURES.items():
         erased[name] = _count(warehouse, query(TOPIC, statement))
     erased["srsql.id_pseudonym"] = _count(warehouse, query(TOPIC, "erase_pseudonyms"), own)
+    erased["srsql.suspected_duplicate"] = _count(warehouse, query(TOPIC, "erase_pairs"), own)
     renamed = {
         name: _count(warehouse, query(TOPIC, statement), own)
         for name, statement in RENAMINGS.items()

@@ -78,6 +78,10 @@ WHERE
         UNION ALL
         SELECT i.case_id FROM srsql.id_pseudonym AS i WHERE i.dataset = $dataset
         UNION ALL
+        SELECT s.case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
+        UNION ALL
+        SELECT s.other_case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
+        UNION ALL
         SELECT l.case_id FROM temp.main.srsql_forget_line AS l
     )
     OR c.token IN (SELECT f.token FROM srsql.forgotten_case AS f WHERE f.dataset = $dataset);
@@ -129,6 +133,16 @@ DELETE FROM srsql.id_pseudonym AS i
 WHERE
     i.dataset = $dataset
     AND i.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f);
+
+-- name: erase_pairs
+-- Erases the pairs of suspected duplicates that have one of the cases.
+DELETE FROM srsql.suspected_duplicate AS d
+WHERE
+    d.dataset = $dataset
+    AND (
+        d.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f)
+        OR d.other_case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f)
+    );
 
 -- name: name_members
 -- The token stands for the case in groups.

@@ -1,0 +1,130 @@
+"""Cases that may be one person: planted ones are found, clusters are those of the oracle."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracles.persons import clusters
+from support.command import srsql
+from support.quarters import Report, crowd, write_quarter
+
+from srsql.engine.api.engine import Engine
+from srsql.engine.errors import DuplicatesError
+from srsql.engine.warehouse import extras
+
+
+def people(count: int, seed: int = 1) -> list[Report]:
+    """Cases with three drugs and reactions each, out of many."""
+    luck = random.Random(seed)
+    return [
+        replace(
+            report,
+            pt=tuple(f"Reaction {luck.randrange(200)}" for _ in range(4)),
+            drugs=tuple(f"Drug {luck.randrange(200)}" for _ in range(3)),
+        )
+        for report in crowd(count)
+    ]
+
+
+def with_duplicates(reports: list[Report], count: int) -> list[Report]:
+    """The reports, and of the first ones another case each, which lacks the weight."""
+    twins = [
+        replace(r, caseid=r.caseid + 1000, primaryid=r.primaryid + 10_000, wt="")
+        for r in reports[:count]
+    ]
+    return reports + twins
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("splink")
+    folder = tmp_path_factory.mktemp("duplicates")
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest([write_quarter(folder, "2011Q4", with_duplicates(people(300), 20))])
+        engine.duplicates()
+    return folder / "w.duckdb"
+
+
+PAIRS = "SELECT case_id, other_case_id, probability FROM srsql.suspected_duplicate ORDER BY ALL"
+
+
+def test_planted_duplicates_are_found_and_hardly_anything_else(db: Path) -> None:
+    with Engine(db, read_only=True) as engine:
+        found = {(one, other) for one, other, p in engine.sql(PAIRS) if p >= 0.99}
+    planted = {tuple(sorted((str(case), str(case + 1000)))) for case in range(1, 21)}
+    assert planted <= found
+    assert len(found - planted) <= 2
+
+
+def test_a_second_search_finds_the_same_to_the_last_digit(db: Path) -> None:
+    with Engine(db) as engine:
+        before = engine.sql(PAIRS)
+        made = engine.duplicates()
+        assert engine.sql(PAIRS) == before
+        assert made.pairs == len(before)
+        for at in made.at:
+            sizes: dict[str, int] = {}
+            for person in clusters(before, at.threshold).values():
+                sizes[person] = sizes.get(person, 0) + 1
+            assert (at.clusters, at.cases) == (len(sizes), sum(sizes.values()))
+            assert at.largest == max(sizes.values())
+
+
+def test_the_command_tells_both_thresholds(db: Path) -> None:
+    told = srsql("duplicates", "--db", db)
+    assert told.code == 0
+    assert "0.99" in told.out
+    assert "suspected, not proved" in told.out
+
+
+def test_a_forgotten_case_is_in_no_pair(db: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.duckdb"
+    copy.write_bytes(db.read_bytes())
+    with Engine(copy) as engine:
+        engine.forget(["7"], reason="asked for it")
+        assert not [row for row in engine.sql(PAIRS) if "7" in row[:2]]
+        assert engine.sql(PAIRS)
+
+
+def test_an_unknown_column_is_one_line_that_names_those_there_are(db: Path) -> None:
+    with (
+        Engine(db) as engine,
+        pytest.raises(DuplicatesError, match=r"--country 'land': .* it has age, .*occr_country"),
+    ):
+        engine.duplicates(country="land")
+
+
+def test_too_few_cases_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("splink")
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(5))])
+        with pytest.raises(DuplicatesError, match="has 5 cases, of which nothing can be estimated"):
+            engine.duplicates()
+
+
+def test_without_splink_one_line_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda package: None)
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30))])
+        with pytest.raises(DuplicatesError, match=r"pip install 'srsql\[persons\]'"):
+            engine.duplicates()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_clusters_are_the_connected_components(sql: Any, seed: int) -> None:
+    luck = random.Random(seed)
+    pairs = [
+        (str(luck.randrange(60)), str(luck.randrange(60)), luck.choice([0.5, 0.9, 0.95, 1.0]))
+        for _ in range(50)
+    ]
+    pairs = [(min(a, b), max(a, b), p) for a, b, p in pairs if a != b]
+    named = sql.table("pair", "case_id VARCHAR, other_case_id VARCHAR, probability DOUBLE", pairs)
+    for at_least in (0.5, 0.9, 0.99):
+        found = sql.rows(f"SELECT c.* FROM srsql.person_clusters({named}, {at_least}) AS c")
+        assert dict(found) == clusters(pairs, at_least)
