@@ -222,6 +222,20 @@ CREATE TABLE IF NOT EXISTS srsql.duplicate_search (
     model JSON NOT NULL
 );
 
+-- A release that counts persons has a row: the match probability from which on two cases are one.
+CREATE TABLE IF NOT EXISTS srsql.person_count (
+    release_id INTEGER NOT NULL,
+    at_least DOUBLE NOT NULL
+);
+
+-- Which cases it took for one person, those of other periods included; other cases are a person
+-- each.
+CREATE TABLE IF NOT EXISTS srsql.counted_person (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    person INTEGER NOT NULL
+);
+
 -- What an attacker has: every release that was ever out, superseded ones included; no draft.
 CREATE OR REPLACE VIEW srsql.exposed_release AS
 SELECT r.* FROM srsql.release AS r WHERE r.status <> 'draft';

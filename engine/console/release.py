@@ -139,6 +139,7 @@ def release_lines(released: Released) -> Iterator[str]:
         )
     if facts["k_effective"] != facts["k"]:
         yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
+    yield from person_lines(facts.get("persons", {}))
     yield from linked_lines(released.links)
     if "gap" in facts:
         yield f"  gap in the series: {facts['gap']}"
@@ -149,6 +150,20 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  {printable(change)}: the series has it {until}"
     if released.weaker:
         yield f"  promises less than the version before: {'; '.join(released.weaker)}"
+
+
+def person_lines(persons: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """What is left of k if suspected duplicates are one person."""
+    for at in ("0.9", "0.99"):
+        facts = persons.get(f"carriers, match {at}") or persons.get(f"groups, match {at}")
+        if facts and facts["groups"]:
+            share = facts["reach_k_by_duplicates"] / facts["groups"]
+            yield (
+                f"  suspected duplicates (match {at}): {facts['reach_k_by_duplicates']:,} of "
+                f"{facts['groups']:,} groups ({share:.1%}) reach k through them alone; "
+                f"fewest persons of a group: {facts['least_persons']}, fewest cases: "
+                f"{facts['least_cases']}"
+            )
 
 
 def linked_lines(links: list[MeasureRow]) -> Iterator[str]:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
+from srsql.engine.grouping.persons import merge_persons, no_persons
 from srsql.engine.warehouse.catalog import normalized_texts, trimmed
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.releases import Release
@@ -35,6 +37,7 @@ def load_cases(
     knowledge: Knowledge | None,
     parts: int = 1,
     records: Records = "case",
+    persons: Fraction | None = None,
 ) -> int:
     """Build the temporary tables of ``grouping/steps/cases.sql`` for the quarter of a release.
 
@@ -46,6 +49,8 @@ def load_cases(
         parts: the denominator of alpha: sums of weights stay within 62 bits when each is counted in
             so many parts, too.
         records: a record is a case with all its reports, or each report (see ``gather_pieces``).
+        persons: a record is a person with all their cases (see ``part_persons``): the match
+            probability from which on two cases are one person; None: every case is one.
 
     Returns:
         The weight scale: what a certain value weighs.
@@ -65,8 +70,24 @@ def load_cases(
         _store_knowledge(release, knowledge)
         cases = warehouse.value(query("grouping/cases", "case_count"))
         weight_scale = scale_of_weights(cases * parts)
+    if persons is None:
+        no_persons(release)
+    else:
+        merge_persons(release, persons)
     _work_out(release, weight_scale, records)
     return weight_scale
+
+
+def part_persons(release: Release, weight_scale: int) -> None:
+    """Make records of cases again, after persons were grouped and their regions made.
+
+    From here on a group's records are its cases, as every measure and audit takes them. Thresholds
+    hold of persons; where they would not hold of cases, only the first case of a person stays.
+    """
+    warehouse = release.warehouse
+    warehouse.run_step("grouping/cases_of_persons", {"release_id": release.release_id})
+    _work_out(release, weight_scale, "case")
+    warehouse.run_step("grouping/spare_duplicates", {"weight_scale": weight_scale})
 
 
 def gather_pieces(release: Release, weight_scale: int) -> None:

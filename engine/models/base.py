@@ -129,6 +129,8 @@ class GroupingModel(ABC):
     growth: ClassVar[Growth] = Growth()
     bounds: ClassVar[Bounds] = BY_THETA
     """Which values are bounded in a group, and by what."""
+    counts_persons: ClassVar[bool] = False
+    """Persons may be counted in the place of cases (``--count persons``)."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
     """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
     unpublishable: ClassVar[str] = ""

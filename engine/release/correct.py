@@ -297,6 +297,11 @@ def _need_correctable(
         why = "reports of a case can be in several groups"
     if why:
         raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")
+    counted = query("checks/release", "counts_persons")
+    if keep_remainder and warehouse.value(counted, {"release": release_id}):
+        raise ReleaseError(
+            f"--keep-remainder keeps k cases of a group, and {quarter} counts persons: leave it out"
+        )
     if keep_remainder and claims_of(warehouse, release_id):
         raise ReleaseError(f"--keep-remainder needs k and theta, which {model} does not keep")
 

@@ -50,6 +50,7 @@ ERASURES = {
 RENAMINGS = {
     "srsql.member": "name_members",
     "srsql.withheld": "name_withheld",
+    "srsql.counted_person": "name_persons",
     "srsql.budget_ledger": "name_charges",
     "srsql.replaced_case": "name_replaced",
     "srsql.deleted_case": "name_deleted",
@@ -60,8 +61,9 @@ STAYS = (
     "have it are recognized and it never returns",
     "srsql.member, case_flag, case_term, region, perturbed: under the token the groups that it was "
     "released in and the weights of its values there, so that audits of earlier releases count it",
-    "srsql.withheld, budget_ledger, replaced_case, deleted_case: under the token, that it was "
-    "withheld, what was charged, that it changed or was withdrawn",
+    "srsql.withheld, budget_ledger, replaced_case, deleted_case, counted_person: under the token, "
+    "that it was withheld, what was charged, that it changed or was withdrawn, with which cases it "
+    "counted as one person",
     "srsql.threshold: values that other cases have too, or that a release which is out shows; "
     "srsql.external_knowledge, utility_constraint: what files of the steward name",
     "srsql.measure, private manifests, srsql.ingested_file: figures and digests over all cases",

@@ -52,6 +52,8 @@ class Figures:
     """Which ids its series has."""
     told: dict[str, Any] = field(default_factory=dict)
     """What the private manifest alone tells of its place in the series."""
+    persons: list[MeasureRow] = field(default_factory=list)
+    """What its groups keep of persons, where suspected duplicates were searched for."""
 
 
 @dataclass(frozen=True)

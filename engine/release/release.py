@@ -14,7 +14,7 @@ from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.grouping import suppression
-from srsql.engine.grouping.cases import load_cases
+from srsql.engine.grouping.cases import load_cases, part_persons
 from srsql.engine.grouping.feasibility import (
     InfeasibleValue,
     drop_incomplete,
@@ -85,6 +85,7 @@ from srsql.engine.release.views import build_tables
 from srsql.engine.risk import singling_out
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
+from srsql.engine.risk.persons import counted_persons, measure_persons, public_persons, told_persons
 from srsql.engine.risk.singling_out import (
     SOME_CASES,
     columns_beside,
@@ -171,6 +172,8 @@ def release(
                 )
             with clock.stage("regions"):
                 model.generalize(current, grouping.draw)
+                if request.counts_persons:
+                    part_persons(current, grouping.weight_scale)
                 reports = grouped_reports(by_case=model.perturbs_values)
                 make_identity(current, series, reports, one_row=request.takes_rows_apart)
             limited: dict[str, int] = {}
@@ -191,8 +194,9 @@ def release(
                     warehouse, visible_dataset, current.release_id, SOME_CASES
                 )
             with clock.stage("views"):
-                told = _told(current, request, series) | limited
-                figures = Figures(grouping.k, infeasible, exposed, series.ids, told)
+                persons = measure_persons(warehouse, current.release_id)
+                told = _told(current, request, series) | limited | told_persons(persons)
+                figures = Figures(grouping.k, infeasible, exposed, series.ids, told, persons)
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
                 released = _expose(current, request, released)
@@ -367,7 +371,8 @@ def _prepare(
     draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
     with clock.stage("cases"):
         parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
-        weight_scale = load_cases(current, request.knowledge, parts, model.record_unit)
+        persons = request.match if request.counts_persons else None
+        weight_scale = load_cases(current, request.knowledge, parts, model.record_unit, persons)
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
@@ -486,6 +491,9 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
+    facts |= public_persons(figures.persons)
+    if request.counts_persons:
+        facts |= counted_persons(model.guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:

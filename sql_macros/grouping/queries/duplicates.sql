@@ -94,3 +94,21 @@ FROM sizes AS s;
 -- The search that has seen a dataset; ingestions: those it read.
 SELECT s.ingestions, s.cases, s.least
 FROM srsql.duplicate_search AS s WHERE s.dataset = $dataset;
+
+-- name: unseen
+-- Periods up to $quarter of which the data there are now were not searched.
+SELECT i.quarter
+FROM srsql.ingestion AS i
+WHERE
+    i.dataset = $dataset
+    AND NOT i.replaced
+    AND i.quarter <= $quarter
+    AND NOT EXISTS (
+        SELECT 1 FROM srsql.duplicate_search AS s
+        WHERE s.dataset = i.dataset AND list_contains(s.ingestions, i.ingestion_id)
+    )
+ORDER BY i.quarter;
+
+-- name: no_persons
+-- No case is of the same person as another one.
+CREATE OR REPLACE TEMP TABLE srsql_person (case_id VARCHAR NOT NULL, person VARCHAR NOT NULL);

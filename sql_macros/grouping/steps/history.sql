@@ -4,7 +4,7 @@
 --   count towards k and theta (all, new); $stopping: whose medication counts as discontinued (next:
 --   the cases absent from the next quarter, all, or NULL: not asked); $stopping_carries: of new
 --   cases only those carry the bounds; $symptoms_are_bounded: there is an alpha.
--- Reads: case(case_no, case_id), box(case_no, position, low, high), node, attribute(position,
+-- Reads: case(case_no, case_id), person(case_id, person), box(case_no, position, low, high), node, attribute(position,
 --   kind), symptoms(case_id, attribute, symptoms), next_case(case_id), srsql.exposed_release,
 --   srsql.release, srsql.member, srsql.region, srsql.ss_rule, srsql.defended_attack,
 --   srsql.case_flag
@@ -46,10 +46,13 @@ SELECT
     m.group_id,
     o.earlier,
     o.before,
-    row_number() OVER (PARTITION BY c.case_no ORDER BY o.quarter, o.release_id) AS turn
+    row_number() OVER (
+        PARTITION BY c.case_no, m.case_id ORDER BY o.quarter, o.release_id
+    ) AS turn
 FROM srsql.member AS m
 INNER JOIN others AS o ON m.release_id = o.release_id
-INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR;
+LEFT JOIN temp.main.srsql_person AS p ON m.case_id = p.case_id
+INNER JOIN temp.main.srsql_case AS c ON coalesce(p.person, m.case_id) = c.case_id::VARCHAR;
 
 CREATE OR REPLACE TEMP TABLE srsql_bounded AS
 WITH

@@ -162,6 +162,15 @@ WHERE
     w.case_id = f.case_id
     AND w.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
 
+-- name: name_persons
+-- The token stands for the case among those that were counted as one person.
+UPDATE srsql.counted_person AS p
+SET case_id = f.token
+FROM temp.main.srsql_forget_case AS f
+WHERE
+    p.case_id = f.case_id
+    AND p.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
+
 -- name: name_charges
 -- The token stands for the case in the budget ledger.
 UPDATE srsql.budget_ledger AS b
