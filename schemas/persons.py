@@ -12,5 +12,5 @@ COLUMNS = ("event_date", "country")
 @cache
 def shipped_person_columns() -> dict[str, dict[str, str]]:
     """Dataset -> role (``event_date``, ``country``) -> column of its report table."""
-    text = (resources.files("srsql.schemas") / "persons.toml").read_text(encoding="utf-8")
+    text = (resources.files("srsql.schemas") / "knowledge/persons.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

@@ -41,7 +41,13 @@ INGESTED_COLUMNS = [
     "orphans",
 ]
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
-DUPLICATES_COLUMNS = ["match probability", "pairs", "persons of several cases", "their cases", "most"]
+DUPLICATES_COLUMNS = [
+    "match probability",
+    "pairs",
+    "persons of several cases",
+    "their cases",
+    "most",
+]
 LOOKUP_COLUMNS = ["asked", "kind", "pseudonym", "case", "report", "released in"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
 LISTED = 10

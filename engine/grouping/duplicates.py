@@ -118,10 +118,14 @@ def find_duplicates(
         own = {"dataset": dataset.name}
         warehouse.run(query(TOPIC, "forget_pairs"), own)
         warehouse.run(query(TOPIC, "forget_search"), own)
-        one, other, probabilities = (list(part) for part in zip(*pairs, strict=True)) if pairs else ([], [], [])  # fmt: skip
         warehouse.run(
             query(TOPIC, "store_pairs"),
-            {**own, "cases": one, "others": other, "probabilities": probabilities},
+            {
+                **own,
+                "cases": [pair[0] for pair in pairs],
+                "others": [pair[1] for pair in pairs],
+                "probabilities": [pair[2] for pair in pairs],
+            },
         )
         warehouse.run(
             query(TOPIC, "store_search"),
@@ -132,9 +136,7 @@ def find_duplicates(
         )  # fmt: skip
     compared = {qid.name: qid.column for qid in dataset.qid} | taken
     at = [clusters_at(warehouse, dataset, threshold) for threshold in THRESHOLDS]
-    return Duplicates(
-        dataset.name, cases, compared, len(pairs), LEAST, seed, library, at
-    )
+    return Duplicates(dataset.name, cases, compared, len(pairs), LEAST, seed, library, at)
 
 
 def clusters_at(warehouse: Warehouse, dataset: Dataset, threshold: float) -> ClustersAt:
@@ -241,7 +243,9 @@ def _keyed(dataset: Dataset, taken: Mapping[str, str]) -> exp.Query:
             this=exp.Count(this=exp.Star()), partition_by=[value.copy() for value in values]
         )
         known.append(exp.LTE(this=window, expression=exp.Literal.number(MOST_IN_BLOCK)))
-        text = exp.func("concat_ws", exp.Literal.string("|"), *[exp.cast(v, "VARCHAR") for v in values])
+        text = exp.func(
+            "concat_ws", exp.Literal.string("|"), *[exp.cast(v, "VARCHAR") for v in values]
+        )
         keyed = keyed.select(exp.Case().when(exp.and_(*known), text).as_(name))
     return keyed.order_by(column("case_id", "r"))
 
@@ -292,9 +296,7 @@ def _estimated(
     told("pairs")
     scored = linker.inference.predict(threshold_match_probability=LEAST, warning_mode="never")
     rows = con.execute(
-        exp.select(
-            "p.case_id_l", "p.case_id_r", f"round(p.match_probability, {DIGITS})"
-        )
+        exp.select("p.case_id_l", "p.case_id_r", f"round(p.match_probability, {DIGITS})")
         .from_(table(scored.physical_name, alias="p"))
         .order_by("p.case_id_l", "p.case_id_r")
         .sql("duckdb")
@@ -326,7 +328,9 @@ def _prior(con: duckdb.DuckDBPyConnection, keys: list[str]) -> float:
         .from_(table("keyed", alias="a"))
         .join(
             table("keyed", alias="b"),
-            on=exp.and_(same, exp.LT(this=column("case_id", "a"), expression=column("case_id", "b"))),
+            on=exp.and_(
+                same, exp.LT(this=column("case_id", "a"), expression=column("case_id", "b"))
+            ),
         )
         .where(rare)
     )

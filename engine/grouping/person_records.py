@@ -1,7 +1,8 @@
 """What is compared of two cases that may be one person: one record of each case, composed.
 
-Its columns: ``case_id``, ``event_date`` (a date), ``country``, ``numeric_N`` and ``category_N`` (the
-quasi-identifiers), ``drugs`` and ``reactions`` (lists of normalized terms); NULL where unknown.
+Its columns: ``case_id``, ``event_date`` (a date), ``country``, ``numeric_N`` and ``category_N``
+(the quasi-identifiers), ``drugs`` and ``reactions`` (lists of normalized terms); NULL where
+unknown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 -- The checks of a release that counts persons: k and theta of persons, from the released rows and
--- from who is one person. Inputs are tables: rows(region, case_id) and values(case_id, term), off the
--- released views; persons(case_id, person, carries): case_id as published; carries: no case of the
+-- from who is one person. Inputs are tables: rows(region, case_id) and values(case_id, term), off
+-- the released views; persons(case_id, person, carries): case_id as published; carries: no case of the
 -- person was in an earlier period of the series, where the model counts new cases alone.
 
 -- What:    every region that is published holds at least k distinct persons who carry its bounds.
@@ -22,8 +22,8 @@ FROM (
     FROM crowd AS c
 ) AS f;
 
--- What:    no value of any published region is held by more of its persons than its threshold allows
---          of those who carry the bounds; a person holds what any of their released cases shows.
+-- What:    no value of any published region is held by more of its persons than its threshold
+--          allows of those who carry the bounds; a person holds what any of their released cases shows.
 -- Source:  Lin 2016, Definition 3 (2), of persons.
 CREATE OR REPLACE MACRO srsql.check_theta_persons(
     rows_of, values_of, persons_of, thresholds_of, release_id

@@ -8,7 +8,7 @@
 -- Source:  Fellegi & Sunter 1969 (links above an upper threshold); connected components, as splink
 --          has them.
 CREATE OR REPLACE MACRO srsql.person_clusters(pairs_of, at_least) AS TABLE
-WITH RECURSIVE
+WITH RECURSIVE -- noqa: PRS
 linked AS MATERIALIZED (
     SELECT p.case_id, p.other_case_id
     FROM query_table(pairs_of) AS p WHERE p.probability >= at_least

@@ -89,10 +89,8 @@ kinds AS (
     UNION ALL
     SELECT 'carriers' AS kind, c.at_least, c.carriers AS cases, c.carrying_persons AS persons
     FROM counted AS c
-    SEMI JOIN (
-        SELECT f.release_id FROM srsql.defended_attack AS f
-        WHERE f.release_id = of_release AND len(f.attacks) > 0
-    ) AS d ON true
+    CROSS JOIN srsql.defended_attack AS d
+    WHERE d.release_id = of_release AND len(d.attacks) > 0
 ),
 
 figures AS (

@@ -1,4 +1,4 @@
-"""Persons by definition: clusters of suspected duplicates by union-find, counted in plain Python."""
+"""Persons by definition: clusters of suspected duplicates by union-find, in plain Python."""
 
 from __future__ import annotations
 

@@ -92,15 +92,17 @@ def test_groups_that_reach_k_through_duplicates_are_counted(engine: Engine, mode
             least = expected(groups, one, 3, list(kinds.values())[-1])[3]
             ((shown,),) = engine.sql(f"SELECT {name} FROM {made.schema}.manifest")
             assert shown == min(3, least)
-    assert any(
-        facts["reach_k_by_duplicates"] for facts in second.manifest["persons"].values()
-    ), "the planted pairs make no difference"
+    assert any(facts["reach_k_by_duplicates"] for facts in second.manifest["persons"].values()), (
+        "the planted pairs make no difference"
+    )
 
 
 def test_without_a_search_nothing_is_said_of_persons(engine: Engine) -> None:
     made = engine.release("2011Q3", k=3, theta="1", seed=1)
     assert "persons" not in made.manifest
-    names = {name for (name,) in engine.sql(f"SELECT column_name FROM (DESCRIBE {made.schema}.manifest)")}
+    names = {
+        name for (name,) in engine.sql(f"SELECT column_name FROM (DESCRIBE {made.schema}.manifest)")
+    }
     assert not [name for name in names if "persons" in name]
     assert not [row for row in engine.metrics("2011Q3") if "person" in row.measure]
 

@@ -5,7 +5,7 @@
 -- linkage takes them. Reads records(case_id, drugs, reactions, ...), off the warehouse.
 WITH
 few AS (
-    SELECT greatest(2, count(*) // $rare) AS cases FROM memory.main.found AS f
+    SELECT greatest(2, count(f.case_id) // $rare) AS cases FROM memory.main.found AS f
 ),
 
 held AS MATERIALIZED (

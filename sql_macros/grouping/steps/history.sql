@@ -4,10 +4,10 @@
 --   count towards k and theta (all, new); $stopping: whose medication counts as discontinued (next:
 --   the cases absent from the next quarter, all, or NULL: not asked); $stopping_carries: of new
 --   cases only those carry the bounds; $symptoms_are_bounded: there is an alpha.
--- Reads: case(case_no, case_id), person(case_id, person), box(case_no, position, low, high), node, attribute(position,
---   kind), symptoms(case_id, attribute, symptoms), next_case(case_id), srsql.exposed_release,
---   srsql.release, srsql.member, srsql.region, srsql.ss_rule, srsql.defended_attack,
---   srsql.case_flag
+-- Reads: case(case_no, case_id), person(case_id, person), box(case_no, position, low, high), node,
+--   attribute(position, kind), symptoms(case_id, attribute, symptoms), next_case(case_id),
+--   srsql.exposed_release, srsql.release, srsql.member, srsql.region, srsql.ss_rule,
+--   srsql.defended_attack, srsql.case_flag
 -- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern), appearance(case_no,
 --   release_id, group_id, earlier, before, turn), bounded(case_no, position, low, high,
 --   earlier_low, earlier_high), role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),

@@ -1,5 +1,5 @@
--- Step: thresholds hold of persons; here they are made to hold of cases, too, as whoever knows of no
---   duplicates counts them, and whoever verifies the artifact. Of a group in which some value is
+-- Step: thresholds hold of persons; here they are made to hold of cases, too, as whoever knows of
+--   no duplicates counts them, and whoever verifies the artifact. Of a group in which some value is
 --   held by more cases than its threshold allows ($weight_scale: what a certain value weighs), only
 --   the first case of every person stays: these hold no more than the persons do, and are as many.
 -- Reads: of_person(case_no, person_no), grouped(case_no, group_no), role(case_no, carrier),
