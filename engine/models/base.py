@@ -35,6 +35,12 @@ SUPPRESSES = (
     "region have such a value."
 )
 """What the guarantee of such a release says beside that of its model."""
+COUNTS_PERSONS = (
+    "Cases that are suspected duplicates of each other, at the match probability told, count as "
+    "one person: every region has as many persons as it needs cases, and its thresholds hold of "
+    "persons as of cases. Duplicates that were not suspected count as persons of their own."
+)
+"""What the guarantee of a release that counts persons says beside that of its model."""
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from srsql.engine.measures import MeasureRow
+from srsql.engine.models.base import COUNTS_PERSONS
 from srsql.engine.warehouse.warehouse import Warehouse
 
 REACHED, LEAST = "reached_by_duplicates", "least_persons"
@@ -48,10 +49,7 @@ def counted_persons(guarantee: str, match: float) -> dict[str, str]:
         match: probability from which on two cases are one person.
     """
     return {
-        "guarantee": f"{guarantee} Cases that are suspected duplicates of each other (match "
-        f"probability at least {match:g}) count as one person: every region has as many persons "
-        "as it needs cases, and its thresholds hold of persons as of cases. Duplicates that were "
-        "not suspected count as persons of their own.",
+        "guarantee": f"{guarantee} {COUNTS_PERSONS}",
         "counted": "persons",
         "match_probability": f"{match:g}",
     }

@@ -14,6 +14,7 @@ from support.quarters import crowd, write_quarter
 from support.released import regions, terms_of
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import ReleaseError
 
 K = 3
@@ -112,9 +113,7 @@ def test_the_artifact_verifies_by_cases(engine: Engine, tmp_path: Path) -> None:
     suspect(engine, look_alikes(engine, 1))
     engine.release("2011Q3", **PERSONS)
     engine.publish("2011Q3", tmp_path / "out", format="parquet")
-    from srsql.engine.artifact.verify import verify
-
-    assert verify([tmp_path / "out"]).passed
+    assert verify(tmp_path / "out").passed
 
 
 def test_where_nobody_was_suspected_it_is_refused_in_one_line(engine: Engine) -> None:

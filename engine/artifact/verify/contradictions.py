@@ -31,7 +31,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import SUPPRESSES, GroupingModel
+from srsql.engine.models.base import COUNTS_PERSONS, SUPPRESSES, GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.series import IDS
 from srsql.version import __version__
@@ -235,6 +235,10 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         guarantee = f"{guarantee} {SUPPRESSES}"
         if not model.shows_bounded_values:
             faults.append(f"values are suppressed, and {manifest.model} bounds none in rows")
+    if manifest.parameters.get("counted") == "persons":
+        guarantee = f"{guarantee} {COUNTS_PERSONS}"
+        if not model.counts_persons:
+            faults.append(f"persons are counted, and {manifest.model} counts cases")
     if written_here(manifest) and manifest.guarantee != guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
