@@ -338,7 +338,7 @@ def _prior(con: duckdb.DuckDBPyConnection, keys: list[str]) -> float:
         con.execute(text).fetchall()[0][0]
         for text in (found.sql("duckdb"), "SELECT count(*) FROM keyed")
     )
-    return max(1, pairs) / RECALL / (cases * (cases - 1) / 2)
+    return float(max(1, pairs) / RECALL / (cases * (cases - 1) / 2))
 
 
 def _training_rules(dataset: Dataset, taken: Mapping[str, str]) -> list[str]:

@@ -1,7 +1,7 @@
 -- The checks of a release that counts persons: k and theta of persons, from the released rows and
 -- from who is one person. Inputs are tables: rows(region, case_id) and values(case_id, term), off
--- the released views; persons(case_id, person, carries): case_id as published; carries: no case of the
--- person was in an earlier period of the series, where the model counts new cases alone.
+-- the released views; persons(case_id, person, carries): case_id as published; carries: no case of
+-- the person was in an earlier period of the series, where the model counts new cases alone.
 
 -- What:    every region that is published holds at least k distinct persons who carry its bounds.
 -- Source:  Lin 2016, Definition 3 (1), and Huang 2021, Definition 4 (NC-bounding), of persons.
@@ -23,7 +23,8 @@ FROM (
 ) AS f;
 
 -- What:    no value of any published region is held by more of its persons than its threshold
---          allows of those who carry the bounds; a person holds what any of their released cases shows.
+--          allows of those who carry the bounds; a person holds what any of their released cases
+--          shows.
 -- Source:  Lin 2016, Definition 3 (2), of persons.
 CREATE OR REPLACE MACRO srsql.check_theta_persons(
     rows_of, values_of, persons_of, thresholds_of, release_id
