@@ -38,6 +38,7 @@ from srsql.engine.console import (
 )
 from srsql.engine.console import audit as show_audit
 from srsql.engine.console import config as show_config
+from srsql.engine.console import field_signals as show_field
 from srsql.engine.console import measures as show_measures
 from srsql.engine.console import release as show_release
 from srsql.engine.console import session as sessions
@@ -429,17 +430,28 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
 
 @cli.command()
 @options_of(Engine.signals)
+@show_field.ways(Engine)
 @csv_option
 @artifacts
 @warehouse
 def signals(
     csv_file: Path | None, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
 ) -> None:
-    """Disproportionality (PRR, ROR, IC, chi2), the originals against what is released."""
+    """Disproportionality (PRR, ROR, IC, chi2), the originals against what is released.
+
+    With --trend a pair by period, in each of which every case counts that the period reports, and
+    of all periods up to each, where a case counts once, in its latest state by then; with
+    --with-drug the interaction of two drugs; with --likelihood a drug over all reactions; with
+    --export files for other tools.
+    """
+    way = show_field.way_of(options)
     with _asked(folders, db, options) as engine:
-        found = engine.signals(**options)
-    parts = show_measures.signals_parts(found)
-    show(found, as_json, parts, csv_of(csv_file, show_measures.signal_table(found)))
+        answer = way.ask(engine, Engine, options) if way else engine.signals(**options)
+    if way:
+        parts, rows = way.parts(answer), way.rows(answer)
+    else:
+        parts, rows = show_measures.signals_parts(answer), show_measures.signal_table(answer)
+    show(answer, as_json, parts, csv_of(csv_file, rows))
 
 
 @cli.command()

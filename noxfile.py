@@ -88,6 +88,21 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """The site of the docs, built strictly (``-- serve`` shows it)."""
+    session.install("-r", "docs/requirements.txt")
+    session.run("mkdocs", *(session.posargs or ["build", "--strict"]))
+
+
+@nox.session
+def notebooks(session: nox.Session) -> None:
+    """Run the notebooks (``-- --update`` writes what they print)."""
+    _install(session, "test")
+    session.install("nbclient>=0.10,<1", "ipykernel>=6,<8")
+    session.run("python", "docs/run_notebooks.py", *session.posargs)
+
+
+@nox.session
 def oldest(session: nox.Session) -> None:
     """The lower bounds of pyproject.toml together, with the demo and the fast lane."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -13,7 +13,7 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
-WITH_ARGUMENTS = {"faers", "frontier", "guessing", "minimality", "parts", "refinement",
+WITH_ARGUMENTS = {"buckets", "faers", "frontier", "guessing", "minimality", "parts", "refinement",
                   "same_release", "spark", "stay", "term_counts"}  # fmt: skip
 
 

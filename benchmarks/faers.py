@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from benchmarks.history import around
+from benchmarks.kernel import peak_mib
 from benchmarks.stage_watch import StageWatch
 from srsql import Engine
 from srsql.engine.synth import quarter_range, synthesize
@@ -54,15 +54,6 @@ def forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
         return
-
-
-def peak() -> float:
-    """MiB that the process had at most, since ``forget_peak`` where the system can tell."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 class Series:
@@ -97,7 +88,7 @@ class Series:
         forget_peak()
         seconds, cpu = perf_counter(), process_time()
         yield
-        self.keep(quarter, stage, (perf_counter() - seconds, process_time() - cpu, peak()))
+        self.keep(quarter, stage, (perf_counter() - seconds, process_time() - cpu, peak_mib()))
 
     def has(self, table: str, quarter: str) -> bool:
         """Whether the quarter is ingested or released, as the catalog says."""
@@ -117,7 +108,7 @@ class Series:
             audit = StageWatch("audit")
             with self.measured(quarter, "release"):
                 self.engine.release(quarter, seed=1, progress=audit, **self.options)
-            self.keep(quarter, "audit in release", (audit.seconds, audit.cpu, peak()))
+            self.keep(quarter, "audit in release", (audit.seconds, audit.cpu, peak_mib()))
 
     def audit(self, quarter: str) -> None:
         """Audit the series in full, with this quarter as its last."""

@@ -139,12 +139,19 @@ def measure(n: int, qids: int, k: int, compare: bool) -> Row:
     return Row(n, qids, k, seconds, peak, warm_up, found, brute_seconds, same)
 
 
-def peak_mib() -> float:
-    """Peak memory of this process; ru_maxrss counts that of who started it, too."""
+def peak_mib(process: int | str = "self") -> float:
+    """Peak memory of this process, where ru_maxrss counts that of who started it, too; or of the
+    one of that number.
+
+    Raises:
+        OSError: there is no other process of that number.
+    """
     try:
-        told = Path("/proc/self/status").read_text()
+        told = Path(f"/proc/{process}/status").read_text()
         return int(told.split("VmHWM:")[1].split()[0]) / 1024
     except OSError:
+        if process != "self":
+            raise
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -1,10 +1,13 @@
 """Consecutive quarters released by Spark and by this process: the same rows, in what time and room.
 
-    python -m benchmarks spark --source FILE ... [--dataset faers] [--models ms,ppms++,ppms-alpha]
-        [--theta frequency] [--refine fast] [--url local[2]] [--least 10000]
+    python -m benchmarks spark --source FILE ... [--dataset faers] [--lake]
+        [--models ms,ppms++,ppms-alpha,disassociation] [--theta frequency] [--refine fast]
+        [--url local[2]] [--least 10000]
 
 Each model is released in two copies of one warehouse, by parts either way: in this process, and
-carried to Spark. Whatever table differs in a row ends the run. Seconds are by the clock, of the
+carried to Spark. With ``--lake`` the rows of the second one lie in a lake, of which Spark carries
+the buckets as well. Whatever table differs in a row ends the run: regions, thresholds, clusters,
+members and withheld cases among them. Seconds are by the clock, of the
 grouping stage (in which parts are carried) and of whole releases; those of Spark are without the
 start of its session, which is told once. ``--least`` makes parts of fewer cases than releases do,
 so that small quarters are cut as well. Memory is the peak of a worker of Spark and of its driver,
@@ -18,6 +21,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,9 +41,19 @@ from srsql.engine.warehouse.spark_session import SparkAt
 HEAD = ("period", "model", "cases", "withheld", "parts", "sent KiB", "here s", "Spark s", "ratio",
         "whole here", "whole Spark", "ratio")  # fmt: skip
 TABLES = """
-    SELECT t.schema_name, t.table_name FROM duckdb_tables() AS t
-    WHERE t.database_name = 'here' AND t.table_name <> 'run' ORDER BY ALL
+    SELECT DISTINCT t.schema_name, t.table_name FROM duckdb_tables() AS t
+    WHERE t.database_name IN ('here', 'spark') AND NOT t.temporary
+        AND NOT starts_with(t.schema_name, 'raw_')
+        AND t.table_name NOT IN ('run', 'lake', 'lake_dataset', 'lake_file', 'lake_leftover')
+    ORDER BY ALL
 """
+"""All but raw rows, where they lie, and when a command ran."""
+DISASSOCIATION = "disassociation"
+KEYED = frozenset({"id_pseudonym", "series"})
+"""Where a series has pseudonyms, their key is drawn for each warehouse."""
+TOLD = ("region", "threshold", "member", "withheld", "disassociated")
+"""Tables of the catalog of which is told how many rows were compared; chunks of clusters are tables
+of released rows."""
 
 
 class Counting:
@@ -68,7 +82,8 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--source", type=Path, nargs="+", required=True)
     found.add_argument("--dataset", default="faers")
-    found.add_argument("--models", default="ms,ppms++,ppms-alpha")
+    found.add_argument("--lake", action="store_true", help="Spark's rows lie in a lake")
+    found.add_argument("--models", default="ms,ppms++,ppms-alpha,disassociation")
     found.add_argument("--theta", default="frequency")
     found.add_argument("--refine", default="fast")
     found.add_argument("--url", default="local[2]")
@@ -81,19 +96,26 @@ def command(arguments: Sequence[str]) -> None:
     asked = parser().parse_args(arguments)
     grouping.LEAST = asked.least
     with TemporaryDirectory(prefix="srsql-spark-") as name, SparkAt(asked.url, Path(name)) as spark:
-        folder, kept = Path(name), Path(name) / "ingested.duckdb"
-        with Engine(kept, dataset=asked.dataset) as engine:
-            periods = sorted({row.quarter for row in engine.ingest(asked.source)})
+        folder = Path(name)
+        kept = dict.fromkeys(("here", "spark"), folder / "ingested.duckdb")
+        lakes: dict[str, Path | None] = {"here": None}
+        if asked.lake:
+            kept["spark"], lakes["spark"] = folder / "ingested_lake.duckdb", folder / "lake"
+        for which, lake in lakes.items():
+            with Engine(kept[which], dataset=asked.dataset) as engine:
+                periods = sorted({row.quarter for row in engine.ingest(asked.source, lake=lake)})
         began = perf_counter()
         list(spark.carry(Work("SELECT 1 AS one", {}, {}), [pa.table({"part": [0]})]))
         print(f"Spark at {asked.url} answers after {perf_counter() - began:.1f} s", flush=True)
         print("".join(f"{cell:>12}" for cell in HEAD), flush=True)
         for model in asked.models.split(","):
-            files = {which: folder / f"{which}.duckdb" for which in ("here", "spark")}
-            for file in files.values():
-                shutil.copy(kept, file)
+            files = {which: folder / f"{which}.duckdb" for which in kept}
+            for which, file in files.items():
+                shutil.copy(kept[which], file)
             _released(files, periods, asked, model, spark)
-            print(f"{model}: {_compared(files):,} rows are the same", flush=True)
+            rows = _compared(files, KEYED if model == DISASSOCIATION else frozenset())
+            told = ", ".join(f"{name} {rows[name]:,}" for name in TOLD)
+            print(f"{model}: {sum(rows.values()):,} rows are the same ({told})", flush=True)
         for what, peak in sorted(_peaks().items()):
             print(f"{what}: {peak:,} MiB at most")
 
@@ -106,7 +128,12 @@ def _released(
     spark: SparkAt,
 ) -> None:
     """Release the periods in both warehouses, and print a line for each."""
-    alpha = {"assume_md": "all"} if model == "ppms-alpha" else {}
+    options: dict[str, Any] = {}
+    if model != DISASSOCIATION:
+        options = {"theta": asked.theta, "refine": asked.refine, "parts": "auto",
+                   "ids": "original", "on_infeasible": "withhold"}  # fmt: skip
+    if model == "ppms-alpha":
+        options["assume_md"] = "all"
     for period in periods:
         took: dict[str, tuple[float, float]] = {}
         counting = Counting(spark)
@@ -116,9 +143,8 @@ def _released(
             with Engine(file, dataset=asked.dataset) as engine:
                 began = perf_counter()
                 made = engine.release(
-                    period, model=model, theta=asked.theta, refine=asked.refine, seed=1,
-                    parts="auto", ids="original", on_infeasible="withhold", date="2026-01-01",
-                    progress=watch, **alpha, **carried,
+                    period, model=model, seed=1, date="2026-01-01", progress=watch,
+                    **options, **carried,
                 )  # fmt: skip
                 took[which] = watch.seconds, perf_counter() - began
         cases = made.manifest["cases"]
@@ -129,17 +155,25 @@ def _released(
         print("".join(f"{cell:>12}" for cell in cells), flush=True)
 
 
-def _compared(files: dict[str, Path]) -> int:
-    """How many rows two warehouses hold alike, in every table but that of runs.
+def _compared(files: dict[str, Path], keyed: frozenset[str] = frozenset()) -> Counter[str]:
+    """How many rows two warehouses hold alike in every one of ``TABLES``.
+
+    They are told by the name of the table, which each period has in a schema of its own.
+
+    Args:
+        files: of the warehouses ``here`` and ``spark``.
+        keyed: tables that are left out.
 
     Raises:
-        SystemExit: some differ.
+        SystemExit: some differ, or one of them lacks a table.
     """
-    rows = 0
+    rows: Counter[str] = Counter()
     with duckdb.connect() as con:
         for name, file in files.items():
             con.execute(f"ATTACH '{file}' AS {name} (READ_ONLY)")
         for schema, table in con.execute(TABLES).fetchall():
+            if table in keyed:
+                continue
             place = f'"{schema}"."{table}"'
             pairs = (("here", "spark"), ("spark", "here"))
             differ = [
@@ -150,7 +184,7 @@ def _compared(files: dict[str, Path]) -> int:
             ]
             if any(differ):
                 raise SystemExit(f"{schema}.{table}: {differ} rows are in one of them only")
-            rows += con.execute(f"SELECT count(*) FROM here.{place}").fetchall()[0][0]
+            rows[table] += con.execute(f"SELECT count(*) FROM here.{place}").fetchall()[0][0]
     return rows
 
 

@@ -238,6 +238,20 @@ ARGUMENTS: Mapping[str, Argument] = {
     "without_reaction": Argument("Leave out the cases that have this dominant reaction"),
     "without_indications": Argument("Leave out reactions that the case has as an indication, too"),
     "released_only": Argument("Read released views only: for analysts"),
+    "figure": Argument("SVG file of the trend: cases, and PRR with its interval"),
+    "with_drug": Argument(
+        "Another drug: are both together reported with the reaction more often than each of them "
+        "makes it (Omega, Noren 2008)?"
+    ),
+    "draws": Argument("Tables that --likelihood draws", takes=Whole(99, 1_000_000)),
+    "likelihood.seed": Argument("Of the tables that are drawn", takes=Whole(0, 2**63 - 1)),
+    "form": Argument(
+        "Write what is released for pvda, openEBGM (--all) or TreeScan (--drug)", keyword="export"
+    ),
+    "export.to": Argument("Folder of the exported files; empty or absent"),
+    "tree": Argument(
+        "Hierarchy of reactions (CSV with node, parent) for TreeScan", "all under one root"
+    ),
     "signals.missing": Argument(
         "A case without a value that a condition asks for: counted by its share of the domain, or "
         "left out as the usual tools do"
@@ -486,9 +500,35 @@ def signal_pairs(
                 "--rules brings its own conditions: leave --min-age, --max-age, --sex out"
             )
         return read_rules(dataset, Path(rules))
+    pair = one_pair(dataset, drug, reaction, condition)
+    return pair.condition if every else [pair]
+
+
+def named(what: str, name: str | None) -> str:
+    """The name of a drug or a reaction as rules have it, where None, any of them, is empty.
+
+    Raises:
+        SignalError: it is empty itself.
+    """
+    if name == "":
+        raise SignalError(f"'' is no name of a {what}: give one")
+    return name or ""
+
+
+def one_pair(
+    dataset: Dataset,
+    drug: str | None,
+    reaction: str | None,
+    condition: tuple[str | float | Fraction | None, str | float | Fraction | None, str | None],
+) -> Rule:
+    """A pair under a condition: least age, greatest age, sex; None: any drug, any reaction.
+
+    Raises:
+        SignalError: the condition makes no sense, or a name is empty.
+    """
     low, high, sex = (None if each is None else str(each) for each in condition)
     who = make_condition(dataset, low, high, sex)
-    return who if drug is None or reaction is None else [Rule(drug, reaction, who)]
+    return Rule(named("drug", drug), named("reaction", reaction), who)
 
 
 def signal_counting(

@@ -14,7 +14,11 @@ from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer
 from srsql.engine.query.coverage import Coverage
+from srsql.engine.signals.exports import Exported, Form
+from srsql.engine.signals.interactions import Interaction
+from srsql.engine.signals.likelihood import LikelihoodTest
 from srsql.engine.signals.results import Signals
+from srsql.engine.signals.trends import Trend
 from srsql.schemas import Dataset
 
 
@@ -103,6 +107,25 @@ class Artifact:
         """Signals in what was released; options of :meth:`Engine.signals`."""
         given = self._own(options) | {"released_only": True}
         return self._engine.signals(series=self.series, **given)
+
+    def trend(self, drug: str, reaction: str, **options: Any) -> Trend:
+        """A released pair over time; options of :meth:`Engine.trend`."""
+        given = self._own(options) | {"released_only": True}
+        return self._engine.trend(drug, reaction, series=self.series, **given)
+
+    def interaction(self, drug: str, with_drug: str, reaction: str, **options: Any) -> Interaction:
+        """Two drugs together with a reaction; options of :meth:`Engine.interaction`."""
+        given = self._own(options) | {"released_only": True}
+        return self._engine.interaction(drug, with_drug, reaction, series=self.series, **given)
+
+    def likelihood(self, drug: str, **options: Any) -> LikelihoodTest:
+        """A drug tested over all reactions; options of :meth:`Engine.likelihood`."""
+        given = self._own(options) | {"released_only": True}
+        return self._engine.likelihood(drug, series=self.series, **given)
+
+    def export(self, form: Form, to: str | Path, **options: Any) -> Exported:
+        """The released rows for another tool; options of :meth:`Engine.export`."""
+        return self._engine.export(form, to, series=self.series, **self._own(options))
 
     def drugs(self, level: str, **options: Any) -> Coverage:
         """What a dictionary calls released values; options of :meth:`Engine.drugs`."""

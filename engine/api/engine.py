@@ -48,8 +48,12 @@ from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
+from srsql.engine.signals.exports import Exported, Form, export
+from srsql.engine.signals.interactions import Interaction, interaction
+from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
 from srsql.engine.signals.results import Signals
-from srsql.engine.signals.rules import Missing, Preset
+from srsql.engine.signals.rules import Counting, Missing, Preset, Rule
+from srsql.engine.signals.trends import Trend, trend
 from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
@@ -195,7 +199,7 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
             request = series_request(self.warehouse, schema, quarter, options)
-            with carried(self.warehouse, request, carrier) as asked:
+            with carried(self.warehouse, schema, request, carrier) as asked:
                 return release(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.ReleaseError)
@@ -207,7 +211,7 @@ class Engine:
         with self.warehouse.guarded():
             schema = self._of(range_ends(quarters)[0], dataset)
             request = series_request(self.warehouse, schema, quarters, options)
-            with carried(self.warehouse, request, carrier) as asked:
+            with carried(self.warehouse, schema, request, carrier) as asked:
                 return release_range(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.ReleaseError)
@@ -511,6 +515,94 @@ class Engine:
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
                            released_only=released_only, counting=counting)  # fmt: skip
 
+    @api.reads(errors.SignalError)
+    def trend(
+        self, drug: str, reaction: str, *, min_age: Number = None, max_age: Number = None,
+        sex: Word = None, roles: Sequence[str] | None = None, preset: Preset | None = None,
+        without_drug: Word = None, without_reaction: Word = None,
+        without_indications: bool = False, quarter: Word = None, released_only: bool = False,
+        missing: Missing = "spread", allow_unknown: bool = False,
+        level: Sequence[str] | None = None, figure: str | Path | None = None,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Trend:  # fmt: skip
+        """A pair by period and of all periods up to each; see ``srsql signals --trend``."""
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
+            schema, rule, counting = self._one_pair(
+                (series, quarter, dataset), (drug, reaction), (min_age, max_age, sex),
+                (preset, roles, level), missing=missing, allow_unknown=allow_unknown,
+                without_drug=without_drug, without_reaction=without_reaction,
+                without_indications=without_indications,
+            )  # fmt: skip
+            found = trend(self.warehouse, schema, series, rule, quarter=quarter,
+                          released_only=released_only, counting=counting)  # fmt: skip
+        if figure is not None:
+            from srsql.engine.report.signal_figures import write_trend  # brings matplotlib
+
+            write_trend(found, Path(figure))
+        return found
+
+    @api.reads(errors.SignalError)
+    def interaction(
+        self, drug: str, with_drug: str, reaction: str, *, min_age: Number = None,
+        max_age: Number = None, sex: Word = None, roles: Sequence[str] | None = None,
+        preset: Preset | None = None, without_drug: Word = None, without_reaction: Word = None,
+        without_indications: bool = False, quarter: Word = None, released_only: bool = False,
+        missing: Missing = "spread", allow_unknown: bool = False,
+        level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
+    ) -> Interaction:  # fmt: skip
+        """Two drugs together with a reaction; see ``srsql signals --with-drug``."""
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
+            schema, rule, counting = self._one_pair(
+                (series, quarter, dataset), (drug, reaction), (min_age, max_age, sex),
+                (preset, roles, level), missing=missing, allow_unknown=allow_unknown,
+                without_drug=without_drug, without_reaction=without_reaction,
+                without_indications=without_indications,
+            )  # fmt: skip
+            asked = (drug, api.named("drug", with_drug), reaction, rule.condition)
+            return interaction(self.warehouse, schema, series, asked, quarter=quarter,
+                               released_only=released_only, counting=counting)  # fmt: skip
+
+    @api.reads(errors.SignalError)
+    def likelihood(
+        self, drug: str, *, draws: int = DRAWS, seed: int = 1, min_age: Number = None,
+        max_age: Number = None, sex: Word = None, roles: Sequence[str] | None = None,
+        preset: Preset | None = None, without_drug: Word = None, without_reaction: Word = None,
+        without_indications: bool = False, quarter: Word = None, released_only: bool = False,
+        allow_unknown: bool = False, level: Sequence[str] | None = None, dataset: Name = None,
+        series: str = MAIN,
+    ) -> LikelihoodTest:  # fmt: skip
+        """A drug tested over all reactions; see ``srsql signals --likelihood``."""
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
+            schema, rule, counting = self._one_pair(
+                (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
+                (preset, roles, level), allow_unknown=allow_unknown,
+                without_drug=without_drug, without_reaction=without_reaction,
+                without_indications=without_indications,
+            )  # fmt: skip
+            return likelihood(self.warehouse, schema, series, rule, (draws, seed),
+                              asking=(quarter, released_only), counting=counting)  # fmt: skip
+
+    @api.reads(errors.SignalError)
+    def export(
+        self, form: Form, to: str | Path, *, drug: Word = None, tree: str | Path | None = None,
+        min_age: Number = None, max_age: Number = None, sex: Word = None,
+        roles: Sequence[str] | None = None, preset: Preset | None = None,
+        without_drug: Word = None, without_reaction: Word = None,
+        without_indications: bool = False, quarter: Word = None, allow_unknown: bool = False,
+        level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
+    ) -> Exported:  # fmt: skip
+        """What is released, for another tool; see ``srsql signals --export``."""
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
+            schema, rule, counting = self._one_pair(
+                (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
+                (preset, roles, level), allow_unknown=allow_unknown,
+                without_drug=without_drug, without_reaction=without_reaction,
+                without_indications=without_indications,
+            )  # fmt: skip
+            writing = (form, Path(to), None if tree is None else Path(tree))
+            return export(self.warehouse, schema, series, rule, writing, quarter=quarter,
+                          counting=counting)  # fmt: skip
+
     @api.reads(errors.QueryError)
     def query(
         self, sql: str, *, quarter: Word = None, include_withheld: bool = False,
@@ -571,6 +663,19 @@ class Engine:
 
     def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
         return series_dataset(self.warehouse, self._of(quarter, name), series)
+
+    def _one_pair(
+        self, where: tuple[str, Word, Name], pair: tuple[Word, Word],
+        who: tuple[Number, Number, Word],
+        how: tuple[Word, Sequence[str] | None, Sequence[str] | None], **given: Any,
+    ) -> tuple[Dataset, Rule, Counting]:  # fmt: skip
+        series, quarter, name = where
+        schema = self._visible(series, quarter, name)
+        need_cases(self.warehouse, schema.name, series, errors.SignalError)
+        preset, roles, level = how
+        given["levels"] = read_levels(schema, level or ())
+        counting = api.signal_counting(schema, preset, roles, (None, None), **given)
+        return schema, api.one_pair(schema, *pair, who), counting
 
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
         schema = self._of(quarter, name)

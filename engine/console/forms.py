@@ -142,6 +142,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql signals --all --preset usual --without-drug ASPIRIN",
         "srsql signals --all --sex F --series rows --quarter 2011Q4",
         "srsql signals --all --level pt=HLT:MedAscii",
+        "srsql signals --drug WARFARIN --reaction HAEMORRHAGE --trend --figure trend.svg",
+        "srsql signals --drug WARFARIN --with-drug ASPIRIN --reaction HAEMORRHAGE",
+        "srsql signals --drug WARFARIN --likelihood --seed 7 --format csv --out reactions.csv",
+        "srsql signals --all --export pvda --to pvda",
     ),
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',

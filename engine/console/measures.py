@@ -18,6 +18,7 @@ from srsql.engine.query.coverage import Coverage
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
+from srsql.engine.signals.counted import Counted
 from srsql.engine.signals.results import (
     Bias,
     Measures,
@@ -198,7 +199,7 @@ def tall_tables(found: Signals) -> Iterator[Table]:
 def signal_rows(found: Signals) -> Iterator[list[str]]:
     """The cells of ``SIGNAL_COLUMNS``; of all pairs, those whose PRR changes most."""
     for signal in _most_changed(found) if found.every_pair else found.signals:
-        name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
+        name = f"{signal.drug}{condition_text(signal.condition)} => {signal.reaction}"
         left_out = "" if found.missing == "spread" else COMPLETE
         for data, measures in (
             (f"original{left_out}", signal.original),
@@ -207,14 +208,14 @@ def signal_rows(found: Signals) -> Iterator[list[str]]:
             (f"released{COMPLETE}", signal.released_complete),
         ):
             if measures is not None:
-                yield [name, data, *_measures(measures)]
+                yield [name, data, *measure_cells(measures)]
                 name = ""
 
 
 def stratified_rows(found: Signals) -> Iterator[list[str]]:
     """The cells of ``STRATIFIED_COLUMNS`` of the signals that ``signal_rows`` shows."""
     for signal in _most_changed(found) if found.every_pair else found.signals:
-        name = f"{signal.drug}{_condition(signal.condition)} => {signal.reaction}"
+        name = f"{signal.drug}{condition_text(signal.condition)} => {signal.reaction}"
         for data, own in (
             ("original", signal.original_stratified), ("released", signal.released_stratified)
         ):  # fmt: skip
@@ -223,13 +224,13 @@ def stratified_rows(found: Signals) -> Iterator[list[str]]:
 
 
 def _stratified(own: Stratified) -> Iterator[str]:
-    yield _cell(own.n, own.n_lower, own.n_upper)
-    yield f"{_number(own.e)}{_between(own.e_known, own.e_lower, own.e_upper)}"
+    yield cell_text(own.n, own.n_lower, own.n_upper)
+    yield f"{number_text(own.e)}{_between(own.e_known, own.e_lower, own.e_upper)}"
     for name, low, high in (
         ("prr", "prr_low", "prr_high"), ("ror", "ror_low", "ror_high"), ("ebgm", "eb05", "eb95")
     ):  # fmt: skip
         ends = [getattr(own, each) for each in (low, high)]
-        yield _interval(getattr(own, name), *ends)
+        yield interval_text(getattr(own, name), *ends)
         bounds = [getattr(own, f"{name}_{end}") for end in ("known", "lower", "upper")]
         exact = "-" if getattr(own, name) is None else "exact"
         yield _between(*bounds).strip() or exact
@@ -246,7 +247,7 @@ def _between(known: float | None, lower: float | None, upper: float | None) -> s
     """What the known cases alone have, and the bounds; nothing where all are the same."""
     if known == lower == upper:
         return ""
-    return f" {_number(known)} ({_number(lower)} .. {_number(upper)})"
+    return f" {number_text(known)} ({number_text(lower)} .. {number_text(upper)})"
 
 
 def signal_table(found: Signals) -> Iterator[list[Any]]:
@@ -279,18 +280,12 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
     """The cells of ``QUANTILE_COLUMNS``."""
     for row in found.quantiles:
         amounts = (row.least, row.p05, row.p25, row.median, row.p75, row.p95, row.most)
-        yield [_NAMES[row.measure], f"{row.pairs:,}", *(_number(amount) for amount in amounts)]
+        yield [_NAMES[row.measure], f"{row.pairs:,}", *(number_text(amount) for amount in amounts)]
 
 
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was counted, and what to make of it."""
-    quarters = found.quarters
-    when = quarters[0] if len(quarters) == 1 else f"{quarters[0]} to {quarters[-1]}"
-    roles = f"roles {', '.join(found.roles)}" if found.roles else "every role"
-    yield (
-        f"{found.dataset}, series {found.series}, {when}; cases, each as its latest quarter has "
-        f"it; {roles}"
-    )
+    yield whose_text(found, ", each as its latest quarter has it")
     if found.every_pair:
         yield _agreement(found)
     yield (
@@ -332,9 +327,22 @@ def signal_lines(found: Signals) -> Iterator[str]:
             f"drawn at random in {', '.join(found.perturbed)}: there (surely .. possibly) is what "
             "the drawn values decide, and no bound of the truth"
         )
-    if found.changed_since:
-        yield f"raw rows replaced since the release: {', '.join(found.changed_since)}"
-    if not found.released_only:
+    yield from originals_lines(found)
+
+
+def whose_text(about: Signals | Counted, each: str = "") -> str:
+    """Whose cases were counted; ``each``: in which state, behind a comma."""
+    first, last = about.quarters[0], about.quarters[-1]
+    when = first if first == last else f"{first} to {last}"
+    roles = f"roles {', '.join(about.roles)}" if about.roles else "every role"
+    return f"{about.dataset}, series {about.series}, {when}; cases{each}; {roles}"
+
+
+def originals_lines(about: Signals | Counted) -> Iterator[str]:
+    """What is to be known of the originals that were compared."""
+    if about.changed_since:
+        yield f"raw rows replaced since the release: {', '.join(about.changed_since)}"
+    if not about.released_only:
         yield "computed with the originals: not for publication (--released-only is)"
 
 
@@ -361,7 +369,7 @@ def _prior(prior: Shrinkage) -> str:
     from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS
 
     parted = f", over strata of {', '.join(prior.strata)}" if prior.strata else ""
-    where = f"{prior.data} data{_condition(prior.condition)}{parted}"
+    where = f"{prior.data} data{condition_text(prior.condition)}{parted}"
     text = f"EBGM, {where}: {prior.pairs:,} pairs"
     if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
         return f"{text}, {'too few' if prior.pairs < MIN_PAIRS else 'not enough'} to fit a prior"
@@ -401,7 +409,8 @@ def _most_changed(found: Signals) -> list[Signal]:
     return nlargest(SHOWN_PAIRS, found.signals, key=change)
 
 
-def _condition(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
+    """A condition behind the name of a drug, each part after a comma."""
     parts = []
     if condition.min_age is not None:
         parts.append(f"age >= {condition.min_age}")
@@ -412,18 +421,19 @@ def _condition(condition: Condition) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _measures(m: Measures) -> list[str]:
+def measure_cells(m: Measures) -> list[str]:
+    """The cells of ``SIGNAL_COLUMNS`` behind the data."""
     return [
-        _cell(m.a, m.a_lower, m.a_upper),
-        _cell(m.b, m.b_lower, m.b_upper),
-        _cell(m.c, m.c_lower, m.c_upper),
-        _cell(m.d, m.d_lower, m.d_upper),
-        _interval(m.prr, m.prr_low, m.prr_high),
-        _interval(m.ror, m.ror_low, m.ror_high),
-        _number(m.chi2),
-        _interval(m.ic, m.ic_low, m.ic_high),
-        _interval(m.ic_shrunk, m.ic025, m.ic975),
-        _interval(m.ebgm, m.eb05, m.eb95),
+        cell_text(m.a, m.a_lower, m.a_upper),
+        cell_text(m.b, m.b_lower, m.b_upper),
+        cell_text(m.c, m.c_lower, m.c_upper),
+        cell_text(m.d, m.d_lower, m.d_upper),
+        interval_text(m.prr, m.prr_low, m.prr_high),
+        interval_text(m.ror, m.ror_low, m.ror_high),
+        number_text(m.chi2),
+        interval_text(m.ic, m.ic_low, m.ic_high),
+        interval_text(m.ic_shrunk, m.ic025, m.ic975),
+        interval_text(m.ebgm, m.eb05, m.eb95),
         ",".join(
             f"{label}{'' if met == 'holds' else '?'}"
             for name, label in _CRITERIA
@@ -432,19 +442,22 @@ def _measures(m: Measures) -> list[str]:
     ]
 
 
-def _cell(expected: float, lower: int, upper: int) -> str:
+def cell_text(expected: float, lower: int, upper: int) -> str:
+    """An expected number of cases with its bounds, if they differ."""
     if lower == upper:
         return f"{lower:,}"
     return f"{expected:,.1f} ({lower:,} .. {upper:,})"
 
 
-def _interval(point: float | None, low: float | None, high: float | None) -> str:
+def interval_text(point: float | None, low: float | None, high: float | None) -> str:
+    """A measure with its interval, if it has one."""
     if point is None or low is None or high is None:
-        return _number(point)
-    return f"{_number(point)} ({_number(low)} .. {_number(high)})"
+        return number_text(point)
+    return f"{number_text(point)} ({number_text(low)} .. {number_text(high)})"
 
 
-def _number(value: float | None) -> str:
+def number_text(value: float | None) -> str:
+    """A number in four digits; - where there is none."""
     return "-" if value is None else f"{value:,.4g}"
 
 

@@ -73,7 +73,6 @@ def find_substantial(release: Release, rule: SymptomsRule) -> None:
             raise ReleaseError(
                 f"--ss-rule: {name!r} is no sensitive attribute (it has: {', '.join(attributes)})"
             )
-    warehouse.run_step("grouping/symptoms")
     cases = warehouse.value(query("grouping/cases", "case_count"))
     means: list[float] = []
     deviations: list[float] = []

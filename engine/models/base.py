@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import Records
 from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
 from srsql.engine.grouping.parts import Parts, group_in_parts
 from srsql.engine.grouping.patterns import Grouping, group_by_pattern
+from srsql.engine.grouping.reports import Records
 from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Parsed, RefusedError, Whole
 from srsql.engine.warehouse.releases import Release, TermFormat

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.grouping.cases import Records, gather_pieces
+from srsql.engine.grouping.cases import gather_pieces
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_groups
+from srsql.engine.grouping.reports import Records
 from srsql.engine.grouping.symptoms import attribute_count, partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
 from srsql.engine.models.base import MOST, GroupingModel, K

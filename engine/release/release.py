@@ -97,7 +97,7 @@ from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.carriers import Carrier, local_carrier
 from srsql.engine.warehouse.extras import need
-from srsql.engine.warehouse.lake import need_periods
+from srsql.engine.warehouse.lake import lies_in_lake, need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
 from srsql.engine.warehouse.series import Series, create_views, gaps, next_quarter, open_series
@@ -371,8 +371,9 @@ def _prepare(
     draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
     with clock.stage("cases"):
         parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
-        persons = request.match if request.counts_persons else None
-        weight_scale = load_cases(current, request.knowledge, parts, model.record_unit, persons)
+        records, persons = model.record_unit, request.match if request.counts_persons else None
+        with _buckets_carrier(current, request) as carrier:
+            weight_scale = load_cases(current, request.knowledge, parts, records, carrier, persons)
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
@@ -399,6 +400,17 @@ def _carrier(grouping: Grouping, request: Request) -> AbstractContextManager[Car
     return local_carrier(grouping.warehouse, request.workers)
 
 
+def _buckets_carrier(current: Release, request: Request) -> AbstractContextManager[Carrier | None]:
+    """Who carries the buckets of a lake, where somebody else is asked at all and records are cases,
+    which lie in one bucket each."""
+    warehouse = current.warehouse
+    if not request.carries_buckets or not lies_in_lake(warehouse, current.dataset):
+        return nullcontext(None)
+    if request.carrier is not None or request.workers == 1:
+        return nullcontext(request.carrier)
+    return local_carrier(warehouse, request.workers)
+
+
 def _clusters_carrier(
     warehouse: Warehouse, request: Request
 ) -> AbstractContextManager[Carrier | None]:
@@ -409,13 +421,16 @@ def _clusters_carrier(
 
 
 @contextmanager
-def carried(warehouse: Warehouse, request: Request, carrier: Carrier | None) -> Iterator[Request]:
+def carried(
+    warehouse: Warehouse, dataset: Dataset, request: Request, carrier: Carrier | None
+) -> Iterator[Request]:
     """The request with who carries its parts: the carrier, or Spark at its address meanwhile.
 
     Raises:
         ReleaseError: both are asked for, or nothing is carried.
         WarehouseError: Spark cannot be asked.
     """
+    request.need_something_to_carry(carrier, in_lake=lies_in_lake(warehouse, dataset))
     if request.spark is None:
         yield request if carrier is None else replace(request, carrier=carrier)
         return

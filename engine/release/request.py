@@ -204,15 +204,15 @@ class Request:
     workers: int = parameter(
         1,
         takes=Whole(1, MOST_WORKERS),
-        help="Processes that carry parts, where --parts makes any, and clusters of terms; the "
-        "release is the same",
+        help="Processes that carry parts, where --parts makes any, clusters of terms, and buckets "
+        "of a lake; the release is the same",
         of_run=True,
     )
     spark: str | None = parameter(
         None,
         takes=Text(),
-        help=f"Spark carries parts and clusters, in the place of --workers; the release is the "
-        f"same: {ADDRESSES}",
+        help=f"Spark carries parts, clusters and buckets of a lake, in the place of --workers; the "
+        f"release is the same: {ADDRESSES}",
         of_run=True,
     )
     carrier: Carrier | None = None
@@ -225,7 +225,6 @@ class Request:
     def __post_init__(self) -> None:
         """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
-        self._need_something_to_carry()
         self._need_countable()
         for option, choice in self._choices.items():
             if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
@@ -245,14 +244,28 @@ class Request:
         """Whether rows of cases show their region and cluster alone."""
         return self.terms is not None and self.terms.whole_rows
 
-    def _need_something_to_carry(self) -> None:
-        """Refuse to ask Spark, or another carrier, for what is not carried at all."""
-        if self.spark is None and self.carrier is None:
+    @property
+    def carries_buckets(self) -> bool:
+        """Whether buckets of a lake may be carried: a case lies in one, while two reports and two
+        cases of a person may not."""
+        return self.model.record_unit == "case" and not self.counts_persons
+
+    def need_something_to_carry(self, carrier: Carrier | None, *, in_lake: bool) -> None:
+        """Refuse to ask Spark, or another carrier, for what is not carried at all.
+
+        Args:
+            carrier: that is asked, if one is.
+            in_lake: the rows of the dataset lie in a lake, whose buckets are carried.
+
+        Raises:
+            ReleaseError: the text says what to do.
+        """
+        if self.spark is None and carrier is None:
             return
         asked = "a carrier" if self.spark is None else "--spark"
         if self.workers > 1:
             raise ReleaseError(f"{asked} takes the place of --workers: leave one of them out")
-        if self.makes_clusters:
+        if self.makes_clusters or (in_lake and self.carries_buckets):
             return
         if "parts" not in declared(type(self.model)):
             raise ReleaseError(

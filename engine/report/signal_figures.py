@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from heapq import nlargest, nsmallest
+from pathlib import Path
 
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 
+from srsql.engine.errors import SignalError
 from srsql.engine.report.drawing import (
     BLUE,
     GREY,
@@ -23,13 +25,16 @@ from srsql.engine.report.drawing import (
     plain_numbers,
     settings,
     svg,
+    thousands,
 )
 from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.signals import Sifted, signals
 from srsql.engine.signals.results import Agreement, Judged, Measures, Signal, agreed, judged
 from srsql.engine.signals.rules import AGE, Condition
+from srsql.engine.signals.trends import Trend, TrendPoint
 from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.scratch import put_beside
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import term
@@ -289,3 +294,86 @@ def forest(rows: Sequence[tuple[str, float, float, float]]) -> Image:
         axis.set_xlabel("PRR with 95 % interval (logarithmic)")
         axis.tick_params(axis="y", length=0)
         return svg(figure, "forest", "PRR of the strongest pairs with 95 % intervals")
+
+
+def trend_image(trend: Trend) -> Image:
+    """A pair over time, as released and, if they were compared, in the originals.
+
+    Above the cases of each period that have both, with their bounds; below PRR with its interval of
+    95 % of all periods up to each, on a logarithmic axis.
+    """
+    periods = [point.period for point in trend.points if point.span == "period"]
+    places = range(len(periods))
+    with settings():
+        canvas = Canvas(figsize=(WIDTH, 4.2))
+        above, below = canvas.subplots(2, 1, sharex=True)
+        for order, (data, colour, hatch) in enumerate(
+            (("released", BLUE, ""), ("original", RED, "////"))
+        ):
+            found = _of_trend(trend, data)
+            if not found:
+                continue
+            both = [own for point, own in found if point.span == "period"]
+            shift = 0.2 * (2 * order - 1) if trend.points[0].original else 0.0
+            width = 0.38 if trend.points[0].original else 0.7
+            above.bar(
+                [place + shift for place in places], [own.a for own in both], width,
+                yerr=[[own.a - own.a_lower for own in both], [own.a_upper - own.a for own in both]],
+                color=colour, hatch=hatch, edgecolor="white", label=data, capsize=2,
+                error_kw={"linewidth": 0.8},
+            )  # fmt: skip
+            drawn = [
+                (place, own.prr, own.prr_low or own.prr, own.prr_high or own.prr)
+                for place, own in enumerate(o for point, o in found if point.span == "cumulative")
+                if own.prr
+            ]
+            if drawn:
+                at, values, lows, highs = zip(*drawn, strict=True)
+                margins = [
+                    [v - low for v, low in zip(values, lows, strict=True)],
+                    [high - v for v, high in zip(values, highs, strict=True)],
+                ]
+                below.errorbar(
+                    [place + shift / 4 for place in at], values, margins, color=colour,
+                    marker="os"[order], markersize=4, linestyle=("-", "--")[order], capsize=2,
+                    elinewidth=0.8, label=data,
+                )  # fmt: skip
+        above.set_ylabel("cases by period")
+        thousands(above, y=True)
+        below.axhline(1, color=GREY, linewidth=0.8)
+        below.set_yscale("log")
+        plain_numbers(below.yaxis)
+        below.set_ylabel("PRR, cumulative")
+        every = max(1, math.ceil(len(periods) / 12))
+        shown = list(places)[::every]
+        below.set_xticks(shown, [label(periods[place], 12) for place in shown])
+        below.set_xlabel("period")
+        if trend.points[0].original:
+            above.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
+        named = f"{label(trend.drug)} and {label(trend.reaction)}"
+        canvas.suptitle(named, fontsize=9, x=0.02, ha="left")
+        return svg(canvas, "trend", f"Cases by period and cumulative PRR: {named}")
+
+
+def _of_trend(trend: Trend, data: str) -> list[tuple[TrendPoint, Measures]]:
+    """The points of one side with their measures."""
+    return [
+        (point, own)
+        for point in trend.points
+        if (own := point.released if data == "released" else point.original) is not None
+    ]
+
+
+def write_trend(trend: Trend, file: Path) -> None:
+    """Write the picture of a trend as SVG; what compares with originals its owner alone may read.
+
+    Raises:
+        SignalError: it cannot be written.
+    """
+    content = trend_image(trend).svg_file()
+    try:
+        with put_beside(file, private=not trend.counted.released_only) as beside:
+            beside.write_bytes(content)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise SignalError(f"{file} cannot be written ({why}): give another --figure") from None

@@ -11,6 +11,7 @@ differences from the originals disclose what was withheld.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -54,6 +55,7 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
+from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.releases import not_released, without_releases
@@ -102,28 +104,14 @@ def signals(
         SignalError: nothing is released, or the dataset has no such columns; or no case has a drug
             or reaction of that name. Who reads released views only is told of released names only.
     """
-    scope = _scope(warehouse, dataset, series, quarter, counting)
     rules = Sifted(rules) if isinstance(rules, Condition) else rules
     every = isinstance(rules, Sifted)
-    sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
-    if scope.levels:
-        load_names(warehouse, scope, sides)
-    unknown = []
-    if not isinstance(rules, Sifted):
-        allowed = counting.allow_unknown
-        unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed)
-    masks = Rule(counting.without_drug or "", counting.without_reaction or "", Condition())
-    if masks.drug or masks.reaction:
-        allowed = counting.allow_unknown
-        unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
-    suppressed = suppressed_cases(warehouse, scope)
-    _check_told(warehouse, scope, counting, suppressed)
-    for rule in () if isinstance(rules, Sifted) else rules:
-        for what in ("drug", "reaction"):
-            name = getattr(rule, what)
-            if name.strip().upper() == getattr(masks, what).strip().upper():
-                raise SignalError(f"the {what} {name!r} is left out by --without-{what}")
-    run = _Run(warehouse, scope, sides, counting, suppressed)
+    asked = ask(
+        warehouse, dataset, series, () if isinstance(rules, Sifted) else rules,
+        quarter=quarter, released_only=released_only, counting=counting,
+    )  # fmt: skip
+    scope, sides, suppressed = asked.scope, asked.sides, asked.suppressed
+    run = Run(warehouse, scope, sides, counting, suppressed)
     try:
         if isinstance(rules, Sifted):
             found, quantiles = run.all_pairs(rules)
@@ -139,25 +127,97 @@ def signals(
         released_only=released_only,
         missing=counting.missing,
         every_pair=every,
-        changed_since=() if released_only else _replaced_quarters(warehouse, scope),
-        perturbed=_perturbed_quarters(warehouse, scope),
+        changed_since=() if released_only else replaced_quarters(warehouse, scope),
+        perturbed=perturbed_quarters(warehouse, scope),
         signals=found,
         quantiles=quantiles,
         priors=tuple(run.priors),
-        dropped=0 if released_only else _dropped_cases(warehouse, scope),
-        unknown=tuple(unknown),
+        dropped=0 if released_only else dropped_cases(warehouse, scope),
+        unknown=asked.unknown,
         suppressed=suppressed,
         strata=counting.strata,
-        without=tuple(
-            f"{what} {name}"
-            for what, name in (("drug", masks.drug), ("reaction", masks.reaction))
-            if name
-        ),
+        without=left_out(counting),
         masked=run.masked,
         without_indications=counting.without_indications,
         of_clusters=scope.told is not None,
         levels=tuple(told_of_levels(warehouse, scope.levels)),
     )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a call counts, once everything that it names is known to be there."""
+
+    scope: Scope
+    sides: tuple[str, ...]
+    unknown: tuple[str, ...]
+    """Names that no case has, in words; they count as none."""
+    suppressed: int
+    """So many released cases, at most, may have any one reaction although no row shows it."""
+
+
+def ask(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    rules: Sequence[Rule],
+    *,
+    quarter: str | None,
+    released_only: bool,
+    counting: Counting,
+) -> Asked:
+    """What is counted, and of whom.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: says which columns are drug, reaction and role.
+        series: whose releases.
+        rules: whose names must be known; an empty one is none.
+        quarter: only this one; None: all released ones.
+        released_only: read no raw table.
+        counting: how cases are counted.
+
+    Raises:
+        SignalError: see ``signals``.
+    """
+    scope = scope_of(warehouse, dataset, series, quarter, counting)
+    sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
+    if scope.levels:
+        load_names(warehouse, scope, sides)
+    _check_names(warehouse, rules, counting)
+    allowed = counting.allow_unknown
+    unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed) if rules else []
+    masks = Rule(counting.without_drug or "", counting.without_reaction or "", Condition())
+    if masks.drug or masks.reaction:
+        unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
+    suppressed = suppressed_cases(warehouse, scope)
+    _check_told(warehouse, scope, counting, suppressed)
+    return Asked(scope, sides, tuple(unknown), suppressed)
+
+
+def _check_names(warehouse: Warehouse, rules: Sequence[Rule], counting: Counting) -> None:
+    """That names are names, and none of them of cases that are left out.
+
+    Raises:
+        SignalError: one is blank, or left out.
+    """
+    for what in ("drug", "reaction"):
+        left = getattr(counting, f"without_{what}")
+        asked = [name for rule in rules if (name := getattr(rule, what))]
+        names = asked if left is None else [left, *asked]
+        normal = dict(zip(names, normalized_texts(warehouse, names), strict=True))
+        for name in names:
+            if normal[name] is None:
+                raise SignalError(f"{name!r} is no name of a {what}: give one")
+        for name in asked:
+            if left is not None and normal[name] == normal[left]:
+                raise SignalError(f"the {what} {name!r} is left out by --without-{what}")
+
+
+def left_out(counting: Counting) -> tuple[str, ...]:
+    """The dominant drugs and reactions whose cases are left out, in words."""
+    named = (("drug", counting.without_drug), ("reaction", counting.without_reaction))
+    return tuple(f"{what} {name}" for what, name in named if name)
 
 
 def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppressed: int) -> None:
@@ -173,11 +233,8 @@ def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppress
         "--without-indications": counting.without_indications,
     }
     given = [option for option, wanted in asked.items() if wanted]
-    if given and scope.told is not None:
-        raise SignalError(
-            f"drugs and reactions are told of clusters, and of no row of a case: leave {given[0]} "
-            "out"
-        )
+    if given:
+        scope.need_rows(given[0])
     hidden = suppressed if counting.without_reaction is not None else 0
     if counting.without_indications:
         hidden += suppressed + suppressed_cases(warehouse, scope, indication_of(scope))
@@ -188,13 +245,25 @@ def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppress
         )
 
 
-def _scope(
+def scope_of(
     warehouse: Warehouse,
     dataset: Dataset,
     series: str,
     quarter: str | None,
     counting: Counting,
 ) -> Scope:
+    """Which rows count.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: says which columns are drug, reaction and role.
+        series: whose releases.
+        quarter: only this one; None: all released ones.
+        counting: which roles and levels count.
+
+    Raises:
+        SignalError: nothing is released, or the dataset has no such columns, roles or levels.
+    """
     declared, roles = dataset.signals, counting.roles
     if declared is None:
         raise SignalError(
@@ -250,21 +319,24 @@ def _scope(
     )
 
 
-def _perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+def perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    """The quarters whose released values were drawn at random."""
     models = warehouse.rows(query(_RELEASES, "models"), {"releases": list(scope.releases.values())})
     return tuple(
         quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs_values
     )
 
 
-def _replaced_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+def replaced_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    """The quarters whose raw rows were replaced after their release."""
     rows = warehouse.rows(
         query(_RELEASES, "replaced_quarters"), {"releases": list(scope.releases.values())}
     )
     return tuple(quarter for (quarter,) in rows)
 
 
-def _dropped_cases(warehouse: Warehouse, scope: Scope) -> int:
+def dropped_cases(warehouse: Warehouse, scope: Scope) -> int:
+    """Cases of the originals that releases were asked to leave out for want of a value."""
     releases = list(scope.releases.values())
     return int(warehouse.value(query(_RELEASES, "dropped_cases"), {"releases": releases}))
 
@@ -279,7 +351,7 @@ class Sifted:
     are."""
 
 
-class _Run:
+class Run:
     """The statements of one call, over temporary tables of each side."""
 
     def __init__(
@@ -300,7 +372,7 @@ class _Run:
 
     def rules(self, rules: Sequence[Rule]) -> tuple[Signal, ...]:
         """Each rule; those under one condition together."""
-        self._load()
+        self.load()
         wanted: dict[Condition, list[int]] = {}
         for number, rule in enumerate(rules):
             wanted.setdefault(rule.condition, []).append(number)
@@ -325,7 +397,7 @@ class _Run:
     ) -> dict[int, Signal]:
         """The signals of the wanted pairs by number."""
         main = missing == self.missing
-        self._weigh(condition, missing, fit=main)
+        self.weigh(condition, missing, fit=main)
         self._measure()
         strata = main and bool(self.counting.strata)
         if strata:
@@ -339,13 +411,13 @@ class _Run:
     def all_pairs(self, asked: Sifted) -> tuple[Sequence[Signal], tuple[Quantiles, ...]]:
         """Every pair of surely enough original cases; of released ones, of possibly enough."""
         condition = asked.condition
-        self._load()
-        self._weigh(condition, self.missing, fit=True)
+        self.load()
+        self.weigh(condition, self.missing, fit=True)
         if self._tells_clusters(self.sides[0]):
-            statement = self._of_side("observed_pair", self.sides[0], "observed")
+            statement = self.of_side("observed_pair", self.sides[0], "observed")
             self.warehouse.run(statement, {"enough": LEAST})
         else:
-            statement = self._of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
+            statement = self.of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
             self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
         self._measure()
         strata = bool(self.counting.strata)
@@ -366,12 +438,13 @@ class _Run:
         quantiles = self.warehouse.rows(query(_TABLES, "bias_quantiles"))
         return found, tuple(Quantiles(*row) for row in quantiles)
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """The cases of each side, without those that are left out."""
         for side in self.sides:
             load_cases(self.warehouse, self.scope, side)
             self.masked = leave_out(self.warehouse, self.scope, side, self.counting)
 
-    def _weigh(self, condition: Condition, missing: Missing, *, fit: bool) -> None:
+    def weigh(self, condition: Condition, missing: Missing, *, fit: bool) -> None:
         """What each case counts under the condition; if wanted the prior that all pairs have then.
 
         A prior takes seconds to fit; there is none without the package that fits it.
@@ -381,16 +454,16 @@ class _Run:
             asked = list(self._parted(condition).whole.intervals)
         restricted = self._restricted(asked, missing)
         for side in self.sides:
-            self.warehouse.run(self._of_side("weight", side, "weight", "case", "box"), restricted)
+            self.warehouse.run(self.of_side("weight", side, "weight", "case", "box"), restricted)
             self.prior[side] = Shrinkage(condition, side, 0, *(None,) * 5)
             clusters = self._tells_clusters(side)
             if clusters:
                 self._crowd(side)
             if fit and installed("scipy"):
                 statement = (
-                    self._of_side("observed_prior", side, "observed")
+                    self.of_side("observed_prior", side, "observed")
                     if clusters
-                    else self._of_side("prior", side, "weight", "drug", "reaction")
+                    else self.of_side("prior", side, "weight", "drug", "reaction")
                 )
                 self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
                 self.priors.append(self.prior[side])
@@ -417,20 +490,20 @@ class _Run:
         ]
         for side in self.sides:
             names = ("stratum_weight", "weight")
-            self.warehouse.run(self._of_side("stratum_weights", side, *names))
-            into = self._of_side("stratum_weight", side, "stratum_weight", "case", "box")
+            self.warehouse.run(self.of_side("stratum_weights", side, *names))
+            into = self.of_side("stratum_weight", side, "stratum_weight", "case", "box")
             for parameters in given:
                 self.warehouse.run(into, parameters)
             prior = Shrinkage(condition, side, 0, *(None,) * 5)
             tables = ("stratum_weight", "drug", "reaction")
             if installed("scipy"):
-                row = self.warehouse.rows(self._of_side("stratum_prior", side, *tables))[0]
+                row = self.warehouse.rows(self.of_side("stratum_prior", side, *tables))[0]
                 prior = replace(Shrinkage(condition, side, *row), strata=self.counting.strata)
                 self.priors.append(prior)
-            statement = self._of_side("stratified", side, "stratified", *tables)
-            self.warehouse.run(statement, self._shown(side, prior))
+            statement = self.of_side("stratified", side, "stratified", *tables)
+            self.warehouse.run(statement, self.shown(side, prior))
 
-    def _shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
+    def shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
         """The prior, and what released rows may not show, as parameters of a statement."""
         fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
         hidden = self.suppressed if side == RELEASED else 0
@@ -448,7 +521,7 @@ class _Run:
             "observed": ("observed", "margin", "crowd", "holding"),
         }
         for statement, names in tables.items():
-            self.warehouse.run(self._of_side(statement, side, *names))
+            self.warehouse.run(self.of_side(statement, side, *names))
 
     def _with_domain(self, interval: Interval) -> tuple[int, int, int, int, int]:
         """The interval with its domain; where that is observed, what the regions span.
@@ -459,7 +532,7 @@ class _Run:
             low, high = interval.domain
             return interval.position, max(interval.low, low), min(interval.high, high), low, high
         low, high = self.warehouse.rows(
-            self._of_side("observed_domain", RELEASED, "box"), {"position": interval.position}
+            self.of_side("observed_domain", RELEASED, "box"), {"position": interval.position}
         )[0]
         return interval.position, interval.low, interval.high, low, high
 
@@ -468,20 +541,20 @@ class _Run:
         for side in self.sides:
             if self._tells_clusters(side):
                 names = ("pair_table", "margin", "crowd", "holding")
-                self.warehouse.run(self._of_side("pair_table", side, *names))
+                self.warehouse.run(self.of_side("pair_table", side, *names))
                 names = ("contingency", "pair_table", "margin", "crowd")
-                self.warehouse.run(self._of_side("cluster_contingency", side, *names))
+                self.warehouse.run(self.of_side("cluster_contingency", side, *names))
             else:
                 names = ("contingency", "weight", "drug", "reaction")
-                self.warehouse.run(self._of_side("contingency", side, *names))
+                self.warehouse.run(self.of_side("contingency", side, *names))
             self.warehouse.run(
-                self._of_side("measure", side, "measure", "contingency"),
-                self._shown(side, self.prior[side]),
+                self.of_side("measure", side, "measure", "contingency"),
+                self.shown(side, self.prior[side]),
             )
         if ORIGINAL in self.sides:
             self.warehouse.run(query(_TABLES, "bias"))
 
-    def _of_side(self, statement: str, side: str, *tables: str) -> str:
+    def of_side(self, statement: str, side: str, *tables: str) -> str:
         """A statement over tables of one side."""
         return query(_TABLES, statement, **{name: side_table(side, name) for name in tables})
 
@@ -490,6 +563,27 @@ class _Run:
         names = [side_table(side, name) for side in (ORIGINAL, RELEASED) for name in _SIDE_TABLES]
         for name in (*names, PAIR, BIAS):
             self.warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
+
+
+@contextmanager
+def weighed(
+    warehouse: Warehouse, asked: Asked, condition: Condition, counting: Counting
+) -> Iterator[Run]:
+    """The statements of one call, while which each side has its cases and what each of them counts.
+
+    Args:
+        warehouse: may be read-only.
+        asked: which cases.
+        condition: that they meet.
+        counting: how they are counted.
+    """
+    run = Run(warehouse, asked.scope, asked.sides, counting, asked.suppressed)
+    try:
+        run.load()
+        run.weigh(condition, counting.missing, fit=False)
+        yield run
+    finally:
+        run.close()
 
 
 def results_of_pairs(sides: tuple[str, ...], *, strata: bool = False) -> exp.Select:

@@ -58,11 +58,25 @@ class Scope:
     """Where whole rows are taken apart: what clusters tell of drugs and reactions."""
     levels: tuple[Level, ...] = ()
     """On which levels drugs and reactions are counted."""
+    states: bool = False
+    """Every state of a case counts by itself, a row of ``case`` for each period that reports it."""
 
     def level(self, source: str, value: str) -> Level | None:
         """The level of a column; None: its values count as they are."""
         named = (each for each in self.levels if each.key == f"{source}.{value}")
         return next(named, None)
+
+    def need_rows(self, option: str) -> None:
+        """Refuse what rows of cases must tell where clusters tell it.
+
+        Raises:
+            SignalError: they do.
+        """
+        if self.told is not None:
+            raise SignalError(
+                "drugs and reactions are told of clusters, and of no row of a case: leave "
+                f"{option} out"
+            )
 
 
 def side_table(side: str, name: str) -> str:
@@ -339,13 +353,15 @@ def _source(scope: Scope, side: str, name: str, alias: str) -> exp.Table:
 
 
 def _cases(scope: Scope, side: str) -> exp.Query:
-    """Each case and its latest quarter among those of the scope."""
-    case_id = column(scope.dataset.case_id, "t")
-    cases = (
-        exp.select(case_id.as_("case_id"), exp.func("max", column("quarter", "t")).as_("quarter"))
-        .from_(_source(scope, side, scope.dataset.report_table, "t"))
-        .where(column("quarter", "t").isin(*map(exp.Literal.string, scope.releases)))
-        .group_by(case_id.copy())
+    """Each case and its latest quarter among those of the scope; or each state of each case, with
+    a number for an id, its quarter, and the next one that reports the case (``until``)."""
+    case_id, latest = column(scope.dataset.case_id, "t"), exp.func("max", column("quarter", "t"))
+    if scope.states:
+        cases = exp.select(case_id.as_("reported"), column("quarter", "t")).distinct()
+    else:
+        cases = exp.select(case_id.as_("case_id"), latest.as_("quarter")).group_by(case_id.copy())
+    cases = cases.from_(_source(scope, side, scope.dataset.report_table, "t")).where(
+        column("quarter", "t").isin(*map(exp.Literal.string, scope.releases))
     )
     if side == ORIGINAL:
         withdrawn = (
@@ -366,15 +382,25 @@ def _cases(scope: Scope, side: str) -> exp.Query:
             ),
             join_type="anti",
         )
-    return cases
+    if not scope.states:
+        return cases
+    return exp.select(
+        "row_number() OVER (ORDER BY s.quarter, s.reported) AS case_id",
+        column("reported", "s"),
+        column("quarter", "s"),
+        "lead(s.quarter) OVER (PARTITION BY s.reported ORDER BY s.quarter) AS until",
+        dialect="duckdb",
+    ).from_(cases.subquery("s"))
 
 
 def _in_latest(rows: exp.Select, scope: Scope, side: str, alias: str) -> exp.Select:
-    """``rows`` of the table ``alias`` that are of each case's latest quarter."""
+    """``rows`` of the table ``alias`` that are of each case's latest quarter, or of its states."""
     return rows.join(
         temporary(side_table(side, "case"), alias="c"),
         on=exp.and_(
-            column(scope.dataset.case_id, alias).eq(column("case_id", "c")),
+            column(scope.dataset.case_id, alias).eq(
+                column("reported" if scope.states else "case_id", "c")
+            ),
             column("quarter", alias).eq(column("quarter", "c")),
         ),
     )

@@ -32,9 +32,19 @@ CARRIED = "srsql_carried"
 """The temporary table that all of them come back as."""
 
 
+class Task(Protocol):
+    """What becomes of every part; it can be sent to wherever a part is carried."""
+
+    def on(self, own: Warehouse, part: pa.Table) -> pa.Table:
+        """What becomes of one part, in a database in memory (``database_of_a_part``)."""
+
+    def weight(self, part: pa.Table) -> int:
+        """About how many bytes come back of a part beyond those that it has itself."""
+
+
 @dataclass(frozen=True)
 class Work:
-    """What becomes of every part; it can be sent to wherever a part is carried."""
+    """A statement is what becomes of every part (see :class:`Task`)."""
 
     statement: str
     """A query about ``temp.main.srsql_part_row`` and the shared tables."""
@@ -44,7 +54,7 @@ class Work:
     """Of the statement."""
 
     def on(self, own: Warehouse, part: pa.Table) -> pa.Table:
-        """What becomes of one part, in a database in memory (``database_of_a_part``)."""
+        """See :class:`Task`."""
         tables = {**self.shared, PART: part}
         for name, table in tables.items():
             own.con.register(name, table)
@@ -55,12 +65,16 @@ class Work:
             for name in tables:
                 own.con.unregister(name)
 
+    def weight(self, part: pa.Table) -> int:
+        """What comes back is no larger than the part."""
+        return 0
+
 
 @runtime_checkable
 class Carrier(Protocol):
     """Carries parts to where the work is done, and back."""
 
-    def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """What becomes of each part, in any order.
 
         Args:
@@ -147,7 +161,7 @@ class InProcess:
             self._own.close()
             self._own = None
 
-    def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """See :class:`Carrier`."""
         self._own = self._own or database_of_a_part(self._limit)
         for part in parts:
@@ -168,6 +182,7 @@ class LocalWorkers:
     def __init__(self, workers: int, limit: str = "") -> None:
         self._workers, self._limit = workers, limit
         self._running: list[subprocess.Popen[bytes]] = []
+        self._busy: dict[Any, int] = {}
 
     def __enter__(self) -> LocalWorkers:
         """Nothing is started yet."""
@@ -182,28 +197,34 @@ class LocalWorkers:
                     _open(pipe).close()
             process.wait()
         self._running.clear()
+        self._busy.clear()
 
-    def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """See :class:`Carrier`.
 
         Raises:
             WarehouseError: a worker failed or was ended.
         """
-        waiting = iter(parts)
+        try:
+            yield from self._carried(work, iter(parts))
+        finally:
+            if self._busy:  # nobody may take what they would answer for that of another work
+                self.__exit__()
+
+    def _carried(self, work: Task, waiting: Iterator[pa.Table]) -> Iterator[pa.Table]:
         idle = list(range(self._workers))
-        busy: dict[Any, int] = {}
         told: set[int] = set()
         while True:
             while idle and (part := next(waiting, None)) is not None:
                 number = idle.pop(0)
                 process = self._process(number)
+                self._busy[_open(process.stdout)] = number
                 self._send(process, (None if number in told else work, part))
                 told.add(number)
-                busy[_open(process.stdout)] = number
-            if not busy:
+            if not self._busy:
                 return
-            for pipe in wait(list(busy)):
-                number = busy.pop(pipe)
+            for pipe in wait(list(self._busy)):
+                number = self._busy.pop(pipe)
                 idle.append(number)
                 yield self._received(self._running[number])
 
@@ -247,7 +268,7 @@ def serve(limit: str) -> None:
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what anybody prints is no answer
     messages = os.fdopen(os.dup(0), "rb", buffering=0)
-    work: Work | None = None
+    work: Task | None = None
     with database_of_a_part(limit) as own, suppress(EOFError, BrokenPipeError):
         while True:
             new, part = _read(messages)

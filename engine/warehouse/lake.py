@@ -98,6 +98,13 @@ def lake_info(warehouse: Warehouse) -> LakeInfo | None:
     )
 
 
+def lies_in_lake(warehouse: Warehouse, dataset: Dataset) -> bool:
+    """Whether the rows of a dataset lie in the lake."""
+    return warehouse.lake is not None and bool(
+        warehouse.rows(query(TOPIC, "buckets"), {"dataset": dataset.name})
+    )
+
+
 def need_place(warehouse: Warehouse, dataset: Dataset, folder: Path | None) -> bool:
     """Whether the rows of a dataset lie in the lake, or are to: in ``folder``, if one is given.
 

@@ -81,11 +81,22 @@ def view_rows(
         declared: the table.
         files: what is listed, of this table and of others.
     """
-    columns = raw_columns(dataset, declared)
     own = [e for e in files if (e.dataset, e.table) == (dataset.name, declared.name)]
-    if own:
+    return rows_of(dataset, declared, [str(folder / each.file) for each in own])
+
+
+def rows_of(dataset: Dataset, declared: Table, paths: list[str]) -> exp.Select:
+    """The rows that files have of a raw table.
+
+    Args:
+        dataset: of the table.
+        declared: the table.
+        paths: of the files; none: no rows.
+    """
+    columns = raw_columns(dataset, declared)
+    if paths:
         rows = exp.select(*(column(name, "t") for name in columns))
-        return rows.from_(reader([str(folder / each.file) for each in own]))
+        return rows.from_(reader(paths))
     empty = (exp.cast(exp.null(), kind, dialect="duckdb") for kind in columns.values())
     shown = (each.as_(name, quoted=True) for each, name in zip(empty, columns, strict=True))
     return exp.select(*shown).where(exp.false())

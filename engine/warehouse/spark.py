@@ -32,7 +32,7 @@ import pyarrow as pa
 
 from srsql import udfs
 from srsql.engine.errors import WarehouseError, one_line, printable
-from srsql.engine.warehouse.carriers import Work, database_of_a_part
+from srsql.engine.warehouse.carriers import Task, database_of_a_part
 from srsql.engine.warehouse.warehouse import definitions
 from srsql.version import __version__
 
@@ -53,8 +53,9 @@ _LOST = re.compile(r"Python worker exited unexpectedly|ExecutorLostFailure", re.
 class SparkCarrier:
     """Carries parts to the workers of a Spark session, which stays open.
 
-    Parts are originals, with numbers in the place of names: whoever can read what the cluster sends
-    or keeps on its disks can read them, so it has to be guarded like the warehouse.
+    Parts are originals, with numbers in the place of names; what comes back of a bucket of a lake
+    has ids and terms as they are. Whoever can read what the cluster sends or keeps on its disks can
+    read them, so it has to be guarded like the warehouse.
 
     Args:
         session: of Spark or Spark Connect, 4.0 or later.
@@ -75,14 +76,14 @@ class SparkCarrier:
         if int(major) < OLDEST:
             raise WarehouseError(f"this is Spark {version}, and {OLDEST}.0 or later is needed")
 
-    def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """See :class:`~srsql.engine.warehouse.carriers.Carrier`.
 
         Raises:
             WarehouseError: a worker has no srsql, or another one; the work failed, or Spark did.
         """
         task = _task(pickle.dumps(work, protocol=5), identity(), self._limit)
-        for wave in _waves(map(_packed, parts)):
+        for wave in _waves((_packed(part), work.weight(part)) for part in parts):
             answers = self._answers(task, wave)
             problems = answers.column("problem").drop_null()
             if len(problems):
@@ -145,7 +146,7 @@ def answered(work: bytes, here: str, limit: str, part: bytes) -> tuple[bytes | N
     if here != identity():
         return None, f"it has {identity()}, and {here} asks it: install the same there"
     try:
-        made: Work = pickle.loads(work)
+        made: Task = pickle.loads(work)
         return _packed(made.on(_own(limit), _unpacked(part))), None
     except Exception as error:  # whatever it is, whoever asked for it tells it
         _own.cache_clear()
@@ -181,25 +182,26 @@ def reason(error: BaseException) -> str:
     return one_line(ValueError(said))
 
 
-def _waves(parts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Parts of about ``WAVE`` bytes together.
+def _waves(parts: Iterable[tuple[bytes, int]]) -> Iterator[list[bytes]]:
+    """Parts of about ``WAVE`` bytes together, with the weight of each.
 
     Raises:
         WarehouseError: Spark cannot carry one.
     """
     wave: list[bytes] = []
     size = 0
-    for part in parts:
+    for part, weight in parts:
         if len(part) > LARGEST:
             raise WarehouseError(
                 f"a part takes {len(part) >> 20:,} MiB, and Spark carries {LARGEST >> 20:,} at "
                 "most: give more --parts, or leave Spark out"
             )
-        if wave and size + len(part) > WAVE:
+        more = len(part) + weight
+        if wave and size + more > WAVE:
             yield wave
             wave, size = [], 0
         wave.append(part)
-        size += len(part)
+        size += more
     if wave:
         yield wave
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from srsql.engine.errors import WarehouseError, one_line, printable
-from srsql.engine.warehouse.carriers import Work
+from srsql.engine.warehouse.carriers import Task
 from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.spark import SparkCarrier, reason, unwarned
 
@@ -75,7 +75,7 @@ class SparkAt:
         self._carrier = None
         self._opened.close()
 
-    def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """See :class:`~srsql.engine.warehouse.carriers.Carrier`."""
         waiting = iter(parts)
         first = next(waiting, None)

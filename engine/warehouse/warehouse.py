@@ -324,17 +324,17 @@ class Warehouse:
         return {name: tables.get(name, f"srsql_{name}") for name in found.writes}
 
     def temporary_tables(self) -> set[str]:
-        """The temporary tables of ours that there are."""
-        found = self.rows(
-            "SELECT t.table_name FROM duckdb_tables() AS t "
-            "WHERE t.temporary AND starts_with(t.table_name, 'srsql_')"
-        )
-        return {name for (name,) in found}
+        """The temporary tables and views of ours that there are."""
+        return set(self._temporary())
 
     def drop_temporary_tables(self, names: Iterable[str]) -> None:
         """Give their memory back."""
+        kinds = self._temporary()
         for name in names:
-            self.run(f"DROP TABLE {dotted('temp', 'main', name)}")
+            self.run(f"DROP {kinds.get(name, 'TABLE')} {dotted('temp', 'main', name)}")
+
+    def _temporary(self) -> dict[str, str]:
+        return dict(self.rows(query("warehouse/warehouse", "temporary")))
 
     def rows(
         self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()

@@ -112,7 +112,8 @@ FROM margins AS m;
 -- What:    tables whose bounds allow for cases that may have any one reaction although no row shows
 --          it: those of b and d may be of a and c, but what is known is known without them.
 -- Inputs:  tables(a, b, c, d with _lower, _upper and _known, ...); suppressed: so many cases, a
---          whole number, may have any one reaction beside those that are shown with it.
+--          whole number or a column of tables, may have any one reaction beside those that are
+--          shown with it.
 -- Outputs: the columns of tables.
 CREATE OR REPLACE MACRO srsql.with_suppressed(tables, suppressed) AS TABLE
 SELECT c.* REPLACE (

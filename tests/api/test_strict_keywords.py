@@ -52,6 +52,10 @@ NEEDED: dict[str, Any] = {
     "cases": ["1"],
     "command": "nightly",
     "level": "pt=soc",
+    "drug": "Humira",
+    "with_drug": "Aspirin",
+    "reaction": "Rash",
+    "form": "pvda",
 }
 """What a call cannot do without."""
 READ = [

@@ -123,6 +123,11 @@ CASES: dict[Case, list[Case]] = {
         ("--all", "--strata", HOSTILE),
         ("--all", "--strata", "period", "--without-drug", HOSTILE, "--allow-unknown"),
         ("--all", "--without-reaction", HOSTILE),
+        ("--drug", HOSTILE, "--reaction", HOSTILE, "--allow-unknown", "--trend"),
+        ("--drug", HOSTILE, "--reaction", HOSTILE, "--with-drug", f"{HOSTILE} 2"),
+        ("--drug", HOSTILE, "--likelihood", "--allow-unknown"),
+        ("--all", "--export", "pvda", "--to", f"pairs {HOSTILE}"),
+        ("--drug", HOSTILE, "--export", "treescan", "--tree", HOSTILE, "--to", f"tree {HOSTILE}"),
     ],
     ("query",): [
         ("SELECT finding, count(*) FROM finding GROUP BY finding",),

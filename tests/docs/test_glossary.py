@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.scripts import DOCS, load
 
 from srsql.engine.checks.registry import CHECKS
 from srsql.schemas.glossary import papers, term, terms
 
-BUILDER = Path(__file__).parents[2] / "docs" / "build_glossary.py"
 ASKED_FOR = {
     "data": "report case quarter super_record qid sa qsa external_knowledge group region new_case "
     "old_case md_case ss_case candidates withheld",
@@ -19,7 +17,7 @@ ASKED_FOR = {
     "loss and risk": "nil il il_per_group dr nil_star il_plus il_star rr ar_rev signal_bias",
     "models": "pr eta sigma theta alpha k k_effective nc_bounding qid_bounding ear_bounding "
     "ncc_grouping carriers",
-    "signals": "prr ror ic ebgm chi2",
+    "signals": "prr ror ic ebgm chi2 omega log_likelihood_ratio",
     "terms": "km_anonymity horpart verpart refining record_chunk shared_chunk item_chunk are mre "
     "w1 w2",
     "noise": "ncp emd rate ipa epsilon calibration_paper calibration_sound exponential_mechanism",
@@ -29,12 +27,7 @@ ASKED_FOR = {
 
 @pytest.fixture(scope="module")
 def builder() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_glossary", BUILDER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(DOCS / "build_glossary.py")
 
 
 def test_the_glossary_page_is_the_one_that_the_glossary_generates(builder: ModuleType) -> None:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.scripts import DOCS, load
 
 from srsql.cli import cli
 
-DOCS = Path(__file__).parents[2] / "docs"
-
 
 @pytest.fixture(scope="module")
-def guides() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("run_guides", DOCS / "run_guides.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["run_guides"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["run_guides"]
+def guides() -> ModuleType:
+    return load(DOCS / "run_guides.py")
 
 
 @pytest.mark.slow

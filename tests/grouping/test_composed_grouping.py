@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.snapshots import check_snapshot
 
-from srsql.engine.grouping.cases import (
+from srsql.engine.grouping.reports import (
     deleted_reports,
     numbered_reports,
     report_boxes,

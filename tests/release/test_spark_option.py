@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,23 @@ class Counted(InProcess):
             yield found
 
 
+@contextmanager
+def of_a_quarter(folder: Path) -> Iterator[Engine]:
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest(write_quarter(folder, "2011Q4", crowd(60)))
+        yield engine
+
+
 @pytest.fixture
 def loaded(tmp_path: Path) -> Iterator[Engine]:
-    with Engine(tmp_path / "w.duckdb") as engine:
-        engine.ingest(write_quarter(tmp_path, "2011Q4", crowd(60)))
+    with of_a_quarter(tmp_path) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """One for all that is refused, which changes nothing."""
+    with of_a_quarter(tmp_path_factory.mktemp("untouched")) as engine:
         yield engine
 
 
@@ -95,13 +109,13 @@ def test_clusters_of_terms_are_carried_whatever_the_parts(
     ],
 )
 def test_what_would_carry_nothing_is_refused(
-    options: dict[str, Any], words: str, loaded: Engine
+    options: dict[str, Any], words: str, untouched: Engine
 ) -> None:
-    before = content(loaded.con)
+    before = content(untouched.con)
     with pytest.raises(ReleaseError) as told:
-        loaded.release("2011Q4", **{"model": "ms", **options})
+        untouched.release("2011Q4", **{"model": "ms", **options})
     assert words in str(told.value)
-    assert content(loaded.con) == before
+    assert content(untouched.con) == before
 
 
 def test_without_pyspark_the_extra_is_named(
@@ -191,11 +205,14 @@ def test_parts_go_in_waves_and_one_that_is_too_large_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(spark, "WAVE", 10)
-    waves = [[len(part) for part in wave] for wave in spark._waves(map(bytes, (4, 4, 4, 30, 1)))]
+    parts = [(bytes(size), weight) for size, weight in ((4, 0), (4, 0), (4, 0), (30, 0), (1, 0))]
+    waves = [[len(part) for part in wave] for wave in spark._waves(parts)]
     assert waves == [[4, 4], [4], [30], [1]]
+    files = [(bytes(1), weight) for weight in (5, 3, 3, 20, 1)]  # what comes back counts as well
+    assert [len(wave) for wave in spark._waves(files)] == [2, 1, 1, 1]
     monkeypatch.setattr(spark, "LARGEST", 3 * 2**20)
     with pytest.raises(WarehouseError, match="a part takes 4 MiB, and Spark carries 3 at most"):
-        list(spark._waves([bytes(4 * 2**20)]))
+        list(spark._waves([(bytes(4 * 2**20), 0)]))
 
 
 def test_what_is_answered_is_a_table_or_one_line() -> None:

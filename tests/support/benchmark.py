@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
-REPOSITORY = Path(__file__).parents[2]
+from support.scripts import ROOT
 
 
 def load(name: str) -> ModuleType:
     """``benchmarks.NAME`` of this repository."""
-    with mock.patch.object(sys, "path", [str(REPOSITORY), *sys.path]):
+    with mock.patch.object(sys, "path", [str(ROOT), *sys.path]):
         return importlib.import_module(f"benchmarks.{name}")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
-from pathlib import Path
+
+from support.scripts import DOCS, load
 
 from srsql.engine.synth.vocabulary import indications, reactions
 from srsql.engine.terms.policies import load_tree
 
-BUILDER = Path(__file__).parents[2] / "docs" / "build_term_hierarchy.py"
-
 
 def test_the_words_of_synthetic_quarters_are_those_that_the_vocabulary_has() -> None:
-    spec = importlib.util.spec_from_file_location("build_term_hierarchy", BUILDER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(DOCS / "build_term_hierarchy.py")
     text = module.FILE.read_text(encoding="utf-8").splitlines()
     assert module.lines(text) == text
 

@@ -92,6 +92,15 @@ def test_a_worker_that_is_killed_is_told_and_the_others_end() -> None:
     assert not any(map(alive, pids))
 
 
+def test_what_nobody_took_is_no_answer_of_other_work() -> None:
+    more = Work(SUMS.statement, SUMS.shared, {"more": 5})
+    with LocalWorkers(2) as workers:
+        coming = workers.carry(SUMS, parts())
+        next(coming)
+        coming.close()  # while both are at work
+        assert totals(workers, more) == [(part, total + 4) for part, total in DUE]
+
+
 def test_all_who_carry_share_half_of_the_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[str] = []
     monkeypatch.setattr(carriers, "LocalWorkers", lambda n, limit: limits.append(limit) or own)

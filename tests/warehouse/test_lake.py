@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import pickle
 import shutil
 import stat
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from oracles import clinic
 from support.archives import faers, lines, pack
@@ -17,9 +22,13 @@ from support.quarters import crowd, write_quarter
 from support.released import exported
 
 from srsql import Engine
-from srsql.engine.errors import DamagedError, WarehouseError
+from srsql.engine.errors import DamagedError, ReleaseError, WarehouseError
 from srsql.engine.study.sample import count_cases, thin
+from srsql.engine.warehouse import lake as lake_module
+from srsql.engine.warehouse.carriers import Carrier, InProcess, LocalWorkers
+from srsql.engine.warehouse.catalog import registered_dataset
 from srsql.engine.warehouse.lake import buckets_for
+from srsql.engine.warehouse.lake_parts import BucketWork, buckets_of
 from srsql.engine.warehouse.warehouse import LAYOUT
 
 TABLES = ("demo", "drug", "reac", "indi", "outc", "ther", "rpsr")
@@ -151,6 +160,271 @@ def test_a_release_of_a_lake_is_the_release_of_the_file(
     for name in names[0]:
         if (artifacts[0] / name).is_file():
             assert (artifacts[0] / name).read_bytes() == (artifacts[1] / name).read_bytes(), name
+
+
+class Counted(InProcess):
+    """Carries in this process, and counts the buckets."""
+
+    buckets = 0
+
+    def carry(self, work: Any, parts: Any) -> Iterator[pa.Table]:
+        for found in super().carry(work, parts):
+            self.buckets += isinstance(work, BucketWork)
+            yield found
+
+
+def merged(engine: Engine, **asked: Any) -> tuple[dict[str, Any], Any]:
+    """All that the warehouse holds once both quarters are out, and the verdict on them."""
+    for quarter in QUARTERS:
+        engine.release(quarter, k=4, seed=5, ids="original", **asked)
+    return content(engine), engine.audit()
+
+
+def withdraw(engine: Engine) -> None:
+    """A list withdraws three cases, one of them of both quarters."""
+    engine.con.execute(
+        "INSERT INTO srsql.deleted_case SELECT 'faers', u.id, 1 "
+        "FROM (SELECT unnest(['7', '60', '130']) AS id) AS u"
+    )
+
+
+KNOWLEDGE = "drug,disease\nDrug 1,Reaction 05\nDrug 1,Disease 07\nDrug 4,Other\n"
+MERGED = ("case_report", "case", "box", "case_term", "term", "report_value", "symptoms", "deleted",
+          "attribute", "node")  # fmt: skip
+CARRIED: dict[str, dict[str, Any]] = {
+    "ms": {"model": "ms"},
+    "ppms++": {"model": "ppms++"},
+    "ppms-alpha": {"model": "ppms-alpha", "assume_md": "all"},
+    "msdp-num": {"model": "msdp-num", "noise": "seeded"},
+    "xy-anonymity": {"model": "xy-anonymity"},
+}
+
+
+@pytest.fixture
+def followed_up(tmp_path: Path) -> Path:
+    """A quarter in ``plain.duckdb``, and in ``w.duckdb`` over a lake: half of the cases have two
+    reports, and a list withdrew three."""
+    reports = [
+        replace(report, age="") if report.caseid % 5 == 0 else report for report in crowd(90)
+    ]
+    later = crowd(90, first=46, terms=60, version=2)
+    source = write_quarter(tmp_path, QUARTERS[0], [*reports, *later])
+    for db, lake in (("plain.duckdb", None), ("w.duckdb", tmp_path / "lake")):
+        with Engine(tmp_path / db) as engine:
+            engine.ingest([source], lake=lake)
+            withdraw(engine)
+    return tmp_path
+
+
+class EnoughError(Exception):
+    """The cases are merged, and no more is wanted."""
+
+
+def super_records(db: Path, carrier: Carrier | None) -> dict[str, list[str]]:
+    """What the first stage of a release makes of the quarter."""
+    found: dict[str, list[str]] = {}
+    with Engine(db) as engine:
+
+        def told(stage: str) -> None:
+            if stage == "history":
+                for name in MERGED:
+                    rows = engine.sql(f"FROM (DESCRIBE temp.main.srsql_{name})")
+                    rows += engine.sql(f"FROM temp.main.srsql_{name}")
+                    found[name] = sorted(map(str, rows))
+                raise EnoughError
+
+        with pytest.raises(EnoughError):
+            engine.release(QUARTERS[0], model="ms", seed=5, carrier=carrier, progress=told)
+        assert engine.warehouse.temporary_tables() == set()
+    return found
+
+
+def test_super_records_made_by_bucket_are_those_that_are_made_at_once(followed_up: Path) -> None:
+    with Counted() as carrier:
+        found = super_records(followed_up / "w.duckdb", carrier)
+    assert carrier.buckets == 4
+    assert found == super_records(followed_up / "plain.duckdb", None)
+    assert len(found["case"]) == 3 + 135 - 3
+    assert len(found["deleted"]) == 2 + 4
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("asked", CARRIED)
+def test_super_records_by_bucket_are_those_of_the_quarter(place: Path, asked: str) -> None:
+    found = []
+    with Counted() as carrier:
+        for db, given in (("plain.duckdb", {}), ("w.duckdb", {"carrier": carrier})):
+            with Engine(place / db) as engine:
+                withdraw(engine)
+                found.append(merged(engine, **CARRIED[asked], **given))
+                assert engine.warehouse.temporary_tables() == set()
+    assert found[0] == found[1]
+    assert carrier.buckets == 8
+
+
+@pytest.mark.thorough
+def test_what_is_suppressed_of_super_records_by_bucket_stays_suppressed(tmp_path: Path) -> None:
+    crowds = crowd(120, terms=60), crowd(120, first=61, terms=60, version=2)
+    sources = [
+        write_quarter(tmp_path, quarter, [replace(r, pt=(*r.pt, "Everybody's")) for r in reports])
+        for quarter, reports in zip(QUARTERS, crowds, strict=True)
+    ]
+    found = []
+    for db, asked in (("plain.duckdb", {}), ("w.duckdb", {"carrier": InProcess()})):
+        with Engine(tmp_path / db) as engine:
+            engine.ingest(sources, lake=tmp_path / "lake" if asked else None)
+            made = merged(engine, model="ms", theta="0.4", on_infeasible="suppress", **asked)
+            del made[0]["srsql.ingestion"]  # which tells when it was
+            found.append(made)
+    assert found[0] == found[1]
+    assert found[0][0]["srsql.suppressed"]
+
+
+ODD_IDS = ("7", "07", "A7", "é1", "日本", "x'y", 'q"q', "1" + "0" * 40, "-3", "1.5", "1e3")
+"""Texts that are numbers, look like some, or are none: the order of cases has to be the same."""
+ODD_TERMS = (
+    "Schmerz é",
+    'It\'s "x"',
+    "日本",
+    "rash",
+    "RASH",
+    "ﬁ",
+    "-- drop",
+    "a;b",
+    "%",
+    "\ufeffa",
+)
+
+
+@pytest.mark.parametrize("buckets", [1, 16])
+def test_ids_and_terms_of_any_text_come_back_from_buckets_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, buckets: int
+) -> None:
+    monkeypatch.setattr(lake_module, "BUCKETS", (buckets, buckets))
+    (tmp_path / "clinic.toml").write_text(clinic.TOML)
+    cases = (*ODD_IDS, *(f"P{case}" for case in range(40)), *map(str, range(60, 100)))
+    sources = []
+    for turn in range(2):
+        visits = [
+            (f"V'{case}.{turn}.{version}", case, 20 + place * 7 % 60, "MF"[place % 2], "w", "s")
+            for place, case in enumerate(cases)
+            for version in range(1 + (place + turn) % 3 // 2)
+            if (place + turn) % 4
+        ]
+        findings = [
+            (visit[0], term, "d", "doc")
+            for place, visit in enumerate(visits)
+            for term in (ODD_TERMS[place % len(ODD_TERMS)], f"term {place % 30}")
+        ]
+        strays = [("nobody's", "stray", "d", "doc"), ("", "stray", "d", "doc")]
+        sources.append(clinic.write(tmp_path / f"{turn}", visits, [*findings, *strays]))
+    found = []
+    for lake, asked in ((None, {}), (tmp_path / "lake", {"carrier": Counted()})):
+        db = tmp_path / f"{lake is None}.duckdb"
+        with Engine(db, dataset=tmp_path / "clinic.toml") as engine:
+            for source, quarter in zip(sources, QUARTERS, strict=True):
+                engine.ingest([source], period=quarter, lake=lake)
+            engine.con.execute(
+                "INSERT INTO srsql.deleted_case "
+                "SELECT 'clinic', unnest(['x''y', '07', 'P7', 'of nobody']), 1"
+            )
+            found.append(merged(engine, model="ppms++", on_infeasible="withhold", **asked))
+    asked["carrier"].__exit__()
+    assert asked["carrier"].buckets == 2 * buckets
+    assert found[0] == found[1]
+    assert found[0][0]["srsql.member"]
+
+
+@pytest.mark.thorough
+def test_super_records_by_bucket_know_what_drugs_suggest(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "known.csv").write_text(KNOWLEDGE)
+    found = []
+    with InProcess() as carrier:
+        for db, given in (("plain.duckdb", {}), ("w.duckdb", {"carrier": carrier})):
+            with Engine(place / db) as engine:
+                found.append(merged(engine, model="ms", knowledge=tmp_path / "known.csv",
+                                    theta="1", **given))  # fmt: skip
+                inferred = engine.sql(
+                    "SELECT count(*) FROM srsql.case_term AS t WHERE NOT t.direct"
+                )
+                assert inferred > [(100,)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.thorough
+def test_worker_processes_merge_buckets_to_the_same_release(place: Path) -> None:
+    found = []
+    for db, workers in (("plain.duckdb", 1), ("w.duckdb", 2)):
+        with Engine(place / db) as engine:
+            found.append(merged(engine, model="ppms++", workers=workers))
+    assert found[0] == found[1]
+
+
+@pytest.mark.thorough
+def test_a_worker_that_is_killed_over_a_bucket_takes_the_release_back_whole(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received = LocalWorkers._received
+
+    def kill(self: LocalWorkers, process: Any) -> pa.Table:
+        self._running[-1].kill()
+        return received(self, process)
+
+    with Engine(place / "w.duckdb") as engine:
+        engine.release(QUARTERS[0], k=4, seed=5, model="ms")
+        before = content(engine)
+        with monkeypatch.context() as killing:
+            killing.setattr(LocalWorkers, "_received", kill)
+            with pytest.raises(WarehouseError, match="a worker process ended"):
+                engine.release(QUARTERS[1], k=4, seed=5, model="ms", workers=2)
+        assert content(engine) == before
+        assert engine.release(QUARTERS[1], k=4, seed=5, model="ms", workers=2).rows["demo"] == 240
+
+
+@pytest.mark.parametrize("wrong", ["missing", "shorter", "another's"])
+def test_a_bucket_that_cannot_be_read_where_it_is_carried_is_told_in_one_line(
+    place: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine(place / "w.duckdb") as engine:
+        dataset = registered_dataset(engine.warehouse, "faers")
+        (first, *_) = buckets_of(engine.warehouse, dataset, QUARTERS[1])
+    elsewhere = place / "elsewhere"
+    if wrong != "missing":
+        shutil.copytree(place / "lake", elsewhere)
+    for path in elsewhere.rglob("*.parquet"):
+        path.write_bytes(path.read_bytes()[:-1] if wrong == "shorter" else path.read_bytes())
+    if wrong == "another's":
+        monkeypatch.setattr(Path, "open", refused)
+        monkeypatch.setattr(Path, "stat", refused)
+    work = BucketWork(dataset, elsewhere, lambda own, told: None, "SELECT 1")
+    told = r"elsewhere.* of the lake cannot be read here, or has another size: whoever"
+    with InProcess() as carrier, pytest.raises(WarehouseError, match=told) as found:
+        list(carrier.carry(work, [first]))
+    assert "\n" not in str(found.value)
+
+
+def refused(path: Path, *_: Any, **__: Any) -> Any:
+    """A file, or the folder that it is in, is somebody else's."""
+    raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+
+def test_a_bucket_is_sent_without_the_others(place: Path) -> None:
+    with Engine(place / "w.duckdb") as engine:
+        engine.con.execute(
+            "INSERT INTO srsql.deleted_case "
+            "SELECT 'faers', r.range::VARCHAR, 1 FROM range(20_000) AS r"
+        )
+        dataset = registered_dataset(engine.warehouse, "faers")
+        buckets = buckets_of(engine.warehouse, dataset, QUARTERS[1])
+    assert len(buckets) == 4
+    for bucket in buckets:
+        alone = pa.Table.from_pylist(bucket.to_pylist(), schema=bucket.schema)
+        assert len(pickle.dumps(bucket)) < 1.2 * len(pickle.dumps(alone))
+
+
+def test_only_records_of_reports_are_no_reason_to_ask_a_carrier(place: Path) -> None:
+    with Engine(place / "w.duckdb") as engine, pytest.raises(ReleaseError, match="is for parts"):
+        engine.release(QUARTERS[0], model="k-anonymity", carrier=InProcess())
 
 
 def test_a_lake_has_the_rows_that_the_file_would_have(place: Path) -> None:

@@ -9,10 +9,12 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -24,7 +26,7 @@ import pyarrow as pa
 import pytest
 from support.baskets import Desk
 from support.files import copied
-from support.quarters import arrivals, crowd
+from support.quarters import arrivals, crowd, write_quarter
 from support.released import content
 from support.spark_workers import one_killed
 
@@ -34,6 +36,7 @@ from srsql.engine.grouping import parts as parts_module
 from srsql.engine.terms import disassociate
 from srsql.engine.warehouse import spark
 from srsql.engine.warehouse.carriers import InProcess, Work
+from srsql.engine.warehouse.lake_parts import BucketWork
 from srsql.engine.warehouse.spark import SparkCarrier
 from srsql.engine.warehouse.spark_session import _session
 
@@ -93,7 +96,7 @@ def test_what_becomes_of_each_part_comes_back(
     assert found(SparkCarrier(session), SUMS, sums()) == DUE
     assert found(SparkCarrier(session), SUMS, iter(())) == []
     monkeypatch.setattr(spark, "WAVE", 1500)  # several jobs
-    assert len(list(spark._waves(spark._packed(table) for table in sums()))) > 2
+    assert len(list(spark._waves((spark._packed(table), 0) for table in sums()))) > 2
     assert found(SparkCarrier(session), SUMS, sums()) == DUE
 
 
@@ -169,10 +172,13 @@ class Slow:
     def carry(self, work: Work, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         self.jobs += 1
         if self.jobs == 1:
-            work = replace(work, statement=COUNTED.format(work.statement))
+            name = "statement" if isinstance(work, Work) else "found"
+            work = replace(work, **{name: COUNTED.format(getattr(work, name))})
         yield from self._spark.carry(work, parts)
 
 
+OWN = re.compile(r"srsql_data\..*|srsql\.(?!lake|ingestion|ingested_file)")
+"""Tables that tell neither where rows lie nor when they were ingested."""
 MODELS: dict[str, dict[str, Any]] = {
     "ms": {"theta": "0.4"},
     "ppms++": {"theta": "frequency"},
@@ -216,6 +222,67 @@ def test_a_series_is_the_same_row_by_row(
     for name in local:
         assert carried[name] == local[name], name
     assert carried.keys() == local.keys()
+
+
+LAKE_MODELS: dict[str, dict[str, Any]] = {
+    **{
+        name: {"k": 3, "on_infeasible": "withhold", "parts": "auto", "ids": "original", **options}
+        for name, options in MODELS.items()
+    },
+    "disassociation": {"k": 3},
+}
+KEYED = {"srsql.id_pseudonym", "srsql.series"}
+"""Disassociation has pseudonyms, whose key is drawn for each warehouse."""
+
+
+@pytest.mark.parametrize(
+    ("model", "lost"), [*((model, False) for model in LAKE_MODELS), ("ppms++", True)]
+)
+def test_a_series_of_a_lake_is_the_same_row_by_row(
+    model: str, lost: bool, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regions, thresholds, clusters and withheld cases; a worker may be lost meanwhile."""
+    monkeypatch.setattr(parts_module, "LEAST", 12)
+    monkeypatch.setattr(disassociate, "CARRIED_RECORDS", 20)
+    rng = random.Random(3)
+    sources = [
+        write_quarter(tmp_path, quarter, arrivals(rng, number, 90), deleted=[7, 33] * number)
+        for number, quarter in enumerate(QUARTERS)
+    ]
+    held = []
+    for name, lake in (("local", None), ("spark", tmp_path / "lake")):
+        carrier = Seen(Slow(session) if lost else SparkCarrier(session))
+        carried: dict[str, Any] = {} if lake is None else {"carrier": carrier}
+        with Engine(tmp_path / f"{name}.duckdb") as engine:
+            engine.ingest(sources, lake=lake)
+            with one_killed() if lost and lake else nullcontext([0]) as killed:
+                for quarter in QUARTERS:
+                    engine.release(quarter, model=model, seed=4, **LAKE_MODELS[model], **carried)
+            assert len(killed) == 1
+            found = content(engine.con)
+            held.append({name: found[name] for name in found if OWN.match(name)})
+    local, spread = held
+    assert local.keys() == spread.keys()
+    for name in local.keys() - (KEYED if model == "disassociation" else set()):
+        assert spread[name] == local[name], name
+    due = {"srsql.region", "srsql.threshold", "srsql.member", "srsql.withheld"}
+    if model == "disassociation":
+        due = {"srsql.disassociated", "srsql_data.release_2_record_chunk", "srsql.member"}
+    assert due <= {name for name, rows in local.items() if rows}
+    assert carrier.carried == {BucketWork, Work}
+
+
+class Seen:
+    """A carrier, and what it carried."""
+
+    def __init__(self, carrier: Any) -> None:
+        self._carrier = carrier
+        self.carried: set[type[Any]] = set()
+
+    def carry(self, work: Any, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        for found in self._carrier.carry(work, parts):
+            self.carried.add(type(work))
+            yield found
 
 
 def test_the_chunks_of_clusters_are_the_same(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ from srsql.engine.audit.imports.foreign_table import (
     refuse_fault,
 )
 from srsql.engine.errors import ImportReleaseError
-from srsql.engine.grouping.cases import load_attributes
+from srsql.engine.grouping.reports import load_attributes
 from srsql.engine.grouping.symptoms import cutoff
 from srsql.engine.ingest import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes

@@ -4,8 +4,8 @@
 -- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
 --   report_value(report_id, attribute, term, spelling, shown, sensitive), node,
 --   srsql.external_knowledge
--- Writes: case(case_no, case_id, reports), box(case_no, position, low, high), term(term_no, term,
---   spelling, cases), case_term(case_no, term_no, weight, direct, shown), attribute
+-- Writes: case(case_no, case_id, reports), box(case_no, position, low, high), case_text(case_no,
+--   term, spelling, weight, direct, shown)
 -- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.
 
 CREATE OR REPLACE TEMP TABLE srsql_case AS
@@ -28,9 +28,8 @@ hull AS MATERIALIZED (
 SELECT e.case_no, e.position, e.low, e.high
 FROM srsql.enclosing_node('hull', 'temp.main.srsql_node') AS e;
 
--- Sensitive values of each case: its own, and with external knowledge those its drugs suggest. They
--- have their texts until all terms are known and numbered.
-CREATE OR REPLACE TEMP TABLE srsql_case_term AS
+-- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
+CREATE OR REPLACE TEMP TABLE srsql_case_text AS
 SELECT
     c.case_no,
     v.term,
@@ -43,7 +42,7 @@ INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
 WHERE v.sensitive
 GROUP BY c.case_no, v.term;
 
-INSERT INTO temp.main.srsql_case_term
+INSERT INTO temp.main.srsql_case_text
 WITH
 case_drug AS MATERIALIZED (
     SELECT DISTINCT c.case_no, v.term AS drug
@@ -60,27 +59,4 @@ knowledge AS MATERIALIZED (
 
 SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false, false
 FROM srsql.inferred_terms('case_drug', 'knowledge', $weight_scale) AS i
-ANTI JOIN temp.main.srsql_case_term AS b ON i.case_no = b.case_no AND i.disease = b.term;
-
-CREATE OR REPLACE TEMP TABLE srsql_term AS
-SELECT
-    (row_number() OVER (ORDER BY b.term) - 1)::INTEGER AS term_no,
-    b.term,
-    min(b.spelling) AS spelling,
-    count(*) FILTER (WHERE b.direct) AS cases
-FROM temp.main.srsql_case_term AS b
-GROUP BY b.term;
-
-CREATE OR REPLACE TEMP TABLE srsql_case_term AS
-SELECT b.case_no, t.term_no, b.weight, b.direct, b.shown
-FROM temp.main.srsql_case_term AS b
-INNER JOIN temp.main.srsql_term AS t ON b.term = t.term;
-
--- "observed" domains: what the quarter's own values span.
-UPDATE temp.main.srsql_attribute
-SET span = greatest(1, (
-    SELECT coalesce(max(b.high) - min(b.low), 1)
-    FROM temp.main.srsql_box AS b
-    WHERE b.position = srsql_attribute.position
-))
-WHERE kind = 'numeric' AND span = 0;
+ANTI JOIN temp.main.srsql_case_text AS b ON i.case_no = b.case_no AND i.disease = b.term;

@@ -6,7 +6,7 @@
 --   grouped(case_no, group_no, pattern), withheld(case_no, reason), role(case_no, is_new,
 --   first_later, is_ss, is_md, carrier, kind), srsql.exposed_release, srsql.release, srsql.member
 -- Writes: of_person(case_no, case_id, person_no), grouped, withheld, role, case_report
--- Source: docs/decisions.md, D391.
+-- Source: docs/decisions.md, D382.
 
 CREATE OR REPLACE TEMP TABLE srsql_of_person AS
 SELECT DISTINCT o.case_no, o.case_id, c.case_no AS person_no

@@ -5,7 +5,7 @@
 -- Reads: of_person(case_no, person_no), grouped(case_no, group_no), role(case_no, carrier),
 --   case_term(case_no, term_no, weight), theta(term_no, theta_num, theta_den)
 -- Writes: withheld(case_no, reason), grouped
--- Source: Lin 2016, Definition 3 (2); docs/decisions.md, D391.
+-- Source: Lin 2016, Definition 3 (2); docs/decisions.md, D382.
 
 INSERT INTO temp.main.srsql_withheld
 WITH

@@ -334,3 +334,129 @@ FROM srsql.signal_bias(
 SELECT q.*
 FROM srsql.signal_bias_quantiles('temp.main.srsql_signal_bias') AS q
 ORDER BY q.measure;
+
+-- name: trend
+-- The 2 x 2 table of each wanted pair on a side in each period, and of all periods up to it.
+-- Inputs: $periods and $suppressed, lists of the same length: a period, and so many cases of it
+-- that may have any one reaction although no row shows it.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_contingency AS
+WITH
+pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+),
+
+period AS MATERIALIZED (
+    SELECT
+        unnest($periods::VARCHAR[]) AS period,
+        unnest($suppressed::BIGINT[]) AS suppressed
+)
+
+SELECT t.*
+FROM srsql.trend_tables(
+    'temp.main.srsql_case', 'temp.main.srsql_weight', 'temp.main.srsql_drug',
+    'temp.main.srsql_reaction', 'pair', 'period'
+) AS t;
+
+-- name: interaction
+-- The table and the measures of two drugs, those of the wanted pairs 0 and 1, and the reaction of
+-- these; $suppressed as of measure.
+WITH
+triple AS MATERIALIZED (
+    SELECT p.drug, o.drug AS other, p.reaction
+    FROM temp.main.srsql_signal_pair AS p
+    INNER JOIN temp.main.srsql_signal_pair AS o ON p.reaction = o.reaction
+    WHERE p.pair_no = 0 AND o.pair_no = 1
+),
+
+counted AS MATERIALIZED (
+    SELECT t.*
+    FROM srsql.interaction_tables(
+        'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'triple',
+        $suppressed::BIGINT
+    ) AS t
+)
+
+SELECT m.* FROM srsql.interaction_measures('counted') AS m;
+
+-- name: likelihood
+-- The likelihood ratio of the drug of the wanted pair with every reaction that anybody has.
+WITH
+wanted AS MATERIALIZED (
+    SELECT DISTINCT p.drug FROM temp.main.srsql_signal_pair AS p
+),
+
+counted AS MATERIALIZED (
+    SELECT c.*
+    FROM srsql.likelihood_counts(
+        'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'wanted'
+    ) AS c
+)
+
+SELECT
+    r.reaction,
+    r.n,
+    r.n_reaction,
+    r.n_drug,
+    r.n_all,
+    r.expected,
+    r.log_lr,
+    r.log_lr_poisson
+FROM srsql.likelihood_ratios('counted') AS r
+ORDER BY r.log_lr DESC, r.n DESC, r.reaction ASC;
+
+-- name: reported_pairs
+-- Each drug with each reaction of each case that surely meets the condition. Cases are numbered in
+-- the order of what they tell; of those that tell the same it does not matter which is first.
+WITH
+taken AS (
+    SELECT d.case_id, list(d.drug ORDER BY d.drug) AS drugs
+    FROM temp.main.srsql_drug AS d
+    GROUP BY d.case_id
+),
+
+told AS (
+    SELECT r.case_id, list(r.reaction ORDER BY r.reaction) AS reactions
+    FROM temp.main.srsql_reaction AS r
+    GROUP BY r.case_id
+),
+
+numbered AS (
+    SELECT
+        row_number() OVER (ORDER BY t.drugs, o.reactions) AS case_no,
+        t.drugs,
+        o.reactions
+    FROM temp.main.srsql_weight AS w
+    INNER JOIN taken AS t ON w.case_id = t.case_id
+    INNER JOIN told AS o ON w.case_id = o.case_id
+    WHERE w.lower > 0
+),
+
+by_drug AS (
+    SELECT n.case_no, unnest(n.drugs) AS drug, n.reactions
+    FROM numbered AS n
+)
+
+SELECT b.case_no, b.drug, unnest(b.reactions) AS reaction
+FROM by_drug AS b
+ORDER BY ALL;
+
+-- name: tree_counts
+-- The cases that surely meet the condition with the drug of the wanted pair and each reaction that
+-- anybody has, and how many are expected.
+WITH
+pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, r.reaction
+    FROM temp.main.srsql_signal_pair AS p
+    CROSS JOIN temp.main.srsql_reaction AS r
+)
+
+SELECT
+    c.reaction,
+    c.a_known AS cases,
+    (c.a_known + c.b_known)::DOUBLE * (c.a_known + c.c_known)
+    / (c.a_known + c.b_known + c.c_known + c.d_known) AS expected
+FROM srsql.contingency(
+    'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'pair'
+) AS c
+WHERE c.a_known + c.c_known > 0
+ORDER BY c.reaction;

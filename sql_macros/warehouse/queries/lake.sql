@@ -99,3 +99,36 @@ WHERE
     AND starts_with(t.table_name, $prefix)
     AND t.database_name = current_database()
 ORDER BY t.table_name;
+
+-- name: period_parts
+-- The buckets of a period ($quarter of $dataset): the files of each, and the cases of it that a
+-- list of the data withdrew, whatever the period.
+WITH
+listed AS (
+    SELECT
+        f.bucket AS part,
+        list(
+            struct_pack(
+                table_name := f.table_name, file := f.file, bytes := f.bytes
+            )
+            ORDER BY f.table_name, f.file
+        ) AS files
+    FROM srsql.lake_file AS f
+    WHERE f.dataset = $dataset AND f.quarter = $quarter
+    GROUP BY f.bucket
+),
+
+withdrawn AS (
+    SELECT
+        srsql.case_bucket(d.case_id, k.buckets) AS part,
+        list(DISTINCT d.case_id) AS cases
+    FROM srsql.deleted_case AS d
+    INNER JOIN srsql.lake_dataset AS k ON d.dataset = k.dataset
+    WHERE d.dataset = $dataset
+    GROUP BY srsql.case_bucket(d.case_id, k.buckets)
+)
+
+SELECT l.part, l.files, coalesce(w.cases, []::VARCHAR[]) AS withdrawn
+FROM listed AS l
+LEFT JOIN withdrawn AS w ON l.part = w.part
+ORDER BY l.part;

@@ -41,3 +41,13 @@ WHERE t.database_name = $database AND t.schema_name <> 'srsql';
 SELECT t.table_name
 FROM system.main.duckdb_tables() AS t
 WHERE t.database_name = $database AND t.schema_name = 'srsql';
+
+-- name: temporary
+-- The temporary tables and views of ours, with what each is.
+SELECT t.table_name, 'TABLE' AS kind
+FROM system.main.duckdb_tables() AS t
+WHERE t.temporary AND system.main.starts_with(t.table_name, 'srsql_')
+UNION ALL
+SELECT v.view_name, 'VIEW' AS kind
+FROM system.main.duckdb_views() AS v
+WHERE v.temporary AND system.main.starts_with(v.view_name, 'srsql_');

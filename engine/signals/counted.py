@@ -1,0 +1,95 @@
+"""What was counted, as the answers to trends, interactions and tests over a drug say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from srsql.engine.errors import SignalError
+from srsql.engine.signals import (
+    Asked,
+    dropped_cases,
+    left_out,
+    perturbed_quarters,
+    replaced_quarters,
+)
+from srsql.engine.signals.cases import ORIGINAL, suppressed_cases
+from srsql.engine.signals.rules import Condition, Counting, Missing
+from srsql.engine.warehouse.levels import told_of_levels
+from srsql.engine.warehouse.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Which cases were counted, and how."""
+
+    dataset: str
+    series: str
+    quarters: tuple[str, ...]
+    roles: tuple[str, ...]
+    """Empty: every role, or the dataset has none."""
+    condition: Condition
+    missing: Missing
+    """What became of cases without a value that the condition asks for."""
+    released_only: bool
+    without: tuple[str, ...]
+    """Dominant drugs and reactions whose cases were left out, in words."""
+    without_indications: bool
+    """Reactions that a case has as an indication, too, were left out."""
+    levels: tuple[str, ...]
+    """On which levels drugs and reactions are counted, in words."""
+    unknown: tuple[str, ...]
+    """What was asked for that no case has, in words; it counts as none."""
+    suppressed: int
+    """So many released cases, at most, may have any one reaction although no row shows it."""
+    dropped: int
+    """Cases of the originals that are not compared (``--missing drop``)."""
+    perturbed: tuple[str, ...]
+    """Quarters whose values were drawn at random: their lower and upper are no bounds."""
+    changed_since: tuple[str, ...]
+    """Quarters whose raw rows were replaced after their release."""
+
+
+def counted(
+    warehouse: Warehouse, series: str, asked: Asked, condition: Condition, counting: Counting
+) -> Counted:
+    """What is said of an answer.
+
+    Args:
+        warehouse: may be read-only.
+        series: whose releases.
+        asked: which cases.
+        condition: that they meet.
+        counting: how they were counted.
+    """
+    scope, compared = asked.scope, ORIGINAL in asked.sides
+    return Counted(
+        dataset=scope.dataset.name,
+        series=series,
+        quarters=tuple(scope.releases),
+        roles=scope.roles,
+        condition=condition,
+        missing=counting.missing,
+        released_only=not compared,
+        without=left_out(counting),
+        without_indications=counting.without_indications,
+        levels=tuple(told_of_levels(warehouse, scope.levels)),
+        unknown=asked.unknown,
+        suppressed=asked.suppressed,
+        dropped=dropped_cases(warehouse, scope) if compared else 0,
+        perturbed=perturbed_quarters(warehouse, scope),
+        changed_since=replaced_quarters(warehouse, scope) if compared else (),
+    )
+
+
+def need_drugs(warehouse: Warehouse, asked: Asked, option: str) -> None:
+    """Refuse bounds where released cases have drugs that no row shows, for which none allow.
+
+    Raises:
+        SignalError: some have.
+    """
+    declared = asked.scope.signals
+    if suppressed_cases(warehouse, asked.scope, (declared.drug_table, declared.drug)):
+        raise SignalError(
+            "some released cases have drugs that no row shows, for which the bounds of "
+            f"{option} do not allow: leave it out"
+        )

@@ -1,0 +1,216 @@
+"""What is released, in the forms that pvda, openEBGM and TreeScan open; never the originals.
+
+* pvda (R): ``pvda.csv`` with report_id, drug, event, a row for each drug and reaction of a case.
+* openEBGM (R): ``openebgm.csv`` with id, var1 (drug), var2 (reaction), for ``processRaw``.
+* TreeScan: ``counts.cas`` (node, cases, expected; the Poisson model) and ``tree.tre`` (node,
+  parent; the root alone) of one drug, without headers, as TreeScan has them.
+
+A case counts that surely meets the condition. It has a number of the file alone, in the order of
+what it tells and not of its id, so that files cannot be joined by cases, and no id leaves the house
+that an artifact may have replaced. Names are normalized: in upper case.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tomllib import TOMLDecodeError
+from typing import Any, Literal
+
+from sqlglot import exp
+
+from srsql.engine.errors import SignalError
+from srsql.engine.signals import ask, weighed
+from srsql.engine.signals.cases import RELEASED, Scope, load_wanted
+from srsql.engine.signals.counted import Counted, counted
+from srsql.engine.signals.rules import USUAL, Counting, Rule
+from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.releases import staleness
+from srsql.engine.warehouse.scratch import put_beside
+from srsql.engine.warehouse.statements import column, query, table
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
+
+Form = Literal["pvda", "openebgm", "treescan"]
+COLUMNS = {"pvda": ("report_id", "drug", "event"), "openebgm": ("id", "var1", "var2")}
+ROOT = "ANY REACTION"
+"""The root of a tree that has no other node beside the reactions."""
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    """One file, and how many rows it has without its header."""
+
+    path: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written."""
+
+    form: Form
+    drug: str | None
+    """Of TreeScan, whose counts are of one drug."""
+    files: tuple[ExportedFile, ...]
+    stale: tuple[str, ...]
+    """Releases with cases that have left since they were made, which the files have, in words."""
+    counted: Counted
+
+
+def export(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    rule: Rule,
+    writing: tuple[Form, Path, Path | None],
+    *,
+    quarter: str | None = None,
+    counting: Counting = USUAL,
+) -> Exported:
+    """Write what is released for another tool.
+
+    Args:
+        warehouse: may be read-only.
+        dataset: says which columns are drug, reaction and role.
+        series: whose releases.
+        rule: the condition that cases meet, and of TreeScan the drug; its reaction is empty.
+        writing: the form, the folder (empty or absent), and of TreeScan a tree of reactions.
+        quarter: only this one; None: all that are released, each case as its latest has it.
+        counting: how cases are counted; strata are not.
+
+    Raises:
+        SignalError: see ``signals``; the folder is not empty or cannot be written; TreeScan has no
+            drug; there is no such tree; a release must not leave the house; or clusters tell drugs
+            and reactions.
+    """
+    form, folder, tree_file = writing
+    if (form == "treescan") != bool(rule.drug):
+        need = "counts of one drug: give --drug" if form == "treescan" else "every pair: give --all"
+        raise SignalError(f"--export {form} has {need}")
+    if tree_file is not None and form != "treescan":
+        raise SignalError("--tree is of --export treescan: leave it out")
+    tree = None if tree_file is None else _tree(tree_file)
+    asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
+                released_only=True, counting=counting)  # fmt: skip
+    asked.scope.need_rows("--export")
+    _need_publishable(warehouse, asked.scope)
+    named = _nodes(warehouse, tree)
+    _make(folder)
+    files = []
+    with weighed(warehouse, asked, rule.condition, counting) as run:
+        if form == "treescan":
+            load_wanted(warehouse, [0], [(rule.drug, "")])
+            statement = run.of_side("tree_counts", RELEASED, "weight", "drug", "reaction")
+            rows = warehouse.rows(statement)
+            counts = [(named.get(name, name), *numbers) for name, *numbers in rows]
+            files.append(_write(folder / "counts.cas", (), counts))
+            nodes = tree_rows(tree, named, [row[0] for row in rows])
+            files.append(_write(folder / "tree.tre", (), nodes))
+        else:
+            statement = run.of_side("reported_pairs", RELEASED, "weight", "drug", "reaction")
+            pairs = (row for some in warehouse.batches(statement) for row in some)
+            files.append(_write(folder / f"{form}.csv", COLUMNS[form], pairs))
+    about = counted(warehouse, series, asked, rule.condition, counting)
+    stale = [
+        found.line
+        for release_id in asked.scope.releases.values()
+        for found in staleness(warehouse, release_id=release_id)
+    ]
+    return Exported(form, rule.drug or None, tuple(files), tuple(stale), about)
+
+
+def tree_rows(
+    tree: Hierarchy | None, named: Mapping[str, str], reactions: Iterable[str]
+) -> Iterator[tuple[str, ...]]:
+    """The lines of a tree: its root alone, each node with its parent, then the reactions that it
+    lacks under its root.
+
+    Args:
+        tree: None: a root, ``ROOT``, and the reactions.
+        named: normalized label of each node -> label.
+        reactions: normalized.
+    """
+    root = ROOT if tree is None else tree.labels[0]
+    yield (root,)
+    if tree is not None:
+        parents = (tree.labels[node] for node in tree.parent[1:])
+        yield from zip(tree.labels[1:], parents, strict=True)
+    yield from ((name, root) for name in reactions if name not in named)
+
+
+def _nodes(warehouse: Warehouse, tree: Hierarchy | None) -> dict[str, str]:
+    """Normalized label -> label, the root included, like which a reaction may be named.
+
+    Raises:
+        SignalError: two labels are one reaction.
+    """
+    labels = (ROOT,) if tree is None else tree.labels
+    found: dict[str, str] = {}
+    for label, name in zip(labels, normalized_texts(warehouse, labels), strict=True):
+        key = name or label
+        if key in found:
+            raise SignalError(
+                f"--tree: nodes {found[key]!r} and {label!r} are one reaction: keep one of them"
+            )
+        found[key] = label
+    return found
+
+
+def _tree(file: Path) -> Hierarchy:
+    try:
+        return load_hierarchy(file)
+    except (HierarchyError, OSError, UnicodeDecodeError, csv.Error, TOMLDecodeError) as error:
+        raise SignalError(f"{file}: {error}: give --tree a hierarchy (node, parent)") from None
+
+
+def _need_publishable(warehouse: Warehouse, scope: Scope) -> None:
+    """Refuse what must not leave the house, as the public manifest of a release says it.
+
+    Raises:
+        SignalError: a release is an experiment, or there to be compared with.
+    """
+    for quarter, release_id in scope.releases.items():
+        ids = {"releases": [release_id]}
+        schema = str(warehouse.value(query("signals/releases", "schemas"), ids))
+        if "publication" not in warehouse.columns(schema, "manifest"):
+            continue
+        said = exp.select(column("publication", "m")).from_(table(schema, "manifest", alias="m"))
+        if (verdict := warehouse.value(said.sql(dialect="duckdb"))) != "allowed":
+            raise SignalError(
+                f"{quarter} must not leave the house (publication: {verdict}), and exports are "
+                "made to be handed on: export another release"
+            )
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise SignalError(f"{folder} cannot be made ({why}): give another --to") from None
+    if taken:
+        raise SignalError(f"{folder} is not empty: give --to an empty folder, or none yet")
+
+
+def _write(file: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> ExportedFile:
+    count = 0
+    try:
+        with (
+            put_beside(file, private=False) as beside,
+            beside.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            writer = csv.writer(stream, lineterminator="\n")
+            if header:
+                writer.writerow(header)
+            for row in rows:
+                writer.writerow(row)
+                count += 1
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise SignalError(f"{file} cannot be written ({why}): give another --to") from None
+    return ExportedFile(str(file), count)

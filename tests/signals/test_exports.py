@@ -1,0 +1,162 @@
+"""What is released, in the forms that pvda, openEBGM and TreeScan open."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from oracles.signals import measures
+from support.quarters import side_effects, write_quarter
+
+from srsql.engine.api.analyst import open_artifact
+from srsql.engine.api.engine import Engine
+from srsql.engine.console.field_signals import export_parts, export_table
+from srsql.engine.errors import SignalError
+
+DRUGS = ["Drug A", "Drug B", "Drug C"]
+REACTIONS = ["Bleeding", "Rash", "Pain", 'Fever, "high"']
+REPORTS = [*{r.caseid: r for r in side_effects(9, DRUGS, REACTIONS)}.values()]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("exports")
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest([write_quarter(folder, "2011Q4", REPORTS)])
+        engine.release("2011Q4", k=3, theta="1", seed=1)
+        yield engine
+
+
+def read(file: Path) -> list[list[str]]:
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))
+
+
+@pytest.mark.parametrize(
+    ("form", "header"),
+    [("pvda", ["report_id", "drug", "event"]), ("openebgm", ["id", "var1", "var2"])],
+)
+def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
+    house: Engine, tmp_path: Path, form: str, header: list[str]
+) -> None:
+    made = house.export(form, tmp_path / "out", roles=["all"])
+    first, *rows = read(tmp_path / "out" / f"{form}.csv")
+    assert first == header
+    assert made.files[0].rows == len(rows) == len({tuple(row) for row in rows})
+    everybody = {row[0] for row in rows}
+    with_drug = {row[0] for row in rows if row[1] == "DRUG A"}
+    with_reaction = {row[0] for row in rows if row[2] == "BLEEDING"}
+    a = len(with_drug & with_reaction)
+    b, c = len(with_drug) - a, len(with_reaction) - a
+    cells = a, b, c, len(everybody) - a - b - c
+    (signal,) = house.signals(drug="drug a", reaction="bleeding", roles=["all"]).signals
+    own = signal.released
+    assert (own.a, own.b, own.c, own.d) == cells
+    assert own.prr == pytest.approx(measures(*cells)["prr"])
+    assert everybody == {str(number + 1) for number in range(len(everybody))}  # and no id
+    content = [
+        [sorted({row[k] for row in rows if row[0] == number}) for k in (1, 2)]
+        for number in sorted(everybody, key=int)
+    ]
+    assert content == sorted(content)  # what cases tell, not their ids, has them in order
+
+
+def test_an_artifact_has_the_pairs_of_the_warehouse(house: Engine, tmp_path: Path) -> None:
+    house.publish("2011Q4", tmp_path / "artifact")
+    house.export("pvda", tmp_path / "own", roles=["all"])
+    with open_artifact(tmp_path / "artifact") as artifact:
+        artifact.export("pvda", tmp_path / "again", roles=["all"])
+    assert read(tmp_path / "again" / "pvda.csv") == read(tmp_path / "own" / "pvda.csv")
+
+
+def test_counts_of_a_tree_are_the_cases_and_the_expected_ones(
+    house: Engine, tmp_path: Path
+) -> None:
+    made = house.export("treescan", tmp_path / "out", drug="drug a", roles=["all"])
+    counts = {name: (n, e) for name, n, e in read(tmp_path / "out" / "counts.cas")}
+    assert counts.keys() == {reaction.upper() for reaction in REACTIONS}
+    taken = [r for r in REPORTS if "Drug A" in r.drugs]
+    both = Counter(term for r in taken for term in r.pt)
+    told = Counter(term for r in REPORTS for term in r.pt)
+    for reaction in REACTIONS:
+        n, e = counts[reaction.upper()]
+        assert int(n) == both[reaction]
+        assert float(e) == pytest.approx(len(taken) * told[reaction] / len(REPORTS))
+    (root,), *nodes = read(tmp_path / "out" / "tree.tre")
+    assert dict(nodes) == dict.fromkeys(counts, root)
+    assert [file.rows for file in made.files] == [4, 5]
+    assert [row[1] for row in export_table(made)][1:] == [4, 5]
+    assert any("tree.tre: 5 rows" in part for part in export_parts(made) if type(part) is str)
+
+
+def test_a_tree_of_ones_own_has_the_reactions_where_it_says(house: Engine, tmp_path: Path) -> None:
+    tree = tmp_path / "tree.csv"
+    tree.write_text("node,parent\nAny,\nSkin,Any\nrash,Skin\nItching,Skin\n")
+    house.export("treescan", tmp_path / "out", drug="Drug A", roles=["all"], tree=tree)
+    nodes = read(tmp_path / "out" / "tree.tre")
+    assert nodes[:4] == [["Any"], ["Skin", "Any"], ["rash", "Skin"], ["Itching", "Skin"]]
+    assert sorted(nodes[4:]) == [[name, "Any"] for name in
+                                 ("BLEEDING", 'FEVER, "HIGH"', "PAIN")]  # fmt: skip
+    named = {row[0] for row in read(tmp_path / "out" / "counts.cas")}
+    assert named <= {row[0] for row in nodes}
+    assert "rash" in named
+
+
+def test_a_reaction_may_be_named_like_a_node_of_the_tree_but_no_two_nodes_like_one_reaction(
+    house: Engine, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree.csv"
+    tree.write_text("node,parent\nrash,\nPain,rash\n")
+    house.export("treescan", tmp_path / "out", drug="Drug A", roles=["all"], tree=tree)
+    nodes = read(tmp_path / "out" / "tree.tre")
+    assert [node for node in nodes if node[0].upper() == "RASH"] == [["rash"]]
+    tree.write_text("node,parent\nAny,\nRash,Any\nRASH\u200b,Any\n")
+    with pytest.raises(SignalError, match="are one reaction: keep one of them"):
+        house.export("treescan", tmp_path / "two", drug="Drug A", tree=tree)
+    assert not (tmp_path / "two").exists()
+
+
+def test_an_export_of_cases_that_have_left_says_so(tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", REPORTS)])
+        engine.release("2011Q3", k=3, theta="1", seed=1)
+        engine.publish("2011Q3", tmp_path / "artifact")
+        assert not engine.export("pvda", tmp_path / "before").stale
+        engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS[30:], deleted=[3])])
+        made = engine.export("pvda", tmp_path / "out", quarter="2011Q3")
+        (line,) = made.stale
+        assert line.startswith("2011Q3 in series main is stale (1 deleted): run 'srsql correct")
+        assert line in [*export_parts(made)]
+        with open_artifact(tmp_path / "artifact") as artifact:
+            assert not artifact.export("pvda", tmp_path / "again").stale
+
+
+def test_what_must_not_be_published_is_not_exported(tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS)])
+        engine.release("2011Q4", model="k-anonymity", k=3, seed=1)
+        with pytest.raises(SignalError, match="2011Q4 must not leave the house"):
+            engine.export("pvda", tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+        assert engine.trend("Drug A", "Rash").points
+
+
+def test_what_cannot_be_exported_is_refused_in_one_line(house: Engine, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with pytest.raises(SignalError, match="is not empty: give --to an empty folder"):
+        house.export("pvda", tmp_path / "full")
+    with pytest.raises(SignalError, match="--export treescan has counts of one drug: give --drug"):
+        house.export("treescan", tmp_path / "out")
+    with pytest.raises(SignalError, match="--export pvda has every pair: give --all"):
+        house.export("pvda", tmp_path / "out", drug="Drug A")
+    with pytest.raises(SignalError, match="--tree is of --export treescan"):
+        house.export("pvda", tmp_path / "out", tree="tree.csv")
+    with pytest.raises(SignalError, match=r"give --tree a hierarchy \(node, parent\)"):
+        house.export("treescan", tmp_path / "out", drug="Drug A", tree="absent.csv")
+    with pytest.raises(SignalError, match="--export 'excel': give one of pvda, openebgm, treescan"):
+        house.export("excel", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
