@@ -50,6 +50,15 @@ CHECKS: tuple[Check[Evidence], ...] = (
         rows.check_theta_knowledge,
     ),
     Check(
+        "check_persons",
+        of.PERSONS,
+        "Where persons are counted: no two cases that were suspected to be one person are counted "
+        "as two.",
+        "Fellegi & Sunter 1969",
+        rows.check_persons,
+        of_making=True,
+    ),
+    Check(
         "check_k_persons",
         of.PERSONS,
         "Where persons are counted: every region has at least k distinct persons, new ones where "

@@ -64,6 +64,21 @@ def check_theta(evidence: Evidence) -> list[Measure]:
     )
 
 
+def check_persons(evidence: Evidence) -> list[Measure]:
+    """Nobody who is suspected is counted twice."""
+    names = {
+        "seen_pair": "suspected_pairs",
+        PERSONS: "counted_persons",
+        "seen_case": "released_cases",
+    }
+    return evidence.ask(
+        "check_persons",
+        *map(literal, names),
+        tables={name: query(TOPIC, asked) for name, asked in names.items()},
+        parameters={"release": evidence.release.release_id},
+    )
+
+
 def check_k_persons(evidence: Evidence) -> list[Measure]:
     """k distinct persons."""
     return evidence.ask(

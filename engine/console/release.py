@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +145,7 @@ def release_lines(released: Released) -> Iterator[str]:
         )
     if facts["k_effective"] != facts["k"]:
         yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
-    yield from person_lines(facts.get("persons", {}))
+    yield from person_lines(facts.get("persons", {}), facts.get("persons_not_searched", []))
     yield from linked_lines(released.links)
     if "gap" in facts:
         yield f"  gap in the series: {facts['gap']}"
@@ -158,8 +158,14 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  promises less than the version before: {'; '.join(released.weaker)}"
 
 
-def person_lines(persons: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """What is left of k if suspected duplicates are one person."""
+def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) -> Iterator[str]:
+    """What is left of k if suspected duplicates are one person, or that nobody knows."""
+    if unsearched:
+        more = f" and {len(unsearched) - 1:,} more" if len(unsearched) > 1 else ""
+        yield (
+            f"  suspected duplicates: not searched for in {unsearched[-1]}{more}, so that k is of "
+            "case ids, and nobody knows of how many people: 'srsql duplicates'"
+        )
     for at in ("0.9", "0.99"):
         facts = persons.get(f"carriers, match {at}") or persons.get(f"groups, match {at}")
         if facts and facts["groups"]:

@@ -92,14 +92,20 @@ def load_cases(
     return weight_scale
 
 
-def part_persons(release: Release, weight_scale: int) -> None:
+def part_persons(release: Release, weight_scale: int, carriers: str) -> None:
     """Make records of cases again, after persons were grouped and their regions made.
 
     From here on a group's records are its cases, as every measure and audit takes them. Thresholds
     hold of persons; where they would not hold of cases, only the first case of a person stays.
+
+    Args:
+        release: whose persons were grouped.
+        weight_scale: what a certain value weighs.
+        carriers: of whom the bounds are: ``all`` or ``new``.
     """
     warehouse = release.warehouse
-    warehouse.run_step("grouping/cases_of_persons", {"release_id": release.release_id})
+    asked = {"release_id": release.release_id, "carriers": carriers}
+    warehouse.run_step("grouping/cases_of_persons", asked)
     _work_out(release, weight_scale, "case")
     warehouse.run_step("grouping/spare_duplicates", {"weight_scale": weight_scale})
 

@@ -44,6 +44,8 @@ FEW_CASES = 20
 SAMPLED_PAIRS = 1_000_000
 RECALL = 0.6
 """Which share of the pairs of one person the strict rule behind the prior is thought to find."""
+MOST_LIKELY = 0.5
+"""The prior is never more: of few cases the strict rule may find more pairs than there are."""
 DIGITS = 9
 
 
@@ -338,7 +340,7 @@ def _prior(con: duckdb.DuckDBPyConnection, keys: list[str]) -> float:
         con.execute(text).fetchall()[0][0]
         for text in (found.sql("duckdb"), "SELECT count(*) FROM keyed")
     )
-    return float(max(1, pairs) / RECALL / (cases * (cases - 1) / 2))
+    return min(MOST_LIKELY, float(max(1, pairs) / RECALL / (cases * (cases - 1) / 2)))
 
 
 def _training_rules(dataset: Dataset, taken: Mapping[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, table, union_all
+from srsql.engine.warehouse.statements import column, union_all
 from srsql.schemas import Dataset
 from srsql.schemas.roles import Sensitive
 
@@ -33,7 +33,8 @@ def person_records(dataset: Dataset, columns: Mapping[str, str]) -> exp.Query:
     """One record of each case of the warehouse: the latest value known, and all of its terms.
 
     Args:
-        dataset: whose raw tables are read, all periods; cases on a DELETED list are left out.
+        dataset: whose raw tables are read, all periods. Cases on a DELETED list are among them: an
+            earlier release may show them, and then nobody of whom they are a duplicate is new.
         columns: role (``event_date``, ``country``) -> column of the report table.
     """
     latest = exp.Tuple(
@@ -53,15 +54,12 @@ def person_records(dataset: Dataset, columns: Mapping[str, str]) -> exp.Query:
         values["country"] = exp.func(
             "nullif", exp.func("trim", column(columns["country"], "t")), exp.Literal.string("")
         )
-    deleted = exp.select(column("case_id", "d")).from_(table("srsql", "deleted_case", alias="d"))
-    deleted = deleted.where(column("dataset", "d").eq(exp.Literal.string(dataset.name)))
     cases = (
         exp.select(
             case.as_("case_id"),
             *[_latest(value, latest).as_(name) for name, value in values.items()],
         )
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
-        .where(exp.not_(case.copy().isin(query=deleted)))
         .group_by(case.copy())
     )
     record = exp.select("c.*").from_("cases AS c").order_by("c.case_id")

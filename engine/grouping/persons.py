@@ -18,7 +18,8 @@ TOPIC = "grouping/duplicates"
 
 
 def need_search(release: Release) -> None:
-    """Refuse to count persons where nobody looked for them, or not in all that there is.
+    """Refuse to count persons where nobody looked for them, or not in all that there is, or where
+    the series suppressed values, which it did of cases.
 
     Raises:
         ReleaseError: the text says what to run.
@@ -31,6 +32,11 @@ def need_search(release: Release) -> None:
             f"--count persons needs to know suspected duplicates up to {release.quarter}, and "
             f"{', '.join(row[0] for row in unseen[:3])} {'were' if len(unseen) > 1 else 'was'} not "
             "searched as it is now: run 'srsql duplicates' first"
+        )
+    if release.warehouse.value(query(TOPIC, "suppressed"), {"release_id": release.release_id}):
+        raise ReleaseError(
+            f"--count persons does not go with values that are suppressed, and series "
+            f"{release.series!r} suppressed some of cases: leave it out, or start another --series"
         )
 
 

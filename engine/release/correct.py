@@ -64,6 +64,13 @@ from srsql.engine.release.release import keep_metrics
 from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.risk.metrics import store_measures
+from srsql.engine.risk.persons import (
+    OF_PERSONS,
+    measure_persons,
+    public_persons,
+    told_persons,
+    unsearched_periods,
+)
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
 from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, Built, raw_table, store_of
@@ -373,6 +380,7 @@ def _make(
         exposed = measure_singling_out(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
+        persons = measure_persons(warehouse, current.release_id)
         version = _version(warehouse, current.release_id)
         suppresses = "theta_bounds" in standing.manifest
         told = suppression_facts(current, "", asked=True) if suppresses else {}
@@ -386,6 +394,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
+            **public_persons(model, persons),
             **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,
@@ -395,7 +404,8 @@ def _make(
         supersede_release(current)
         create_views(warehouse, current.schema, stores)
         private = {
-            **standing.manifest,
+            **{name: told for name, told in standing.manifest.items() if name not in OF_PERSONS},
+            **told_persons(persons, unsearched_periods(warehouse, current.release_id)),
             **{name: value for name, value in facts.items() if name != "k_effective"},
             **({"suppressed": []} if suppresses else {}),
             **figures_of(current, ingestion_id),

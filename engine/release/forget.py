@@ -99,6 +99,8 @@ class Receipt:
     house."""
     stale: list[Stale]
     """Releases that are out and show a case that left."""
+    duplicates: list[str] = field(default_factory=list)
+    """Other cases that are suspected to be the same person, the likeliest first; they stay."""
     stays: list[str] = field(default_factory=lambda: list(STAYS))
     elsewhere: list[str] = field(default_factory=lambda: list(ELSEWHERE))
     rebuilt: bool = False
@@ -193,6 +195,7 @@ def _forgotten(
     terms = _find_terms(warehouse, dataset, pads)
     for name, statement in ERASURES.items():
         erased[name] = _count(warehouse, query(TOPIC, statement))
+    duplicates = [case for (case,) in warehouse.rows(query(TOPIC, "duplicates"), own)]
     erased["srsql.id_pseudonym"] = _count(warehouse, query(TOPIC, "erase_pseudonyms"), own)
     erased["srsql.suspected_duplicate"] = _count(warehouse, query(TOPIC, "erase_pairs"), own)
     renamed = {
@@ -221,6 +224,7 @@ def _forgotten(
             for row in exposed
         ],
         stale=stale,
+        duplicates=duplicates,
         commands=[*dict.fromkeys(each.command for each in stale), *[REBUILD][: len(stale)]],
     )
 

@@ -85,7 +85,13 @@ from srsql.engine.release.views import build_tables
 from srsql.engine.risk import singling_out
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.risk.persons import counted_persons, measure_persons, public_persons, told_persons
+from srsql.engine.risk.persons import (
+    counted_persons,
+    measure_persons,
+    public_persons,
+    told_persons,
+    unsearched_periods,
+)
 from srsql.engine.risk.singling_out import (
     SOME_CASES,
     columns_beside,
@@ -173,7 +179,7 @@ def release(
             with clock.stage("regions"):
                 model.generalize(current, grouping.draw)
                 if request.counts_persons:
-                    part_persons(current, grouping.weight_scale)
+                    part_persons(current, grouping.weight_scale, model.carriers)
                 reports = grouped_reports(by_case=model.perturbs_values)
                 make_identity(current, series, reports, one_row=request.takes_rows_apart)
             limited: dict[str, int] = {}
@@ -195,7 +201,11 @@ def release(
                 )
             with clock.stage("views"):
                 persons = measure_persons(warehouse, current.release_id)
-                told = _told(current, request, series) | limited | told_persons(persons)
+                told = (
+                    _told(current, request, series)
+                    | limited
+                    | told_persons(persons, unsearched_periods(warehouse, current.release_id))
+                )
                 figures = Figures(grouping.k, infeasible, exposed, series.ids, told, persons)
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
@@ -506,7 +516,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
-    facts |= public_persons(figures.persons)
+    facts |= public_persons(type(model), figures.persons)
     if request.counts_persons:
         facts |= counted_persons(model.guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date

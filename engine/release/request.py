@@ -299,6 +299,11 @@ class Request:
         if self.terms is not None or self.suppresses:
             what = "--terms" if self.terms is not None else "values that are suppressed"
             raise ReleaseError(f"--count persons does not go with {what}: leave one of them out")
+        if self.knowledge is not None:
+            raise ReleaseError(
+                "--count persons does not go with --knowledge, by which thresholds of persons are "
+                "not checked: leave one of them out"
+            )
 
     @property
     def _choices(self) -> dict[str, str]:

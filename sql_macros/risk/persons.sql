@@ -1,28 +1,70 @@
 -- Of a release: how many persons there are in its groups, if suspected duplicates are one person.
 
+-- What:    the release, if its rows are cases in groups that keep k: of whom persons can be counted.
+-- Inputs:  of_release: a release id.
+-- Outputs: release_id, dataset, series, quarter, ingestion_id, k; in_series: its model withstands
+--          attacks on the series. No row of somebody else's release, of rows over a lattice, of terms
+--          without rows, nor of a comparator that claims something else.
+-- Source:  Lin 2016, Definition 3 (1).
+CREATE OR REPLACE MACRO srsql.release_of_groups(of_release) AS TABLE
+SELECT
+    r.release_id,
+    r.dataset,
+    r.series,
+    r.quarter,
+    r.ingestion_id,
+    r.k,
+    coalesce(len(d.attacks), 0) > 0 AS in_series
+FROM srsql.release AS r
+LEFT JOIN srsql.defended_attack AS d ON r.release_id = d.release_id
+WHERE
+    r.release_id = of_release
+    AND r.ingestion_id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM srsql.lattice AS l WHERE l.release_id = r.release_id)
+    AND NOT EXISTS (
+        SELECT 1 FROM srsql.disassociated AS t
+        WHERE t.release_id = r.release_id AND NOT t.with_rows
+    )
+    AND (
+        NOT EXISTS (SELECT 1 FROM srsql.claim AS c WHERE c.release_id = r.release_id)
+        OR EXISTS (
+            SELECT 1 FROM srsql.claim AS c WHERE c.release_id = r.release_id AND c.claim = 'k'
+        )
+    );
+
+-- What:    the periods up to that of such a release whose data, as they are now, no search for
+--          suspected duplicates has seen.
+-- Inputs:  of_release: a release id.
+-- Outputs: quarter. No rows where all were searched: then persons can be counted.
+-- Source:  SPEC section 16 (what was not measured is not told).
+CREATE OR REPLACE MACRO srsql.unsearched_periods(of_release) AS TABLE
+SELECT i.quarter
+FROM srsql.release_of_groups(of_release) AS r
+INNER JOIN srsql.ingestion AS i
+    ON r.dataset = i.dataset AND r.quarter >= i.quarter AND NOT i.replaced
+WHERE
+    NOT EXISTS (
+        SELECT 1 FROM srsql.duplicate_search AS s
+        WHERE s.dataset = i.dataset AND list_contains(s.ingestions, i.ingestion_id)
+    );
+
 -- What:    the cases and persons of each group, and those of them that carry its bounds. A new case
 --          carries nothing as a person where the series released another case of that person in an
 --          earlier period, if its model withstands attacks on the series.
 -- Inputs:  of_release: a release id; at_least: the match probability from which on two cases are
 --          one person.
 -- Outputs: group_id, cases, persons, carriers, carrying_persons. No rows where suspected duplicates
---          were not searched for in the data that the release was made of.
+--          were not searched for in the data that the release was made of and in all before it.
 -- Source:  Fellegi & Sunter 1969; Norén et al. 2007; Lin 2016, Definition 3 (1); Huang 2021,
 --          Definition 4 (NC-bounding), of persons.
 CREATE OR REPLACE MACRO srsql.group_persons(of_release, at_least) AS TABLE
 WITH
 asked AS MATERIALIZED (
-    SELECT
-        r.release_id,
-        r.dataset,
-        r.series,
-        r.quarter,
-        coalesce(len(d.attacks), 0) > 0 AS in_series
-    FROM srsql.release AS r
+    SELECT r.release_id, r.dataset, r.series, r.quarter, r.in_series
+    FROM srsql.release_of_groups(of_release) AS r
     INNER JOIN srsql.duplicate_search AS s
         ON r.dataset = s.dataset AND list_contains(s.ingestions, r.ingestion_id)
-    LEFT JOIN srsql.defended_attack AS d ON r.release_id = d.release_id
-    WHERE r.release_id = of_release
+    WHERE NOT EXISTS (SELECT 1 FROM srsql.unsearched_periods(of_release) AS u)
 ),
 
 suspected AS (

@@ -142,6 +142,25 @@ LEFT JOIN srsql.counted_person AS p
 LEFT JOIN known AS k ON i.case_id::VARCHAR = k.case_id
 LEFT JOIN known_person AS q ON p.person = q.person;
 
+-- name: suspected_pairs
+-- The pairs of at least the match probability of a release. Those that a later search found are none
+-- of a version that corrects an earlier one, which keeps who was one person then.
+SELECT p.case_id, p.other_case_id
+FROM srsql.suspected_duplicate AS p
+INNER JOIN srsql.release AS r ON p.dataset = r.dataset
+INNER JOIN srsql.person_count AS c ON r.release_id = c.release_id AND p.probability >= c.at_least
+WHERE
+    r.release_id = $release
+    AND NOT EXISTS (SELECT 1 FROM srsql.correction AS e WHERE e.release_id = r.release_id);
+
+-- name: counted_persons
+-- Who was counted as one person.
+SELECT p.case_id, p.person FROM srsql.counted_person AS p WHERE p.release_id = $release;
+
+-- name: released_cases
+-- The cases of the released rows, by the ids of the source.
+SELECT DISTINCT i.case_id::VARCHAR AS case_id FROM temp.main.srsql_identity AS i;
+
 -- name: counts_persons
 -- Whether a release counts persons.
 SELECT count(*) > 0 FROM srsql.person_count AS p WHERE p.release_id = $release;

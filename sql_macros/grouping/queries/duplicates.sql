@@ -90,11 +90,6 @@ SELECT
     coalesce(max(s.cases), 0) AS largest
 FROM sizes AS s;
 
--- name: search
--- The search that has seen a dataset; ingestions: those it read.
-SELECT s.ingestions, s.cases, s.least
-FROM srsql.duplicate_search AS s WHERE s.dataset = $dataset;
-
 -- name: unseen
 -- Periods up to $quarter of which the data there are now were not searched.
 SELECT i.quarter
@@ -108,6 +103,14 @@ WHERE
         WHERE s.dataset = i.dataset AND list_contains(s.ingestions, i.ingestion_id)
     )
 ORDER BY i.quarter;
+
+-- name: suppressed
+-- Whether a release of the series of release $release_id that is or was out suppressed a value.
+SELECT count(*) > 0
+FROM srsql.release AS own
+INNER JOIN srsql.exposed_release AS e ON own.dataset = e.dataset AND own.series = e.series
+INNER JOIN srsql.suppressed AS s ON e.release_id = s.release_id
+WHERE own.release_id = $release_id;
 
 -- name: no_persons
 -- No case is of the same person as another one.

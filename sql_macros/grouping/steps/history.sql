@@ -189,7 +189,8 @@ promised_absent AS MATERIALIZED (
         ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
     INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
     INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
-    INNER JOIN temp.main.srsql_case AS c ON m.case_id = c.case_id::VARCHAR
+    LEFT JOIN temp.main.srsql_person AS o ON m.case_id = o.case_id
+    INNER JOIN temp.main.srsql_case AS c ON coalesce(o.person, m.case_id) = c.case_id::VARCHAR
     WHERE
         b.quarter = (SELECT max(l.quarter) FROM before AS l)
         AND srsql.follows_on(b.quarter, b.own_quarter)

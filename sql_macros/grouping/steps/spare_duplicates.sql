@@ -2,10 +2,19 @@
 --   no duplicates counts them, and whoever verifies the artifact. Of a group in which some value is
 --   held by more cases than its threshold allows ($weight_scale: what a certain value weighs), only
 --   the first case of every person stays: these hold no more than the persons do, and are as many.
--- Reads: of_person(case_no, person_no), grouped(case_no, group_no), role(case_no, carrier),
---   case_term(case_no, term_no, weight), theta(term_no, theta_num, theta_den)
--- Writes: withheld(case_no, reason), grouped
+--   A value that a case lacks is that of its person, as a report's is that of its case: whoever
+--   looks for the person knows it, and the region shows it.
+-- Reads: of_person(case_no, person_no), person_box(person_no, position, low, high),
+--   grouped(case_no, group_no), role(case_no, carrier), case_term(case_no, term_no, weight),
+--   theta(term_no, theta_num, theta_den)
+-- Writes: box(case_no, position, low, high), withheld(case_no, reason), grouped
 -- Source: Lin 2016, Definition 3 (2); docs/decisions.md, D382.
+
+UPDATE temp.main.srsql_box AS b
+SET low = q.low, high = q.high
+FROM temp.main.srsql_of_person AS p
+INNER JOIN temp.main.srsql_person_box AS q ON p.person_no = q.person_no
+WHERE b.case_no = p.case_no AND b.position = q.position AND b.low IS NULL;
 
 INSERT INTO temp.main.srsql_withheld
 WITH

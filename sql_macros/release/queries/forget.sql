@@ -134,6 +134,24 @@ WHERE
     i.dataset = $dataset
     AND i.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f);
 
+-- name: duplicates
+-- Other cases that are suspected to be one person with one of the cases, the likeliest first.
+SELECT p.case_id
+FROM (
+    SELECT d.other_case_id AS case_id, d.probability
+    FROM srsql.suspected_duplicate AS d
+    SEMI JOIN temp.main.srsql_forget_case AS f ON d.case_id = f.case_id
+    WHERE d.dataset = $dataset
+    UNION ALL
+    SELECT d.case_id, d.probability
+    FROM srsql.suspected_duplicate AS d
+    SEMI JOIN temp.main.srsql_forget_case AS f ON d.other_case_id = f.case_id
+    WHERE d.dataset = $dataset
+) AS p
+ANTI JOIN temp.main.srsql_forget_case AS f ON p.case_id = f.case_id
+GROUP BY p.case_id
+ORDER BY max(p.probability) DESC, p.case_id;
+
 -- name: erase_pairs
 -- Erases the pairs of suspected duplicates that have one of the cases.
 DELETE FROM srsql.suspected_duplicate AS d
